@@ -1,0 +1,76 @@
+# Needs only make and Python 3.11 or newer; everything else goes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PIP := -m pip --disable-pip-version-check -qq
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup run test test-full coverage check bench docs lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make .venv with the pinned versions of constraints.txt
+
+# Made anew when a requirement or a pin changes, so that nothing forgotten stays installed.
+$(READY): pyproject.toml constraints.txt
+	@echo "making $(VENV): the package and its development tools, a minute or two"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python $(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: $(READY) ## run the example that compares policies
+	$(BIN)/python examples/compare.py
+
+test: $(READY) ## run the quick tests and the doctests, then the kernels once more as plain Python
+	$(BIN)/python -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py
+
+test-full: $(READY) ## run all tests, the slow ones too
+	$(BIN)/python -m pytest -m ""
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "" tests/test_kernels.py
+
+coverage: $(READY) ## measure which lines the quick tests reach, kernels included
+	$(BIN)/python -m coverage run -m pytest -q
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --append -m pytest -q tests/test_kernels.py
+	$(BIN)/python -m coverage report
+
+# Package addresses belong to a machine's own settings, never to a file of the project.
+SKIPPED := --exclude-dir=.git --exclude-dir=$(VENV) --exclude-dir=site --exclude-dir='.*cache' --exclude-dir=__pycache__
+ADDRESSES := (https?|file)://[^ ]*/simple|index[-_]url|find[-_]links|registry *= *["{]
+
+check: $(READY) ## lint, check the format, the types, the import contracts and that no package address slipped in
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	@echo "looking for package addresses"
+	@! grep -rnEI $(SKIPPED) '$(ADDRESSES)' .
+	@! grep -nE -v '^(#.*|[A-Za-z0-9._-]+==[A-Za-z0-9._!+-]+)$$' constraints.txt
+
+bench: $(READY) ## measure the speed of single steps
+	$(BIN)/python benchmarks/steps.py
+
+docs: $(READY) ## build the documentation into site/
+	@rm -rf site
+	$(BIN)/zensical build --clean --strict
+	@! grep -rnoE --include='*.html' '<(script|link|img|iframe)[^>]* (src|href)="?(https?:)?//[^" >]*' site
+	@echo "open site/index.html; for the search, serve it: $(BIN)/python -m http.server -d site"
+
+lock: ## renew constraints.txt with the newest versions that fit pyproject.toml
+	@echo "resolving the newest versions in a fresh environment"
+	@rm -rf build
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python $(PIP) install -e '.[dev]'
+	@echo "# Exact versions of everything that development installs, made on Python 3.11; renew with: make lock" > build/pins
+	@build/lock/bin/python -m pip --disable-pip-version-check freeze --exclude-editable >> build/pins
+	@mv build/pins constraints.txt
+	@rm -rf build
+	@echo "constraints.txt is new; now: make check test"
+
+clean: ## remove .venv and everything built
+	rm -rf $(VENV) build dist site .cache .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

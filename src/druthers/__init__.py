@@ -1,0 +1,77 @@
+"""druthers: personalized multi-objective bandits that listen.
+
+A user says which objectives matter most; a policy hears it, chooses, and learns from what came of the choice.
+
+>>> import druthers as dr
+>>> policy = dr.make_policy("mo-pqucb", n_objectives=3, seed=1)
+>>> policy.hear("ada", (2, 0))
+>>> decision = policy.choose("ada", offer=["inn", "spa", "loft"])
+>>> policy.learn("ada", decision.arm, reward=[0.2, 0.4, 0.9], utility=0.8)
+"""
+
+from druthers.anchors import ANCHORS, Anchor, GroupLasso, Likelihood, Mixture, make_anchor
+from druthers.errors import DruthersError
+from druthers.policies import (
+    MOOFUL,
+    MOPQUCB,
+    MOPQUCBGL,
+    POLICIES,
+    PRUCB,
+    SMOSS,
+    SUCB,
+    ConUCB,
+    Greedy,
+    MOPQUCBGLRecipe,
+    MOPQUCBRecipe,
+    Oracle,
+    ParetoTS,
+    ParetoUCB,
+    Policy,
+    PRUCBRecipe,
+    Random,
+    make_policy,
+)
+from druthers.preferences import HybridEstimator, information_weighted
+from druthers.rankings import as_ranking, log_likelihood, sample_rankings
+from druthers.saving import load, save
+from druthers.types import Decision, Preference, Question
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ANCHORS",
+    "MOOFUL",
+    "MOPQUCB",
+    "MOPQUCBGL",
+    "POLICIES",
+    "PRUCB",
+    "SMOSS",
+    "SUCB",
+    "Anchor",
+    "ConUCB",
+    "Decision",
+    "DruthersError",
+    "Greedy",
+    "GroupLasso",
+    "HybridEstimator",
+    "Likelihood",
+    "MOPQUCBGLRecipe",
+    "MOPQUCBRecipe",
+    "Mixture",
+    "Oracle",
+    "PRUCBRecipe",
+    "ParetoTS",
+    "ParetoUCB",
+    "Policy",
+    "Preference",
+    "Question",
+    "Random",
+    "as_ranking",
+    "information_weighted",
+    "load",
+    "log_likelihood",
+    "make_anchor",
+    "make_policy",
+    "sample_rankings",
+    "save",
+]

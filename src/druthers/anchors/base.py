@@ -1,0 +1,152 @@
+"""What every anchor is: a memory of one user's rankings that always has an estimate and its information."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from druthers._jit import generic, kernel
+from druthers.errors import InvalidSetting
+from druthers.rankings import add_derivatives, as_orders, as_ranking
+from druthers.types import Floats, Integers, RankingLike
+
+
+@generic
+def hear_anchor(rows: Any, user: int, ranking: Integers) -> None:
+    """Take a checked, non-empty ranking into the memory of one user (a row of every array in `rows`)."""
+
+
+@generic
+def fit_anchor(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
+    """Fit one user's fresh row to all these rankings at once, exactly, and keep the latest of them."""
+
+
+class Anchor(ABC):
+    """What rankings say about a preference, up to a constant that no ranking can tell.
+
+    An anchor stands alone (`hear`, `estimate`, `information`, `fit`), or gives a policy one row of memory per user.
+    The constructor's arguments are its settings. A subclass brings `rows`, a NamedTuple whose arrays have one row
+    per user and which has at least the fields `estimate` (D,), `information` (D, D), `queries`, `total_length`
+    and `shortest`, and the kernels `hear_anchor` and `fit_anchor` for that class.
+
+    Parameters
+    ----------
+    n_objectives
+        Number of objectives D; a policy that is given this anchor sets it.
+
+    Notes
+    -----
+    Memory is bounded: the latest `window` rankings are kept as they are; older ones are folded into a quadratic
+    (their information and gradient at the estimate of that time).
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, *, n_objectives: int | None = None) -> None:
+        if n_objectives is not None and n_objectives < 1:
+            raise InvalidSetting(f"n_objectives must be at least 1, but got {n_objectives!r}")
+        self.n_objectives = n_objectives
+        self._memory: Any = None
+
+    @abstractmethod
+    def rows(self, n_users: int, n_objectives: int) -> Any:
+        """Return fresh memory for `n_users` users."""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        """Return the call that makes this anchor."""
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items() if v is not None)})"
+
+    def hear(self, ranking: RankingLike) -> None:
+        """Take in one ranking; an empty one says nothing."""
+        rows, checked = self._own(), as_ranking(ranking, self._size())
+        if len(checked):
+            hear_anchor(rows, 0, checked)
+
+    def fit(self, rankings: Iterable[RankingLike]) -> Anchor:
+        """Forget everything and fit all these rankings at once, to optimality."""
+        orders, lengths = as_orders(rankings, self._size())
+        told = lengths > 0
+        self._memory = self.rows(1, self._size())
+        if told.any():
+            fit_anchor(self._memory, 0, orders[told], lengths[told])
+        return self
+
+    @property
+    def estimate(self) -> Floats:
+        """The preference that the rankings suggest (D,); it sums to zero."""
+        estimate: Floats = self._own().estimate[0].copy()
+        return estimate
+
+    @property
+    def information(self) -> Floats:
+        """How much the rankings tell (D, D): the inverse covariance of the estimate, zero along the constant."""
+        information: Floats = self._own().information[0].copy()
+        return information
+
+    @property
+    def queries(self) -> int:
+        """How many rankings were heard."""
+        return int(self._own().queries[0])
+
+    def _size(self) -> int:
+        if self.n_objectives is None:
+            raise InvalidSetting(f"an anchor that stands alone needs n_objectives, but got {self!r}")
+        return self.n_objectives
+
+    def _own(self) -> Any:
+        if self._memory is None:
+            self._memory = self.rows(1, self._size())
+        return self._memory
+
+
+@kernel
+def remember(rows: Any, user: int, ranking: NDArray[Any]) -> None:
+    """Count a ranking in `queries`, `total_length` and `shortest`."""
+    length = ranking.shape[0]
+    if rows.queries[user] == 0 or length < rows.shortest[user]:
+        rows.shortest[user] = length
+    rows.queries[user] += 1
+    rows.total_length[user] += length
+
+
+@kernel
+def fold_oldest(rows: Any, user: int, n_folded: int, weights: Floats) -> None:
+    """Turn the oldest kept rankings into a quadratic at the current estimate, and drop them.
+
+    With loss_j(c) replaced by 1/2 c'Fc - f'c + constant: F gains the Hessian, f the Hessian times c minus the gradient.
+    `weights` (n_folded,) says how much of each ranking counts.
+    """
+    estimate = rows.estimate[user]
+    n_objectives = estimate.shape[0]
+    slope = np.zeros(n_objectives)
+    curvature = np.zeros((n_objectives, n_objectives))
+    for row in range(n_folded):
+        add_derivatives(rows.orders[user, row], rows.lengths[user, row], estimate, weights[row], slope, curvature)
+    for k in range(n_objectives):
+        value = -slope[k]
+        for other in range(n_objectives):
+            value += curvature[k, other] * estimate[other]
+            rows.folded_information[user, k, other] += curvature[k, other]
+        rows.folded_response[user, k] += value
+    kept = rows.kept[user] - n_folded
+    for row in range(kept):
+        rows.lengths[user, row] = rows.lengths[user, row + n_folded]
+        for place in range(n_objectives):
+            rows.orders[user, row, place] = rows.orders[user, row + n_folded, place]
+    rows.kept[user] = kept
+
+
+@kernel
+def is_power_of_two(count: int) -> bool:
+    """Tell whether a count is 1, 2, 4, 8, ..."""
+    return count & (count - 1) == 0

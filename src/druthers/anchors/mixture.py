@@ -1,0 +1,820 @@
+"""The gated mixture anchor: a ranking is Plackett-Luce or, with some unknown chance, uniform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from druthers._jit import implements, kernel
+from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, solve
+from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
+from druthers.anchors.contamination import honesty, uniform_loss
+from druthers.anchors.likelihood import complete_rank
+from druthers.errors import InvalidSetting
+from druthers.rankings import (
+    SAFE_SPREAD,
+    add_derivatives,
+    as_orders,
+    complete,
+    loss,
+    remaining_sums,
+    scaled_exp,
+    spread,
+    total_derivatives,
+)
+from druthers.types import Floats, Integers, RankingLike
+
+# Where eps = 0 is only a local optimum, the most likely preference is shrunk and no ranking looks odd: the search
+# starts a second time from a preference this much wider, with this much corruption.
+WIDER = 3.0
+SUSPICION = 0.4
+# Below this expected gain in log-posterior Newton steps are taken unseen, since rounding hides what they gain; a climb
+# ends when the expected gain is below one of the next two.
+UNSEEN = 1e-6
+ONLINE_TOLERANCE = 1e-6
+BATCH_TOLERANCE = 1e-20
+MOST_CORRUPTION = 1.0 - 1e-9
+
+
+class MixtureRows(NamedTuple):
+    """One user's rankings per row, under two hypotheses: some are corrupted (mixture), none is (plain).
+
+    Each hypothesis has its own best estimate and its own quadratic for the folded rankings; `estimate`, `information`
+    and `corruption` are those of the one that the gate lets through. `folded_clean` and `folded_corrupted` are the
+    counts that tell as much about the corruption as the folded rankings did, corruption * (`folded_tilt` +
+    `folded_cross` @ estimate) is how both bear on each other there, and `folded_gain` is how much better the mixture
+    explained them.
+    """
+
+    ridge: float
+    gate: float
+    prior: float
+    estimate: Floats
+    information: Floats
+    corruption: Floats
+    queries: Integers
+    total_length: Integers
+    shortest: Integers
+    kept: Integers
+    refitted: Integers
+    orders: NDArray[np.int16]
+    lengths: Integers
+    mixture_estimate: Floats
+    mixture_corruption: Floats
+    folded_information: Floats
+    folded_response: Floats
+    folded_cross: Floats
+    folded_clean: Floats
+    folded_corrupted: Floats
+    folded_tilt: Floats
+    folded_gain: Floats
+    plain_estimate: Floats
+    plain_information: Floats
+    plain_response: Floats
+
+
+class Mixture(Anchor):
+    """The most probable preference when an unknown share of the rankings is corrupted, with honest information.
+
+    A ranking comes from PL(c) with chance 1 - eps and from nowhere (all rankings equally likely) with chance eps; c
+    has a normal prior and eps a Beta(1, prior) one. Use it where rankings may be wrong: it weighs each by the chance
+    that it is the user's own, and `information` tells what is then known (Louis 1982, the estimation of eps
+    included). Without clear evidence of corruption the gate stays shut and the estimate is that of `Likelihood`
+    with the same ridge. Rankings of one objective can never open it.
+
+    Parameters
+    ----------
+    ridge
+        Precision of the normal prior on the weights.
+    gate
+        Twice the gain in log-posterior over eps = 0 from which the mixture is believed; 6.6 is the 1 % point of a
+        chi-square with one degree of freedom.
+    prior
+        The larger, the rarer corruption is thought to be: the density of eps is proportional to (1 - eps)^(prior - 1).
+    window
+        Rankings kept for exact refits; older ones become a quadratic. A user takes about 2 D window + 24 D^2 bytes.
+    n_objectives
+        Number of objectives; needed when the anchor stands alone.
+
+    Examples
+    --------
+    >>> rankings = 9 * [(0, 1, 2, 3, 4, 5)] + 9 * [(0, 1, 2, 3, 5, 4)] + [(5, 4, 3, 2, 1, 0)]
+    >>> anchor = Mixture(n_objectives=6).fit(rankings)
+    >>> anchor.suspects.tolist()
+    [18]
+
+    References
+    ----------
+    Section 6.1 (the contamination model).
+    """
+
+    name = "mixture"
+
+    def __init__(
+        self,
+        *,
+        ridge: float = 0.5,
+        gate: float = 6.6,
+        prior: float = 4.0,
+        window: int = 256,
+        n_objectives: int | None = None,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives)
+        if not 0 < ridge < np.inf:
+            raise InvalidSetting(f"ridge must be positive and finite, but got {ridge!r}")
+        if not gate >= 0:
+            raise InvalidSetting(f"gate must not be negative, but got {gate!r}")
+        if not 1 <= prior < np.inf:
+            raise InvalidSetting(f"prior must be at least 1 and finite, but got {prior!r}")
+        if window < 2:
+            raise InvalidSetting(f"window must be at least 2, but got {window!r}")
+        self.ridge = ridge
+        self.gate = gate
+        self.prior = prior
+        self.window = window
+        self._fitted: Floats | None = None
+
+    def rows(self, n_users: int, n_objectives: int) -> MixtureRows:
+        """Return fresh memory for `n_users` users."""
+        matrices = (n_users, n_objectives, n_objectives)
+        return MixtureRows(
+            ridge=float(self.ridge),
+            gate=float(self.gate),
+            prior=float(self.prior),
+            estimate=np.zeros((n_users, n_objectives)),
+            information=np.zeros(matrices),
+            corruption=np.zeros(n_users),
+            queries=np.zeros(n_users, dtype=np.int64),
+            total_length=np.zeros(n_users, dtype=np.int64),
+            shortest=np.zeros(n_users, dtype=np.int64),
+            kept=np.zeros(n_users, dtype=np.int64),
+            refitted=np.zeros(n_users, dtype=np.int64),
+            orders=np.zeros((n_users, self.window, n_objectives), dtype=np.int16),
+            lengths=np.zeros((n_users, self.window), dtype=np.int64),
+            mixture_estimate=np.zeros((n_users, n_objectives)),
+            mixture_corruption=np.zeros(n_users),
+            folded_information=np.zeros(matrices),
+            folded_response=np.zeros((n_users, n_objectives)),
+            folded_cross=np.zeros((n_users, n_objectives)),
+            folded_clean=np.zeros(n_users),
+            folded_corrupted=np.zeros(n_users),
+            folded_tilt=np.zeros(n_users),
+            folded_gain=np.zeros(n_users),
+            plain_estimate=np.zeros((n_users, n_objectives)),
+            plain_information=np.zeros(matrices),
+            plain_response=np.zeros((n_users, n_objectives)),
+        )
+
+    def hear(self, ranking: RankingLike) -> None:
+        """Take in one ranking; an empty one says nothing."""
+        super().hear(ranking)
+        self._fitted = None
+
+    def fit(self, rankings: Iterable[RankingLike]) -> Mixture:
+        """Forget everything and fit all these rankings at once, to optimality."""
+        told = list(rankings)
+        super().fit(told)
+        self._fitted = self.trust(told)
+        return self
+
+    def trust(self, rankings: Iterable[RankingLike]) -> Floats:
+        """Return the chance that each of these rankings is the user's own, as things stand now; 1 for an empty one."""
+        orders, lengths = as_orders(rankings, self._size())
+        rows = self._own()
+        trust = np.ones(len(lengths))
+        _trust(orders, lengths, rows.estimate[0], rows.corruption[0], trust)
+        trust[lengths == 0] = 1.0
+        return trust
+
+    @property
+    def responsibilities(self) -> Floats:
+        """How much each ranking is trusted, in order: all those of the last `fit`, or those kept since a `hear`."""
+        if self._fitted is not None:
+            return self._fitted.copy()
+        rows = self._own()
+        kept = rows.kept[0]
+        trust = np.ones(kept)
+        _trust(rows.orders[0, :kept], rows.lengths[0, :kept], rows.estimate[0], rows.corruption[0], trust)
+        return trust
+
+    @property
+    def suspects(self) -> Integers:
+        """The positions, in `responsibilities`, of the rankings that are more likely corrupted than not."""
+        return np.flatnonzero(self.responsibilities < 0.5)
+
+    @property
+    def corruption(self) -> float:
+        """The estimated share of corrupted rankings; 0 while the gate is shut."""
+        return float(self._own().corruption[0])
+
+
+@implements(hear_anchor, MixtureRows)
+@kernel
+def _hear(rows: Any, user: int, ranking: Integers) -> None:
+    row = rows.kept[user]
+    complete(ranking, rows.orders[user, row])
+    rows.lengths[user, row] = ranking.shape[0]
+    rows.kept[user] += 1
+    remember(rows, user, ranking)
+    queries = rows.queries[user]
+    kept = rows.kept[user]
+    full = kept == rows.orders.shape[1]
+    if full or is_power_of_two(queries) or 4 * queries >= 5 * rows.refitted[user]:
+        _refit(rows, user, rows.orders[user, :kept], rows.lengths[user, :kept], ONLINE_TOLERANCE)
+    else:
+        _step(rows, user, row)
+    if full:
+        older = kept // 2
+        _fold(rows, user, rows.orders[user, :older], rows.lengths[user, :older])
+        _drop(rows, user, older)
+
+
+@implements(fit_anchor, MixtureRows)
+@kernel
+def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
+    n_rankings, n_objectives = orders.shape
+    for row in range(n_rankings):
+        remember(rows, user, orders[row, : lengths[row]])
+    _refit(rows, user, orders, lengths, BATCH_TOLERANCE)
+    # One place stays free for the next ranking.
+    kept = min(n_rankings, rows.orders.shape[1] - 1)
+    older = n_rankings - kept
+    if older > 0:
+        _fold(rows, user, orders[:older], lengths[:older])
+    for row in range(kept):
+        rows.lengths[user, row] = lengths[older + row]
+        for place in range(n_objectives):
+            rows.orders[user, row, place] = orders[older + row, place]
+    rows.kept[user] = kept
+
+
+@kernel
+def _refit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, tolerance: float) -> None:
+    """Find the best plain and the best mixture explanation of rankings and fold; let the gate choose between them."""
+    n_objectives = orders.shape[1]
+    plain = rows.plain_estimate[user]
+    best = rows.mixture_estimate[user]
+    warm = rows.mixture_corruption[user]
+    estimate = np.empty(n_objectives)
+    cross = np.zeros(n_objectives)
+    trial = np.empty((n_objectives, n_objectives))
+    information = rows.information[user]
+    rows.refitted[user] = rows.queries[user]
+    threshold = 0.0
+    best_value = -np.inf
+    # First the plain hypothesis, then the mixture from where it was (or from the plain estimate) and from afar.
+    for start in range(3):
+        mixed = start > 0
+        given = 0.0
+        folded_information = rows.plain_information[user]
+        folded_response = rows.plain_response[user]
+        clean = 0.0
+        corrupted = 0.0
+        tilt = 0.0
+        if mixed:
+            folded_information = rows.folded_information[user]
+            folded_response = rows.folded_response[user]
+            clean = rows.folded_clean[user] + rows.prior - 1.0
+            corrupted = rows.folded_corrupted[user]
+            tilt = rows.folded_tilt[user]
+            given = SUSPICION if start == 2 else 0.0
+        for k in range(n_objectives):
+            cross[k] = rows.folded_cross[user, k] if mixed else 0.0
+            estimate[k] = plain[k] if start == 0 or warm <= 0.0 else best[k]
+            if start == 2:
+                estimate[k] = WIDER * plain[k]
+        value, corruption = climb(
+            orders,
+            lengths,
+            folded_information,
+            folded_response,
+            cross,
+            clean,
+            corrupted,
+            tilt,
+            rows.ridge,
+            mixed,
+            given,
+            tolerance,
+            estimate,
+            trial,
+        )
+        if start == 0:
+            copy_vector(estimate, plain)
+            copy_matrix(trial, information)
+            rows.corruption[user] = 0.0
+            threshold = value + 0.5 * rows.gate - rows.folded_gain[user]
+        elif value > best_value:
+            best_value = value
+            copy_vector(estimate, best)
+            rows.mixture_corruption[user] = corruption
+            if corruption > 0.0 and value > threshold:
+                copy_matrix(trial, information)
+                rows.corruption[user] = corruption
+    copy_vector(best if rows.corruption[user] > 0.0 else plain, rows.estimate[user])
+    make_lawful(information)
+
+
+@kernel
+def _step(rows: Any, user: int, row: int) -> None:
+    """Move the estimate by one Newton step on the newest ranking, weighted by the chance that it is the user's own."""
+    estimate = rows.estimate[user]
+    information = rows.information[user]
+    order = rows.orders[user, row]
+    length = rows.lengths[user, row]
+    n_objectives = estimate.shape[0]
+    trusted = honesty(loss(order, length, estimate), uniform_loss(length, n_objectives), rows.corruption[user])
+    slope = np.zeros(n_objectives)
+    add_derivatives(order, length, estimate, trusted, slope, information)
+    root = np.empty((n_objectives, n_objectives))
+    if trusted * (1.0 - trusted) > 1e-9:
+        # Doubt costs r (1 - r) gg'; where that would leave less than nothing, it is left to the next refit.
+        doubt = (1.0 - trusted) / trusted
+        for k in range(n_objectives):
+            for other in range(n_objectives):
+                root[k, other] = information[k, other] - doubt * slope[k] * slope[other]
+        doubtful = root.copy()
+        complete_rank(root, 0.0)
+        if factor(root, root):
+            copy_matrix(doubtful, information)
+    copy_matrix(information, root)
+    complete_rank(root, rows.ridge)
+    if not factor(root, root):
+        return
+    solve(root, slope)
+    largest = 0.0
+    for k in range(n_objectives):
+        largest = max(largest, abs(slope[k]))
+    damping = 1.0 / largest if largest > 1.0 else 1.0
+    for k in range(n_objectives):
+        estimate[k] -= damping * slope[k]
+    center(estimate)
+    copy_vector(estimate, rows.mixture_estimate[user] if rows.corruption[user] > 0.0 else rows.plain_estimate[user])
+
+
+@kernel
+def climb(
+    orders: NDArray[Any],
+    lengths: Integers,
+    folded_information: Floats,
+    folded_response: Floats,
+    folded_cross: Floats,
+    clean: float,
+    corrupted: float,
+    folded_tilt: float,
+    ridge: float,
+    mixed: bool,
+    corruption: float,
+    tolerance: float,
+    estimate: Floats,
+    information: Floats,
+) -> tuple[float, float]:
+    """Climb to a local optimum of the log-posterior from `estimate` and `corruption`; return its value and corruption.
+
+    The corruption is profiled out: it is the best one for each estimate, except at the start, where a positive one
+    weighs the rankings; unless `mixed` it is 0 throughout. `clean` and `corrupted` count for it beside the rankings.
+    Directions are Newton's on the observed information (Louis) where that is positive, else those of an EM step; each
+    is damped until the posterior rises. Overwrites `estimate` and `information` (without the ridge).
+    """
+    n_rankings, n_objectives = orders.shape
+    losses = np.empty(n_rankings)
+    ratios = np.empty(n_rankings)
+    trust = np.ones(n_rankings)
+    slope = np.empty(n_objectives)
+    step = np.zeros(n_objectives)
+    trial = np.empty(n_objectives)
+    cross = np.empty(n_objectives)
+    whole = np.empty((n_objectives, n_objectives))
+    root = np.empty((n_objectives, n_objectives))
+    uniforms = uniform_losses(n_objectives)
+    value = -np.inf
+    expected = 0.0
+    scale = 1.0
+    # A given corruption makes the first weights; that step, from a start of no merit, is taken whatever its value.
+    given = mixed and corruption > 0.0
+    unseen = True
+    done = False
+    for _ in range(400):
+        for k in range(n_objectives):
+            trial[k] = estimate[k] - scale * step[k]
+        measure(orders, lengths, trial, uniforms, losses, ratios)
+        tilt = folded_tilt
+        for k in range(n_objectives):
+            tilt += folded_cross[k] * trial[k]
+        next_corruption = corruption
+        if mixed and not given:
+            next_corruption = best_corruption(ratios, clean, corrupted, tilt, corruption)
+        next_value = log_likelihood(lengths, uniforms, losses, ratios, clean, corrupted, next_corruption)
+        next_value += next_corruption * tilt
+        next_value -= quadratic(folded_information, folded_response, ridge, trial)
+        if not (unseen or next_value >= value + 1e-4 * scale * expected):
+            scale *= 0.5
+            if scale < 1e-9:
+                break
+            continue
+        copy_vector(trial, estimate)
+        value = next_value
+        corruption = next_corruption
+        if done:
+            break
+        for j in range(n_rankings):
+            trust[j] = 1.0 / (1.0 + corruption / (1.0 - corruption) * ratios[j])
+        clear(slope, whole)
+        total_derivatives(orders, lengths, trust, estimate, slope, whole)
+        for k in range(n_objectives):
+            slope[k] += ridge * estimate[k] - folded_response[k] - corruption * folded_cross[k]
+            for other in range(n_objectives):
+                slope[k] += folded_information[k, other] * estimate[other]
+                whole[k, other] += folded_information[k, other]
+        copy_matrix(whole, information)
+        copy_vector(folded_cross, cross)
+        doubt(orders, lengths, trust, estimate, ratios, corruption, clean, corrupted, cross, information)
+        copy_matrix(whole if given else information, root)
+        complete_rank(root, ridge)
+        if not factor(root, root):
+            copy_matrix(whole, root)
+            complete_rank(root, ridge)
+            factor(root, root)
+        copy_vector(slope, step)
+        solve(root, step)
+        center(step)
+        expected = 0.0
+        for k in range(n_objectives):
+            expected += step[k] * slope[k]
+        # The last step is too short to change the information.
+        done = expected <= tolerance and not given
+        unseen = expected <= UNSEEN or given
+        given = False
+        scale = 1.0
+    center(estimate)
+    return value, corruption
+
+
+@kernel
+def uniform_losses(n_objectives: int) -> Floats:
+    """Return minus the log-probability of a uniform ranking of each length 0 to D."""
+    table = np.zeros(n_objectives + 1)
+    for length in range(n_objectives):
+        table[length + 1] = table[length] + np.log(n_objectives - length)
+    return table
+
+
+@kernel
+def measure(
+    orders: NDArray[Any], lengths: Integers, preference: Floats, uniforms: Floats, losses: Floats, ratios: Floats
+) -> None:
+    """Write each ranking's Plackett-Luce loss and how many times likelier it would be under the uniform law."""
+    n_objectives = preference.shape[0]
+    wide = spread(preference) > SAFE_SPREAD
+    odds = np.empty(n_objectives)
+    scaled_exp(preference, odds)
+    top = preference[0]
+    for k in range(1, n_objectives):
+        top = max(top, preference[k])
+    for row in range(orders.shape[0]):
+        order = orders[row]
+        length = lengths[row]
+        if wide:
+            total = loss(order, length, preference)
+        else:
+            total = 0.0
+            left = 0.0
+            for place in range(n_objectives - 1, length - 1, -1):
+                left += odds[order[place]]
+            # One logarithm for several places: the product stays in range.
+            product = 1.0
+            for place in range(length - 1, -1, -1):
+                objective = order[place]
+                left += odds[objective]
+                total += top - preference[objective]
+                product *= left
+                if product < 1e-150 or product > 1e150:
+                    total += np.log(product)
+                    product = 1.0
+            total += np.log(product)
+        losses[row] = total
+        ratios[row] = np.exp(min(total - uniforms[length], 700.0))
+
+
+@kernel
+def _trust(orders: NDArray[Any], lengths: Integers, preference: Floats, corruption: float, trust: Floats) -> None:
+    """Write the chance that each ranking came from the preference."""
+    uniforms = uniform_losses(preference.shape[0])
+    for row in range(orders.shape[0]):
+        trust[row] = honesty(loss(orders[row], lengths[row], preference), uniforms[lengths[row]], corruption)
+
+
+@kernel
+def log_likelihood(
+    lengths: Integers,
+    uniforms: Floats,
+    losses: Floats,
+    ratios: Floats,
+    clean: float,
+    corrupted: float,
+    corruption: float,
+) -> float:
+    """Return the log-probability of rankings under the mixture, and of these counts of clean and corrupted ones."""
+    total = 0.0
+    if corruption <= 0.0:
+        for j in range(losses.shape[0]):
+            total -= losses[j]
+        return total if corrupted <= 0.0 else -np.inf
+    for j in range(losses.shape[0]):
+        if ratios[j] > 1.0:
+            total += np.log((1.0 - corruption) / ratios[j] + corruption) - uniforms[lengths[j]]
+        else:
+            total += np.log((1.0 - corruption) + corruption * ratios[j]) - losses[j]
+    total += clean * np.log(1.0 - corruption)
+    if corrupted > 0.0:
+        total += corrupted * np.log(corruption)
+    return float(total)
+
+
+@kernel
+def quadratic(information: Floats, response: Floats, ridge: float, estimate: Floats) -> float:
+    """Return what the fold and the ridge take from the log-posterior: c'Fc/2 - f'c + ridge |c|^2/2."""
+    total = 0.0
+    for k in range(estimate.shape[0]):
+        pull = ridge * estimate[k]
+        for other in range(estimate.shape[0]):
+            pull += information[k, other] * estimate[other]
+        total += (0.5 * pull - response[k]) * estimate[k]
+    return total
+
+
+@kernel
+def best_corruption(ratios: Floats, clean: float, corrupted: float, tilt: float, start: float) -> float:
+    """Return the most probable corruption given ratios, counts and a linear term: a concave problem, by Newton."""
+    if corrupted <= 0.0:
+        slope = tilt - clean
+        for j in range(ratios.shape[0]):
+            slope += ratios[j] - 1.0
+        if slope <= 0.0:
+            return 0.0
+    low = 0.0
+    high = MOST_CORRUPTION
+    corruption = min(max(start, 1e-3), 0.99)
+    for _ in range(100):
+        slope = tilt + corrupted / corruption - clean / (1.0 - corruption)
+        curvature = corrupted / corruption**2 + clean / (1.0 - corruption) ** 2
+        for j in range(ratios.shape[0]):
+            excess = ratios[j] - 1.0
+            share = excess / (1.0 + corruption * excess)
+            slope += share
+            curvature += share * share
+        if slope > 0.0:
+            low = corruption
+        else:
+            high = corruption
+        proposal = corruption + slope / curvature
+        if not low < proposal < high:
+            proposal = 0.5 * (low + high)
+        moved = abs(proposal - corruption)
+        corruption = proposal
+        if moved <= 1e-9 * corruption or high - low <= 1e-15:
+            break
+    return corruption
+
+
+@kernel
+def doubt(
+    orders: NDArray[Any],
+    lengths: Integers,
+    trust: Floats,
+    estimate: Floats,
+    ratios: Floats,
+    corruption: float,
+    clean: float,
+    corrupted: float,
+    cross: Floats,
+    information: Floats,
+) -> None:
+    """Take from the complete information what is lost by not knowing which rankings are corrupted, and how many.
+
+    The first loss is Louis' sum of r (1 - r) gg'; the second is the Schur complement of the corruption. `cross` holds
+    the mixed second derivatives of the fold; those of the rankings are added.
+    """
+    if corruption <= 0.0:
+        return
+    n_objectives = estimate.shape[0]
+    curvature = corrupted / corruption**2 + clean / (1.0 - corruption) ** 2
+    for j in range(orders.shape[0]):
+        excess = ratios[j] - 1.0
+        share = excess / (1.0 + corruption * excess)
+        curvature += share * share
+    subtract_doubt(orders, lengths, trust, estimate, 1.0 / (corruption * (1.0 - corruption)), cross, information)
+    for k in range(n_objectives):
+        for other in range(n_objectives):
+            information[k, other] -= cross[k] * cross[other] / curvature
+
+
+@kernel
+def subtract_doubt(
+    orders: NDArray[Any],
+    lengths: Integers,
+    trust: Floats,
+    estimate: Floats,
+    unit: float,
+    cross: Floats,
+    information: Floats,
+) -> None:
+    """Take sum r (1 - r) gg' from `information` and add `unit` sum r (1 - r) g to `cross` (g: a loss gradient)."""
+    n_objectives = estimate.shape[0]
+    wide = spread(estimate) > SAFE_SPREAD
+    odds = np.empty(n_objectives)
+    first = np.empty(n_objectives)
+    second = np.empty(n_objectives)
+    gradient = np.empty(n_objectives)
+    unused = np.zeros((n_objectives, n_objectives))
+    lost = np.zeros((n_objectives, n_objectives))
+    scaled_exp(estimate, odds)
+    for row in range(orders.shape[0]):
+        weight = trust[row] * (1.0 - trust[row])
+        if weight < 1e-12:
+            continue
+        order = orders[row]
+        length = lengths[row]
+        if wide:
+            for k in range(n_objectives):
+                gradient[k] = 0.0
+            add_derivatives(order, length, estimate, 1.0, gradient, unused)
+        else:
+            remaining_sums(order, length, odds, first, second)
+            for k in range(n_objectives):
+                gradient[k] = odds[k] * first[k]
+            for place in range(length):
+                gradient[order[place]] -= 1.0
+        for k in range(n_objectives):
+            scaled = weight * gradient[k]
+            cross[k] += unit * scaled
+            for other in range(k, n_objectives):
+                lost[k, other] += scaled * gradient[other]
+    for k in range(n_objectives):
+        information[k, k] -= lost[k, k]
+        for other in range(k + 1, n_objectives):
+            information[k, other] -= lost[k, other]
+            information[other, k] -= lost[k, other]
+
+
+@kernel
+def make_lawful(information: Floats) -> None:
+    """Make an information matrix symmetric, zero along the constant and positive semi-definite.
+
+    A direction of negative eigenvalue (possible as far as the ridge holds the optimum) is one of which the rankings
+    tell nothing: its eigenvalue becomes zero and the other directions keep theirs.
+    """
+    n_objectives = information.shape[0]
+    means = np.zeros(n_objectives)
+    for k in range(n_objectives):
+        for other in range(k, n_objectives):
+            value = 0.5 * (information[k, other] + information[other, k])
+            information[k, other] = value
+            information[other, k] = value
+    total = 0.0
+    for k in range(n_objectives):
+        for other in range(n_objectives):
+            means[k] += information[k, other] / n_objectives
+        total += means[k]
+    total /= n_objectives
+    for k in range(n_objectives):
+        for other in range(n_objectives):
+            information[k, other] -= means[k] + means[other] - total
+    root = information.copy()
+    complete_rank(root, 0.0)
+    if factor(root, root):
+        return
+    vectors = np.eye(n_objectives)
+    diagonalize(information, vectors)
+    for k in range(n_objectives):
+        means[k] = max(information[k, k], 0.0)
+    for k in range(n_objectives):
+        for other in range(n_objectives):
+            information[k, other] = 0.0
+    for i in range(n_objectives):
+        for k in range(n_objectives):
+            scale = means[i] * vectors[i, k]
+            for other in range(n_objectives):
+                information[k, other] += scale * vectors[i, other]
+
+
+@kernel
+def diagonalize(matrix: Floats, vectors: Floats) -> None:
+    """Turn a symmetric matrix into its eigenvalues (on the diagonal) and the rows of the unit matrix into eigenvectors.
+
+    Cyclic Jacobi rotations: slow, but seldom needed, and the same on every machine.
+    """
+    size = matrix.shape[0]
+    total = 0.0
+    for i in range(size):
+        for j in range(size):
+            total += matrix[i, j] * matrix[i, j]
+    for _ in range(50):
+        outside = 0.0
+        for i in range(size):
+            for j in range(i):
+                outside += matrix[i, j] * matrix[i, j]
+        if outside <= 1e-30 * total:
+            break
+        for i in range(size):
+            for j in range(i):
+                if matrix[i, j] == 0.0:
+                    continue
+                ratio = (matrix[j, j] - matrix[i, i]) / (2.0 * matrix[i, j])
+                tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
+                if ratio < 0.0:
+                    tangent = -tangent
+                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+                sine = tangent * cosine
+                for k in range(size):
+                    left = matrix[i, k]
+                    right = matrix[j, k]
+                    matrix[i, k] = cosine * left - sine * right
+                    matrix[j, k] = sine * left + cosine * right
+                    left = vectors[i, k]
+                    right = vectors[j, k]
+                    vectors[i, k] = cosine * left - sine * right
+                    vectors[j, k] = sine * left + cosine * right
+                for k in range(size):
+                    left = matrix[k, i]
+                    right = matrix[k, j]
+                    matrix[k, i] = cosine * left - sine * right
+                    matrix[k, j] = sine * left + cosine * right
+
+
+@kernel
+def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
+    """Turn rankings into quadratics at the best estimate of each hypothesis, with counts for the corruption.
+
+    The mixture's log-probability becomes f'c - c'Fc/2 + eps (b'c + t) + K log eps + C log(1 - eps) with counts K of
+    corrupted and C of clean rankings: a match of value, slope and curvature in c and eps together. Where it is unclear
+    which rankings are corrupted, the counts are small although the rankings are many.
+    """
+    n_rankings, n_objectives = orders.shape
+    plain = rows.plain_estimate[user]
+    estimate = rows.mixture_estimate[user]
+    corruption = rows.mixture_corruption[user]
+    trust = np.ones(n_rankings)
+    slope = np.zeros(n_objectives)
+    curvature = np.zeros((n_objectives, n_objectives))
+    plain_value = -total_derivatives(orders, lengths, trust, plain, slope, curvature)
+    plain_value += add_quadratic(slope, curvature, plain, rows.plain_information[user], rows.plain_response[user])
+    losses = np.empty(n_rankings)
+    ratios = np.empty(n_rankings)
+    uniforms = uniform_losses(n_objectives)
+    measure(orders, lengths, estimate, uniforms, losses, ratios)
+    clean = 0.0
+    corrupted = 0.0
+    for j in range(n_rankings):
+        trust[j] = 1.0 / (1.0 + corruption / (1.0 - corruption) * ratios[j])
+        corrupted += (1.0 - trust[j]) * (1.0 - trust[j] / (1.0 - corruption))
+        clean += trust[j] * (1.0 - trust[j] / (1.0 - corruption) * ratios[j])
+    clean = max(clean, 0.0)
+    corrupted = max(corrupted, 0.0)
+    clear(slope, curvature)
+    total_derivatives(orders, lengths, trust, estimate, slope, curvature)
+    cross = np.zeros(n_objectives)
+    unit = 1.0 / (corruption * (1.0 - corruption)) if corruption > 0.0 else 0.0
+    subtract_doubt(orders, lengths, trust, estimate, unit, cross, curvature)
+    make_lawful(curvature)
+    tilt = 0.0
+    for k in range(n_objectives):
+        tilt -= cross[k] * estimate[k]
+        rows.folded_cross[user, k] += cross[k]
+        rows.folded_response[user, k] -= corruption * cross[k]
+    value = log_likelihood(lengths, uniforms, losses, ratios, 0.0, 0.0, corruption)
+    value += add_quadratic(slope, curvature, estimate, rows.folded_information[user], rows.folded_response[user])
+    if corruption > 0.0:
+        value -= clean * np.log(1.0 - corruption) + corrupted * np.log(corruption) + corruption * tilt
+    rows.folded_clean[user] += clean
+    rows.folded_corrupted[user] += corrupted
+    rows.folded_tilt[user] += tilt
+    rows.folded_gain[user] += value - plain_value
+
+
+@kernel
+def add_quadratic(slope: Floats, curvature: Floats, estimate: Floats, information: Floats, response: Floats) -> float:
+    """Add the quadratic c'Fc/2 - f'c with this gradient and Hessian at the estimate; return its value there."""
+    value = 0.0
+    for k in range(estimate.shape[0]):
+        pull = 0.0
+        for other in range(estimate.shape[0]):
+            pull += curvature[k, other] * estimate[other]
+            information[k, other] += curvature[k, other]
+        response[k] += pull - slope[k]
+        value += (slope[k] - 0.5 * pull) * estimate[k]
+    return value
+
+
+@kernel
+def _drop(rows: Any, user: int, n_dropped: int) -> None:
+    """Forget the oldest kept rankings."""
+    kept = rows.kept[user] - n_dropped
+    for row in range(kept):
+        rows.lengths[user, row] = rows.lengths[user, row + n_dropped]
+        for place in range(rows.orders.shape[2]):
+            rows.orders[user, row, place] = rows.orders[user, row + n_dropped, place]
+    rows.kept[user] = kept

@@ -1,0 +1,72 @@
+"""Everything druthers raises on purpose.
+
+    DruthersError
+    ├── InvalidSetting       (ValueError)  a parameter outside its law
+    ├── InvalidRanking       (ValueError)  a repeated, unknown or misplaced objective
+    ├── InvalidFeedback      (ValueError)  a reward, utility or answer of the wrong shape or not a number
+    ├── InvalidOffer         (ValueError)  an empty or repeated offer, or a slate larger than it
+    ├── UnknownName          (KeyError)    a name that no registry holds
+    ├── UnknownUser          (KeyError)    a user never seen, or retired
+    ├── UnknownArm           (KeyError)    an arm never seen, or retired
+    ├── NoPreference                       a policy that does not learn preferences was asked for one
+    └── DamagedState                       a saved state that is not whole, or of a version we cannot read
+
+Each message states the law, then what arrived, then the way out where there is one. A refused call changes nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DruthersError(Exception):
+    """The parent of everything raised here."""
+
+    def __str__(self) -> str:
+        """Return the message as it stands (a KeyError would show it in quotes)."""
+        return str(self.args[0]) if self.args else ""
+
+
+class InvalidSetting(DruthersError, ValueError):
+    """A parameter breaks its law."""
+
+
+class InvalidRanking(DruthersError, ValueError):
+    """A ranking breaks its law."""
+
+
+class InvalidFeedback(DruthersError, ValueError):
+    """A reward, utility or answer breaks its law."""
+
+
+class InvalidOffer(DruthersError, ValueError):
+    """An offer breaks its law."""
+
+
+class UnknownName(DruthersError, KeyError):
+    """No registry holds this name."""
+
+    @classmethod
+    def of(cls, kind: str, name: object, known: Iterable[str]) -> UnknownName:
+        """Say which names are known, and the nearest one."""
+        names = list(known)
+        close = difflib.get_close_matches(str(name), names, n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        return cls(f"unknown {kind} {name!r}; known: {', '.join(names)}{hint}")
+
+
+class UnknownUser(DruthersError, KeyError):
+    """The user was never seen, or has been forgotten."""
+
+
+class UnknownArm(DruthersError, KeyError):
+    """The arm was never seen, or has retired."""
+
+
+class NoPreference(DruthersError):
+    """The policy does not learn preferences."""
+
+
+class DamagedState(DruthersError):
+    """A saved state is damaged or of a version that cannot be read."""

@@ -1,0 +1,85 @@
+"""Policies: one file per family, one line each in `POLICIES`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from druthers.errors import UnknownName
+from druthers.policies.base import Policy
+from druthers.policies.conucb import ConUCB
+from druthers.policies.linear import MOOFUL
+from druthers.policies.pareto import ParetoTS, ParetoUCB
+from druthers.policies.pqucb import MOPQUCB, MOPQUCBGL, PRUCB, Greedy
+from druthers.policies.recipes import MOPQUCBGLRecipe, MOPQUCBRecipe, PRUCBRecipe
+from druthers.policies.scalarized import SMOSS, SUCB
+from druthers.policies.yardsticks import Oracle, Random
+
+POLICIES: dict[str, type[Policy]] = {
+    policy.name: policy
+    for policy in (
+        SUCB,
+        SMOSS,
+        ParetoUCB,
+        ParetoTS,
+        MOOFUL,
+        ConUCB,
+        PRUCB,
+        MOPQUCB,
+        MOPQUCBGL,
+        PRUCBRecipe,
+        MOPQUCBRecipe,
+        MOPQUCBGLRecipe,
+        Random,
+        Greedy,
+        Oracle,
+    )
+}
+
+
+def find_policy(name: str) -> type[Policy]:
+    """Return the class of a policy by its name."""
+    if name not in POLICIES:
+        raise UnknownName.of("policy", name, POLICIES)
+    return POLICIES[name]
+
+
+def make_policy(name: str, *, n_objectives: int, seed: int = 0, **params: Any) -> Policy:
+    """Build a policy by its name.
+
+    Examples
+    --------
+    >>> make_policy("s-ucb", n_objectives=2, width=0.5)
+    SUCB(n_objectives=2, seed=0, exploration=0.0, width=0.5)
+    >>> make_policy("ucb", n_objectives=2)
+    Traceback (most recent call last):
+    druthers.errors.UnknownName: unknown policy 'ucb'; known: s-ucb, s-moss, pareto-ucb, pareto-ts, ...
+    """
+    policy = find_policy(name)
+    known = list(inspect.signature(policy).parameters)
+    for param in params:
+        if param not in known:
+            raise UnknownName.of(f"setting of {name}", param, known)
+    return policy(n_objectives=n_objectives, seed=seed, **params)
+
+
+__all__ = [
+    "MOOFUL",
+    "MOPQUCB",
+    "MOPQUCBGL",
+    "POLICIES",
+    "PRUCB",
+    "SMOSS",
+    "SUCB",
+    "ConUCB",
+    "Greedy",
+    "MOPQUCBGLRecipe",
+    "MOPQUCBRecipe",
+    "Oracle",
+    "PRUCBRecipe",
+    "ParetoTS",
+    "ParetoUCB",
+    "Policy",
+    "Random",
+    "make_policy",
+]

@@ -1,0 +1,516 @@
+"""What every policy is: the public steps, checked once here, around a few kernels on arrays."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from druthers._jit import bound, generic, kernel
+from druthers.anchors import Anchor, make_anchor
+from druthers.errors import (
+    DamagedState,
+    DruthersError,
+    InvalidFeedback,
+    InvalidOffer,
+    InvalidSetting,
+    NoPreference,
+    UnknownArm,
+    UnknownUser,
+)
+from druthers.policies.books import Books
+from druthers.rankings import as_ranking
+from druthers.types import Decision, Floats, Integers, Preference, Question, RankingLike
+
+STATE_VERSION = 1
+
+# The bonus of an arm never seen: above any score, yet finite, so that decisions stay plain numbers.
+NEVER_SEEN = 1e9
+
+P = TypeVar("P", bound="Policy")
+
+
+@generic
+def hear_policy(state: Any, user: int, ranking: Integers) -> None:
+    """Take in a checked, non-empty ranking."""
+
+
+@generic
+def score_policy(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    """Write utility, reward bonus, preference bonus and score of each offered arm into `out` (4, n_offered).
+
+    Returns among how many of the best arms the choice is uniformly random: 1 for none, 0 for unknown.
+    """
+    raise NotImplementedError
+
+
+@generic
+def learn_policy(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    """Take in feedback: NaN stands for what is missing, in the reward or as the utility."""
+
+
+class Arms(NamedTuple):
+    """What is known of each arm, per objective: how often it was seen and its mean."""
+
+    pulls: Floats
+    means: Floats
+
+
+class NoUsers(NamedTuple):
+    """The memory of policies that do not tell users apart: how often each gave feedback."""
+
+    feedbacks: Floats
+
+
+@kernel
+def observe(arms: Arms, clock: Floats, arm: int, reward: Floats, filled: Floats) -> bool:
+    """Update an arm's means with a reward; write it into `filled` with means in place of what is missing.
+
+    Returns False where a missing objective was never seen for this arm. `clock[0]` counts rewards.
+    """
+    whole = True
+    told = False
+    for k in range(reward.shape[0]):
+        value = reward[k]
+        if np.isnan(value):
+            value = arms.means[arm, k]
+            whole = whole and arms.pulls[arm, k] > 0.0
+        else:
+            told = True
+            arms.pulls[arm, k] += 1.0
+            arms.means[arm, k] += (value - arms.means[arm, k]) / arms.pulls[arm, k]
+        filled[k] = value
+    if told:
+        clock[0] += 1.0
+    return whole
+
+
+@kernel
+def never_seen(arms: Arms, arm: int) -> bool:
+    """Tell whether no objective of this arm was ever observed."""
+    seen = 0.0
+    for k in range(arms.pulls.shape[1]):
+        seen += arms.pulls[arm, k]
+    return seen == 0.0
+
+
+@kernel
+def _fault(reward: Floats) -> int:
+    """Return 0 for a reward that tells something finite, 1 for an infinite entry, 2 for one that tells nothing."""
+    told = False
+    for k in range(reward.shape[0]):
+        if np.isinf(reward[k]):
+            return 1
+        if not np.isnan(reward[k]):
+            told = True
+    return 0 if told else 2
+
+
+class Policy(ABC):
+    """A policy hears what users want, chooses arms for them and learns from what they felt.
+
+    A subclass sets `State`, a NamedTuple with the fields `settings`, `clock`, `arms` and `users`, says how fresh rows
+    and settings look, and brings the kernels `score_policy` and `learn_policy` (and `hear_policy`) for that class.
+    Its constructor's arguments, keyword only, are its hyper-parameters and are kept under the same names.
+
+    Parameters
+    ----------
+    n_objectives
+        Number of objectives D.
+    seed
+        Seed of the policy's own chance.
+    exploration
+        Chance of a uniformly random arm at each place of a slate. Off by default; a small value gives every arm a
+        known, non-zero propensity, without which logged decisions cannot be used to evaluate other policies.
+    """
+
+    name: ClassVar[str]
+    hears: ClassVar[bool] = False
+    learns_preference: ClassVar[bool] = False
+    noise_per_arm: int = 0
+    State: ClassVar[type[Any]]
+
+    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
+        if n_objectives != int(n_objectives) or n_objectives < 1:
+            raise InvalidSetting(f"n_objectives must be a whole number of at least 1, but got {n_objectives!r}")
+        if not 0.0 <= exploration <= 1.0:
+            raise InvalidSetting(f"exploration must lie between 0 and 1, but got {exploration!r}")
+        self.n_objectives = int(n_objectives)
+        self.seed = seed
+        self.exploration = exploration
+        # Two streams, so that each is consumed at a rate that does not depend on the other.
+        noise, coins = np.random.SeedSequence(seed).spawn(2)
+        self._noise = np.random.Generator(np.random.PCG64(noise))
+        self._coins = np.random.Generator(np.random.PCG64(coins))
+        self._users = Books()
+        self._arms = Books()
+
+    def _start(self) -> None:
+        """Make the first, empty state; the last line of every constructor. Row 0 is for those never seen."""
+        self._state: Any = self.State(
+            settings=self._settings(),
+            clock=np.zeros(2),
+            arms=self._fresh_arms(8),
+            users=self._fresh_users(2),
+        )
+        self._bind()
+
+    def _bind(self) -> None:
+        ranking, noise = np.empty(0, dtype=np.int64), np.empty(0)
+        self._score = bound(score_policy, self._state, 0, ranking, noise, np.empty((4, 0)))
+        self._learn = bound(learn_policy, self._state, 0, 0, noise, 0.0)
+        self._hear = bound(hear_policy, self._state, 0, ranking) if self.hears else None
+        self._fault = bound(_fault, noise)
+
+    @abstractmethod
+    def _settings(self) -> Any:
+        """Return the hyper-parameters as the kernels read them: a NamedTuple of floats."""
+
+    def _fresh_arms(self, n_arms: int) -> Any:
+        """Return rows for arms never seen."""
+        shape = (n_arms, self.n_objectives)
+        return Arms(pulls=np.zeros(shape), means=np.zeros(shape))
+
+    def _fresh_users(self, n_users: int) -> Any:
+        """Return rows for users never seen."""
+        return NoUsers(feedbacks=np.zeros(n_users))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        """Return the call that makes this policy."""
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.params.items())})"
+
+    @property
+    def users(self) -> tuple[Hashable, ...]:
+        """The users who said or felt anything."""
+        return tuple(self._users.rows)
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        """The arms that may be chosen, in order of first sight."""
+        return tuple(self._arms.rows)
+
+    def add_arms(self, arms: Iterable[Hashable]) -> None:
+        """Make arms known; those already known stay as they are."""
+        for arm in arms:
+            if arm not in self._arms:
+                self._new_arm(arm)
+
+    def retire_arm(self, arm: Hashable) -> None:
+        """Forget an arm; if it is ever offered again, it is new."""
+        if arm not in self._arms:
+            raise UnknownArm(f"an arm must be known to retire, but {arm!r} is not")
+        _overwrite(self._state.arms, self._arms.remove(arm))
+        self._state.clock[1] = len(self._arms)
+
+    def forget_user(self, user: Hashable) -> None:
+        """Forget everything about a user; what was learned about arms stays."""
+        if user not in self._users:
+            raise UnknownUser(f"a user must be known to be forgotten, but {user!r} is not")
+        _overwrite(self._state.users, self._users.remove(user))
+
+    def hear(self, user: Hashable, ranking: RankingLike) -> None:
+        """Take in a query: the objectives that matter to the user, most important first; empty says nothing."""
+        checked = as_ranking(ranking, self.n_objectives)
+        if self._hear is not None and len(checked):
+            row = self._user_row(user)  # may replace the state, so it comes first
+            self._hear(self._state, row, checked)
+
+    def choose(self, user: Hashable, offer: Iterable[Hashable] | None = None, size: int = 1) -> Decision:
+        """Choose a slate of arms for a user, best first; nothing is learned by choosing.
+
+        Parameters
+        ----------
+        user
+            Any hashable id, known or not.
+        offer
+            The arms that may be chosen; all known arms by default. Arms never seen before become known. Equal scores
+            go to the arm that is offered first.
+        size
+            How many arms to choose.
+        """
+        ids, rows = self._offered(offer)
+        n_offered = len(ids)
+        if not 1 <= size <= n_offered:
+            raise InvalidOffer(
+                f"a slate must hold between 1 and {n_offered} of the offered arms, but got size {size!r}"
+            )
+        out = np.empty((4, n_offered))
+        noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else _SILENCE
+        n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
+        if size == 1 and not self.exploration:
+            place = int(out[3].argmax())
+            return Decision(user, (ids[place],), ids, out, (place,), (1.0 / n_equal if n_equal else math.nan,))
+        places, propensities = self._slate(out[3], size, n_equal)
+        return Decision(user, tuple(ids[place] for place in places), ids, out, places, propensities)
+
+    def _slate(self, scores: Floats, size: int, n_equal: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        left = np.argsort(-scores, kind="stable").tolist()
+        coins = self._coins.random(2 * size) if self.exploration else np.ones(2 * size)
+        places, propensities = [], []
+        for k in range(size):
+            explores = coins[2 * k] < self.exploration
+            rank = int(coins[2 * k + 1] * len(left)) if explores else 0
+            # The first `equal` of what is left are in random order; past them the order is the policy's.
+            equal = n_equal - k
+            if n_equal == 0 or (n_equal > 1 and k > 0 and self.exploration):
+                own = math.nan
+            elif equal > 1:
+                own = 1.0 / equal if rank < equal else 0.0
+            else:
+                own = float(rank == 0)
+            propensities.append((1.0 - self.exploration) * own + self.exploration / len(left))
+            places.append(left.pop(rank))
+        return tuple(places), tuple(propensities)
+
+    def learn(
+        self, user: Hashable, arm: Hashable, reward: ArrayLike | None = None, utility: float | None = None
+    ) -> None:
+        """Take in what came of an arm, whenever it comes and in any order.
+
+        Parameters
+        ----------
+        user, arm
+            Whom it was for and what was chosen; the arm must be known.
+        reward
+            One number per objective, NaN where it is missing; None if nothing was observed.
+        utility
+            How good it was for the user as a whole; None if unknown. With a reward that is missing or has gaps, the
+            arm's means stand in; where there are none yet, the utility cannot be used.
+        """
+        arm_row = self._arms.rows.get(arm)
+        if arm_row is None:
+            raise UnknownArm(
+                f"feedback must be about a known arm, but {arm!r} was never offered or added, or has retired"
+            )
+        if reward is None:
+            if utility is None:
+                raise InvalidFeedback("feedback must hold a reward, a utility or both, but got neither")
+            vector = np.full(self.n_objectives, math.nan)
+        else:
+            vector = self._as_reward(reward)
+        value = math.nan if utility is None else as_number(utility, "a utility")
+        user_row = self._user_row(user)  # may replace the state, so it comes first
+        self._learn(self._state, user_row, arm_row, vector, value)
+
+    def ask(self, user: Hashable) -> Question | None:
+        """Return a question this policy would like the user to answer now, if any."""
+        return None
+
+    def answer(self, user: Hashable, question: Question, value: float) -> None:
+        """Take in the answer to a question: 1 for yes, 0 for no, or anything between."""
+        raise InvalidFeedback(f"only policies that ask can take answers, but {self.name} never asks")
+
+    def preference(self, user: Hashable) -> Preference:
+        """Return what the policy believes the user wants; for a user never seen, what it believes of anyone."""
+        if not self.learns_preference:
+            raise NoPreference(f"{self.name} does not learn preferences; choose a policy that does, such as mo-pqucb")
+        return self._preference(self._users.rows.get(user, 0))
+
+    def _preference(self, row: int) -> Preference:
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """Return all this policy knows, its chance included, as arrays and plain values."""
+        return {
+            "version": STATE_VERSION,
+            "policy": self.name,
+            "params": {key: _plain(value) for key, value in self.params.items()},
+            "users": self._users.state(),
+            "arms": self._arms.state(),
+            "noise": self._noise.bit_generator.state,
+            "coins": self._coins.bit_generator.state,
+            "clock": self._state.clock.copy(),
+            **_flatten("user", self._state.users, self._users.n_rows),
+            **_flatten("arm", self._state.arms, self._arms.n_rows),
+        }
+
+    @classmethod
+    def from_state(cls: type[P], state: dict[str, Any]) -> P:
+        """Return a policy that continues exactly where the one that gave this state stood.
+
+        Called on `Policy` itself, it finds the class by the name in the state.
+        """
+        check_version(state)
+        if cls is Policy:
+            from druthers.policies import find_policy
+
+            return find_policy(state["policy"]).from_state(state)  # type: ignore[return-value]
+        if state.get("policy") != cls.name:
+            raise DamagedState(f"a state of {cls.name} is needed, but got one of {state.get('policy')!r}")
+        policy = cls(**{name: _lively(value) for name, value in state["params"].items()})
+        policy._restore(state)
+        return policy
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        try:
+            self._users = Books.from_state(state["users"])
+            self._arms = Books.from_state(state["arms"])
+            self._noise.bit_generator.state = state["noise"]
+            self._coins.bit_generator.state = state["coins"]
+            users = _unflatten("user", self._fresh_users(self._users.n_rows), state)
+            arms = _unflatten("arm", self._fresh_arms(self._arms.n_rows), state)
+            clock = np.array(state["clock"], dtype=np.float64)
+            self._state = self._state._replace(clock=clock, users=users, arms=arms)
+        except (KeyError, TypeError, ValueError) as problem:
+            if isinstance(problem, DruthersError):
+                raise
+            raise DamagedState(
+                f"a state must hold what {self.name} wrote, but {problem!s} is missing or wrong"
+            ) from problem
+
+    def _offered(self, offer: Iterable[Hashable] | None) -> tuple[tuple[Hashable, ...], Integers]:
+        if offer is None:
+            if not len(self._arms):
+                raise InvalidOffer("an offer must hold at least one arm, but no arm is known; offer some or add them")
+            return self._arms.listing()
+        ids = tuple(offer)
+        if not ids:
+            raise InvalidOffer("an offer must hold at least one arm, but got none")
+        try:
+            if len(set(ids)) != len(ids):
+                raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
+        except TypeError as problem:
+            raise InvalidOffer(f"an arm must be hashable, but got the offer {ids!r}") from problem
+        find = self._arms.rows
+        try:
+            rows = [find[arm] for arm in ids]
+        except KeyError:
+            self.add_arms(ids)
+            rows = [find[arm] for arm in ids]
+        return ids, np.array(rows, dtype=np.int64)
+
+    def _new_arm(self, arm: Hashable) -> int:
+        row = self._arms.add(arm)
+        if row >= len(self._state.arms.pulls):
+            self._state = self._state._replace(arms=_grown(self._state.arms, self._fresh_arms(row)))
+        self._state.clock[1] = len(self._arms)
+        return row
+
+    def _user_row(self, user: Hashable) -> int:
+        row = self._users.rows.get(user)
+        return self._new_user(user) if row is None else row
+
+    def _new_user(self, user: Hashable) -> int:
+        row = self._users.add(user)
+        if row >= len(self._state.users.feedbacks):
+            self._state = self._state._replace(users=_grown(self._state.users, self._fresh_users(row)))
+        return row
+
+    def _as_reward(self, reward: ArrayLike) -> Floats:
+        try:
+            vector = np.ascontiguousarray(reward, dtype=np.float64)
+        except (TypeError, ValueError) as problem:
+            raise InvalidFeedback(f"a reward must hold numbers, but got {reward!r}") from problem
+        if vector.shape != (self.n_objectives,):
+            raise InvalidFeedback(
+                f"a reward must hold one number for each of {self.n_objectives} objectives, but got {reward!r}"
+            )
+        fault = self._fault(vector)
+        if fault == 1:
+            raise InvalidFeedback(f"a reward must be finite, NaN standing for what is missing, but got {reward!r}")
+        if fault == 2:
+            raise InvalidFeedback(f"a reward must tell at least one objective (else leave it out), but got {reward!r}")
+        return vector
+
+
+_SILENCE = np.empty(0)
+
+
+def as_number(value: Any, what: str) -> float:
+    """Return a finite number, or say that `what` must be one."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as problem:
+        raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}") from problem
+    if not math.isfinite(number):
+        raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}")
+    return number
+
+
+def check_version(state: dict[str, Any]) -> None:
+    """Refuse a state that this version cannot read, saying why."""
+    version = state.get("version")
+    if version != STATE_VERSION:
+        newer = isinstance(version, int) and version > STATE_VERSION
+        remedy = "upgrade druthers to read it" if newer else "it was not written by a policy's state()"
+        raise DamagedState(f"a state must be of version {STATE_VERSION}, but got version {version!r}; {remedy}")
+
+
+def _plain(value: Any) -> Any:
+    """Turn a constructor's argument into plain values: anchors into their name and settings, mappings into pairs."""
+    if isinstance(value, Anchor):
+        return {"anchor": value.name, "params": {key: _plain(item) for key, item in value.params.items()}}
+    if isinstance(value, dict):
+        return {"pairs": [[key, item] for key, item in value.items()]}
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _lively(value: Any) -> Any:
+    """Undo `_plain`."""
+    if isinstance(value, dict) and "anchor" in value:
+        return make_anchor(value["anchor"], **{key: _lively(item) for key, item in value["params"].items()})
+    if isinstance(value, dict) and "pairs" in value:
+        return dict(value["pairs"])
+    return value
+
+
+def _arrays(rows: Any) -> Iterable[tuple[str, Any]]:
+    """Yield the arrays of nested rows with their dotted names; scalars in them are settings."""
+    for field in rows._fields:
+        value = getattr(rows, field)
+        if isinstance(value, np.ndarray):
+            yield field, value
+        elif hasattr(value, "_fields"):
+            yield from ((f"{field}.{name}", array) for name, array in _arrays(value))
+
+
+def _mapped(rows: Any, change: Callable[[str, NDArray[Any]], NDArray[Any]], path: str = "") -> Any:
+    """Return the same nested rows with every array replaced."""
+    fields = {}
+    for field in rows._fields:
+        value = getattr(rows, field)
+        if isinstance(value, np.ndarray):
+            fields[field] = change(path + field, value)
+        elif hasattr(value, "_fields"):
+            fields[field] = _mapped(value, change, f"{path}{field}.")
+        else:
+            fields[field] = value
+    return type(rows)(**fields)
+
+
+def _grown(rows: Any, fresh: Any) -> Any:
+    """Return rows with the fresh ones appended."""
+    extra = dict(_arrays(fresh))
+    return _mapped(rows, lambda name, array: np.concatenate([array, extra[name]]))
+
+
+def _overwrite(rows: Any, row: int) -> None:
+    """Make a row as fresh as row 0, which is never written."""
+    for _, array in _arrays(rows):
+        array[row] = array[0]
+
+
+def _flatten(kind: str, rows: Any, n_rows: int) -> dict[str, Any]:
+    return {f"{kind}.{name}": array[:n_rows].copy() for name, array in _arrays(rows)}
+
+
+def _unflatten(kind: str, fresh: Any, state: dict[str, Any]) -> Any:
+    def taken(name: str, array: NDArray[Any]) -> NDArray[Any]:
+        saved = np.asarray(state[f"{kind}.{name}"])
+        if saved.shape != array.shape or saved.dtype != array.dtype:
+            raise ValueError(f"{kind}.{name} of shape {saved.shape}")
+        return np.ascontiguousarray(saved).copy()
+
+    return _mapped(fresh, taken)

@@ -1,0 +1,283 @@
+"""ConUCB: a policy that asks questions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import implements, kernel
+from druthers._matrices import add_rank_one, norms, solve, solve_transposed
+from druthers.errors import InvalidFeedback, InvalidSetting
+from druthers.policies.base import Arms, as_number, learn_policy, score_policy
+from druthers.policies.linear import (
+    LinearPolicy,
+    add_up,
+    gather_means,
+    learn_linear,
+    require_not_negative,
+    require_positive,
+)
+from druthers.preferences import anchored_estimate, upper_root
+from druthers.types import Floats, Integers, Question
+
+
+class ConUCBSettings(NamedTuple):
+    """What ConUCB is told."""
+
+    feedback_weight: float
+    normalization: float
+    ridge: float
+    radius: float
+    risk: float
+    frequency: float
+
+
+class ConUCBUsers(NamedTuple):
+    """Each user's regression on utilities (`root`, `response`) and on answers (`key_root`, `key_response`)."""
+
+    root: Floats
+    response: Floats
+    feedbacks: Floats
+    key_root: Floats
+    key_response: Floats
+    answers: Floats
+
+
+class ConUCBState(NamedTuple):
+    """All that ConUCB knows."""
+
+    settings: ConUCBSettings
+    clock: Floats
+    arms: Arms
+    users: ConUCBUsers
+
+
+class ConUCB(LinearPolicy):
+    """Conversational UCB: ridge regression on utilities, pulled toward one on the answers to its own questions.
+
+    Its questions are about one objective each ("do you care about cleanliness?"), answered yes (1) or no (0). The
+    features of objective d's question are the mean of the means of the three arms that look best in d. A user who has
+    interacted n times has been asked at most frequency * floor(ln n) questions. Where the paper's authors build the
+    features from true means, this policy, like any real one, has only estimates.
+
+    Parameters
+    ----------
+    feedback_weight
+        Weight of utilities against answers.
+    ridge
+        Regularization of the regression on answers.
+    radius
+        Multiplier of both confidence radii.
+    risk
+        Failure probability in the radius for answers.
+    frequency
+        Questions per unit of the logarithm of the user's rounds; 5 as in the paper.
+    exploration
+        Share of random choices, 5 % as in the paper.
+
+    Examples
+    --------
+    >>> policy = ConUCB(n_objectives=2)
+    >>> for arm, reward in [("inn", [1.0, 0.0]), ("spa", [0.0, 1.0]), ("inn", [1.0, 0.1])]:
+    ...     decision = policy.choose("ada", offer=["inn", "spa"])
+    ...     policy.learn("ada", arm, reward, utility=1.0)
+    >>> policy.ask("ada")
+    Question(user='ada', objective=1)
+    >>> policy.answer("ada", policy.ask("ada"), 1.0)
+
+    References
+    ----------
+    Zhang et al. (2020), as in appendix "Baseline Details" of the paper.
+    """
+
+    name = "conucb"
+    State = ConUCBState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.05,
+        feedback_weight: float = 0.5,
+        ridge: float = 1.0,
+        radius: float = 0.1,
+        risk: float = 0.05,
+        frequency: float = 5.0,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        if not 0.0 < feedback_weight < 1.0:
+            raise InvalidSetting(f"feedback_weight must lie between 0 and 1, but got {feedback_weight!r}")
+        if not 0.0 < risk < 1.0:
+            raise InvalidSetting(f"risk must lie between 0 and 1, but got {risk!r}")
+        require_positive(ridge=ridge)
+        require_not_negative(radius=radius, frequency=frequency)
+        self.feedback_weight = feedback_weight
+        self.ridge = ridge
+        self.radius = radius
+        self.risk = risk
+        self.frequency = frequency
+        self._start()
+
+    def _settings(self) -> ConUCBSettings:
+        return ConUCBSettings(
+            feedback_weight=float(self.feedback_weight),
+            normalization=0.0,
+            ridge=float(self.ridge),
+            radius=float(self.radius),
+            risk=float(self.risk),
+            frequency=float(self.frequency),
+        )
+
+    def _start_matrix(self) -> Floats:
+        return (1.0 - self.feedback_weight) * np.eye(self.n_objectives)
+
+    def _fresh_users(self, n_users: int) -> ConUCBUsers:
+        root = upper_root(self._start_matrix())
+        key_root = upper_root(self.ridge * np.eye(self.n_objectives))
+        return ConUCBUsers(
+            root=np.repeat(root[None], n_users, axis=0),
+            response=np.zeros((n_users, self.n_objectives)),
+            feedbacks=np.zeros(n_users),
+            key_root=np.repeat(key_root[None], n_users, axis=0),
+            key_response=np.zeros((n_users, self.n_objectives)),
+            answers=np.zeros(n_users),
+        )
+
+    def _anchor(self, row: int) -> tuple[Floats, float]:
+        answered = self._state.users.key_response[row].copy()
+        solve(self._state.users.key_root[row], answered)
+        return answered, 1.0 - self.feedback_weight
+
+    def ask(self, user: Hashable) -> Question | None:
+        """Return the question whose answer would tell most about the arms, if one is due."""
+        objective = int(ask_conucb(self._state, self._users.rows.get(user, 0)))
+        return None if objective < 0 else Question(user=user, objective=objective)
+
+    def answer(self, user: Hashable, question: Question, value: float) -> None:
+        """Take in the answer to a question: 1 for yes, 0 for no, or anything between."""
+        number = as_number(value, "an answer")
+        if not 0.0 <= number <= 1.0:
+            raise InvalidFeedback(f"an answer must lie between 0 (no) and 1 (yes), but got {value!r}")
+        if question.user != user:
+            raise InvalidFeedback(f"an answer must be to a question this user was asked, but got {question!r}")
+        if not 0 <= question.objective < self.n_objectives:
+            raise InvalidFeedback(f"a question must be about objective 0 to {self.n_objectives - 1}, got {question!r}")
+        row = self._user_row(user)  # may replace the state, so it comes first
+        answer_conucb(self._state, row, question.objective, number)
+
+
+@kernel
+def key_features(arms: Arms, objective: int, out: Floats) -> bool:
+    """Write the mean of the means of the three arms that look best in an objective; False where none was ever seen."""
+    best = np.full(3, -1, dtype=np.int64)
+    for arm in range(arms.means.shape[0]):
+        if arms.pulls[arm, objective] == 0.0:
+            continue
+        candidate = arm
+        for place in range(3):
+            holder = best[place]
+            if holder < 0 or arms.means[candidate, objective] > arms.means[holder, objective]:
+                best[place] = candidate
+                candidate = holder
+                if candidate < 0:
+                    break
+    count = 0
+    for k in range(out.shape[0]):
+        out[k] = 0.0
+    for place in range(3):
+        if best[place] >= 0:
+            count += 1
+            for k in range(out.shape[0]):
+                out[k] += arms.means[best[place], k]
+    for k in range(out.shape[0]):
+        out[k] /= max(count, 1)
+    return count > 0
+
+
+@kernel
+def ask_conucb(state: Any, user: int) -> int:
+    """Return the objective to ask about, or -1: the largest |X M^-1 M~^-1 x|^2 / (1 + x' M~^-1 x) over questions x."""
+    users = state.users
+    rounds = users.feedbacks[user]
+    if rounds < 1.0 or users.answers[user] >= state.settings.frequency * np.floor(np.log(rounds)):
+        return -1
+    arms = state.arms
+    n_objectives = users.response.shape[1]
+    features = np.empty(n_objectives)
+    chosen = -1
+    highest = -1.0
+    for objective in range(n_objectives):
+        if not key_features(arms, objective, features):
+            continue
+        weighed = features.copy()
+        solve(users.key_root[user], weighed)
+        known = 1.0
+        for k in range(n_objectives):
+            known += features[k] * weighed[k]
+        solve(users.root[user], weighed)
+        reach = 0.0
+        for arm in range(arms.means.shape[0]):
+            value = 0.0
+            for k in range(n_objectives):
+                value += arms.means[arm, k] * weighed[k]
+            reach += value * value
+        if reach / known > highest:
+            highest = reach / known
+            chosen = objective
+    return chosen
+
+
+@kernel
+def answer_conucb(state: Any, user: int, objective: int, value: float) -> None:
+    """Add one answered question to the user's regression on answers."""
+    users = state.users
+    features = np.empty(users.response.shape[1])
+    key_features(state.arms, objective, features)
+    for k in range(features.shape[0]):
+        users.key_response[user, k] += value * features[k]
+    add_rank_one(users.key_root[user], features)
+    users.answers[user] += 1.0
+
+
+@implements(score_policy, ConUCBState)
+@kernel
+def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    users = state.users
+    settings = state.settings
+    n_objectives = users.response.shape[1]
+    n_offered = offer.shape[0]
+    answered = users.key_response[user].copy()
+    solve(users.key_root[user], answered)
+    estimate = np.empty(n_objectives)
+    columns = np.empty((n_objectives, n_offered))
+    pull = 1.0 - settings.feedback_weight
+    anchored_estimate(users.root[user], users.response[user], answered, pull, estimate)
+    gather_means(state.arms, offer, estimate, columns, out)
+    # Second bonus: |M^-1 x| in the norm of M~^-1.
+    key_radius = settings.radius * np.sqrt(
+        2.0 * (n_objectives * np.log(6.0) + np.log(2.0 * (users.answers[user] + 1.0) / settings.risk))
+    )
+    column = np.empty(n_objectives)
+    key_bonus = np.empty(n_offered)
+    for j in range(n_offered):
+        for k in range(n_objectives):
+            column[k] = columns[k, j]
+        solve(users.root[user], column)
+        solve_transposed(users.key_root[user], column)
+        square = 0.0
+        for k in range(n_objectives):
+            square += column[k] * column[k]
+        key_bonus[j] = pull * key_radius * np.sqrt(square)
+    norms(users.root[user], columns, out[2])
+    growth = np.log(1.0 + n_objectives * users.feedbacks[user] / pull)
+    add_up(settings.feedback_weight * settings.radius * np.sqrt(n_objectives * growth), out)
+    for j in range(n_offered):
+        out[2, j] += key_bonus[j]
+        out[3, j] += key_bonus[j]
+    return 1
+
+
+implements(learn_policy, ConUCBState)(learn_linear)

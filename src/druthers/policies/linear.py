@@ -1,0 +1,183 @@
+"""Policies that learn each user's preference by ridge regression of utility on reward: what they share, and MO-OFUL."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import implements, kernel
+from druthers._matrices import inverse, norms
+from druthers.errors import InvalidSetting
+from druthers.policies.base import Arms, Policy, learn_policy, observe, score_policy
+from druthers.preferences import anchored_estimate, learn_utility, upper_root
+from druthers.types import Floats, Integers, Preference
+
+
+class LinearUsers(NamedTuple):
+    """Each user's regression: the upper factor of V, the right-hand side, and how many utilities entered."""
+
+    root: Floats
+    response: Floats
+    feedbacks: Floats
+
+
+class OFULSettings(NamedTuple):
+    """What MO-OFUL is told."""
+
+    feedback_weight: float
+    normalization: float
+    ridge: float
+    radius: float
+
+
+class OFULState(NamedTuple):
+    """All that MO-OFUL knows."""
+
+    settings: OFULSettings
+    clock: Floats
+    arms: Arms
+    users: LinearUsers
+
+
+def require_positive(**values: float | None) -> None:
+    """Refuse a setting that is given and not positive."""
+    for name, value in values.items():
+        if value is not None and not value > 0:
+            raise InvalidSetting(f"{name} must be positive, but got {value!r}")
+
+
+def require_not_negative(**values: float) -> None:
+    """Refuse a setting that is negative or no number."""
+    for name, value in values.items():
+        if not value >= 0:
+            raise InvalidSetting(f"{name} must not be negative, but got {value!r}")
+
+
+class LinearPolicy(Policy):
+    """A policy that keeps a regression per user."""
+
+    learns_preference = True
+
+    def _start_matrix(self) -> Floats:
+        """Return the matrix V before any feedback (D, D)."""
+        raise NotImplementedError
+
+    def _fresh_users(self, n_users: int) -> Any:
+        root = upper_root(self._start_matrix())
+        return LinearUsers(
+            root=np.repeat(root[None], n_users, axis=0),
+            response=np.zeros((n_users, self.n_objectives)),
+            feedbacks=np.zeros(n_users),
+        )
+
+    def _anchor(self, row: int) -> tuple[Floats, float]:
+        """Return a user's anchor and how hard it pulls."""
+        return np.zeros(self.n_objectives), 0.0
+
+    def _preference(self, row: int) -> Preference:
+        root = self._state.users.root[row]
+        anchor, pull = self._anchor(row)
+        weights, covariance = np.empty(self.n_objectives), np.empty_like(root)
+        anchored_estimate(root, self._state.users.response[row], anchor, pull, weights)
+        inverse(root, covariance)
+        return Preference(weights=weights, covariance=covariance)
+
+
+class MOOFUL(LinearPolicy):
+    """OFUL for hidden preferences: ridge regression of utility on reward, optimistic in the preference alone.
+
+    The score of an arm is <c, mean> + radius sqrt(D ln(1 + D n / ridge)) |mean|_{V^-1}. Nothing makes it look at arms
+    it has never seen but a share of random choices.
+
+    Parameters
+    ----------
+    ridge
+        Regularization lambda.
+    radius
+        Multiplier of the confidence radius.
+    exploration
+        Share of random choices, 5 % as in the paper.
+
+    References
+    ----------
+    Abbasi-Yadkori et al. (2011), as in appendix "Baseline Details" of the paper.
+    """
+
+    name = "mo-oful"
+    State = OFULState
+
+    def __init__(
+        self, *, n_objectives: int, seed: int = 0, exploration: float = 0.05, ridge: float = 0.1, radius: float = 0.1
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        require_positive(ridge=ridge)
+        require_not_negative(radius=radius)
+        self.ridge = ridge
+        self.radius = radius
+        self._start()
+
+    def _settings(self) -> OFULSettings:
+        return OFULSettings(feedback_weight=1.0, normalization=0.0, ridge=float(self.ridge), radius=float(self.radius))
+
+    def _start_matrix(self) -> Floats:
+        return self.ridge * np.eye(self.n_objectives)
+
+
+@kernel
+def gather_means(arms: Arms, offer: Integers, estimate: Floats, columns: Floats, out: Floats) -> None:
+    """Copy the offered arms' means into `columns` (D, n) and their estimated utilities into `out`; zero the bonuses."""
+    for j in range(offer.shape[0]):
+        utility = 0.0
+        for k in range(estimate.shape[0]):
+            columns[k, j] = arms.means[offer[j], k]
+            utility += estimate[k] * columns[k, j]
+        out[0, j] = utility
+        out[1, j] = 0.0
+        out[2, j] = 0.0
+
+
+@kernel
+def add_up(radius: float, out: Floats) -> None:
+    """Scale the norms in `out[2]` to preference bonuses and sum up the scores."""
+    for j in range(out.shape[1]):
+        out[2, j] *= radius
+        out[3, j] = out[0, j] + out[1, j] + out[2, j]
+
+
+@implements(score_policy, OFULState)
+@kernel
+def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    users = state.users
+    n_objectives = users.response.shape[1]
+    estimate = np.empty(n_objectives)
+    columns = np.empty((n_objectives, offer.shape[0]))
+    anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0, estimate)
+    gather_means(state.arms, offer, estimate, columns, out)
+    norms(users.root[user], columns, out[2])
+    growth = np.log(1.0 + n_objectives * users.feedbacks[user] / state.settings.ridge)
+    add_up(state.settings.radius * np.sqrt(n_objectives * growth), out)
+    return 1
+
+
+@implements(learn_policy, OFULState)
+@kernel
+def learn_linear(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    """Learn about the arm from the reward and, where both are known, about the user from reward and utility.
+
+    With a normalization omega, a utility counts omega / |reward|^2, since its noise grows with the reward.
+    """
+    filled = np.empty(reward.shape[0])
+    whole = observe(state.arms, state.clock, arm, reward, filled)
+    if np.isnan(utility) or not whole:
+        return
+    weight = state.settings.feedback_weight
+    if state.settings.normalization > 0.0:
+        square = 0.0
+        for k in range(filled.shape[0]):
+            square += filled[k] * filled[k]
+        if square == 0.0:
+            return
+        weight *= state.settings.normalization / square
+    learn_utility(state.users.root[user], state.users.response[user], filled, utility, weight)
+    state.users.feedbacks[user] += 1.0

@@ -1,0 +1,198 @@
+"""Policies that choose from the Pareto front: Pareto-UCB and Pareto-TS."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import implements, kernel
+from druthers.errors import InvalidSetting
+from druthers.policies.base import NEVER_SEEN, Arms, NoUsers, Policy, learn_policy, never_seen, score_policy
+from druthers.policies.scalarized import learn_arms
+from druthers.types import Floats, Integers
+
+
+class ParetoSettings(NamedTuple):
+    """What a Pareto policy is told."""
+
+    width: float
+
+
+class ParetoUCBState(NamedTuple):
+    """All that Pareto-UCB knows."""
+
+    settings: ParetoSettings
+    clock: Floats
+    arms: Arms
+    users: NoUsers
+
+
+class ParetoTSState(NamedTuple):
+    """All that Pareto-TS knows."""
+
+    settings: ParetoSettings
+    clock: Floats
+    arms: Arms
+    users: NoUsers
+
+
+class _Pareto(Policy):
+    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0, width: float = 1.0) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        if not width >= 0:
+            raise InvalidSetting(f"width must not be negative, but got {width!r}")
+        self.width = width
+        self.noise_per_arm = self._noise_per_arm()
+        self._start()
+
+    def _noise_per_arm(self) -> int:
+        return 1
+
+    def _settings(self) -> ParetoSettings:
+        return ParetoSettings(width=float(self.width))
+
+
+class ParetoUCB(_Pareto):
+    """Pareto-UCB: a uniform choice among the arms whose optimistic rewards no other arm dominates.
+
+    The optimistic reward is mean + width sqrt(2 ln(t + 2) / N) in every objective. A baseline that keeps every
+    trade-off alive because it does not know which one a user wants.
+
+    Parameters
+    ----------
+    width
+        Multiplier of the confidence width.
+
+    Notes
+    -----
+    A decision's utility is the plain sum of the means, its reward bonus the sum of the widths; the score is chance,
+    with the front above the rest.
+
+    References
+    ----------
+    Drugan and Nowe (2013), as in appendix "Baseline Details" of the paper.
+    """
+
+    name = "pareto-ucb"
+    State = ParetoUCBState
+
+
+class ParetoTS(_Pareto):
+    """Pareto Thompson sampling: a uniform choice from the Pareto front of rewards drawn from normal posteriors.
+
+    Each objective's mean is drawn with standard deviation width / sqrt(N). The chance of a choice is not known in
+    closed form, so its propensity is NaN.
+
+    Parameters
+    ----------
+    width
+        Standard deviation of one reward, as the posterior believes.
+
+    References
+    ----------
+    Yahyaa and Manderick (2015), as in appendix "Baseline Details" of the paper.
+    """
+
+    name = "pareto-ts"
+    State = ParetoTSState
+
+    def _noise_per_arm(self) -> int:
+        return self.n_objectives + 1
+
+
+@kernel
+def mark_front(points: Floats, on_front: Integers) -> int:
+    """Set `on_front` to 1 for the rows of `points` (n, D) that no other row dominates, else 0; return how many.
+
+    Sorted by falling sum, a point can be dominated only by earlier ones, and then also by one on the front.
+    """
+    n_points, n_objectives = points.shape
+    sums = np.zeros(n_points)
+    for j in range(n_points):
+        for k in range(n_objectives):
+            sums[j] += points[j, k]
+    order = np.argsort(-sums, kind="mergesort")
+    front = np.empty(n_points, dtype=np.int64)
+    n_front = 0
+    for rank in range(n_points):
+        j = order[rank]
+        dominated = False
+        for member in range(n_front):
+            i = front[member]
+            at_least = True
+            better = False
+            for k in range(n_objectives):
+                if points[i, k] < points[j, k]:
+                    at_least = False
+                    break
+                better = better or points[i, k] > points[j, k]
+            if at_least and better:
+                dominated = True
+                break
+        on_front[j] = 0 if dominated else 1
+        if not dominated:
+            front[n_front] = j
+            n_front += 1
+    return n_front
+
+
+@kernel
+def _rank_by_chance(on_front: Integers, noise: Floats, stride: int, out: Floats) -> None:
+    """Score the front by its chance, the rest by theirs far below."""
+    for j in range(on_front.shape[0]):
+        out[3, j] = noise[j * stride] + (0.0 if on_front[j] == 1 else -NEVER_SEEN)
+
+
+@implements(score_policy, ParetoUCBState)
+@kernel
+def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    n_objectives = state.arms.means.shape[1]
+    numerator = 2.0 * np.log(state.clock[0] + 2.0)
+    points = np.empty((offer.shape[0], n_objectives))
+    on_front = np.empty(offer.shape[0], dtype=np.int64)
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        unseen = never_seen(state.arms, arm)
+        out[0, j] = 0.0
+        out[1, j] = 0.0
+        out[2, j] = 0.0
+        for k in range(n_objectives):
+            width = state.settings.width * np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
+            if unseen:
+                width = NEVER_SEEN
+            points[j, k] = state.arms.means[arm, k] + width
+            out[0, j] += state.arms.means[arm, k]
+            out[1, j] += width
+    n_front = mark_front(points, on_front)
+    _rank_by_chance(on_front, noise, 1, out)
+    return n_front
+
+
+@implements(score_policy, ParetoTSState)
+@kernel
+def _score_ts(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    n_objectives = state.arms.means.shape[1]
+    stride = n_objectives + 1
+    points = np.empty((offer.shape[0], n_objectives))
+    on_front = np.empty(offer.shape[0], dtype=np.int64)
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        unseen = never_seen(state.arms, arm)
+        out[0, j] = 0.0
+        out[1, j] = 0.0
+        out[2, j] = 0.0
+        for k in range(n_objectives):
+            drawn = state.settings.width * noise[j * stride + 1 + k] / np.sqrt(max(state.arms.pulls[arm, k], 1.0))
+            if unseen:
+                drawn = NEVER_SEEN
+            points[j, k] = state.arms.means[arm, k] + drawn
+            out[0, j] += state.arms.means[arm, k]
+            out[1, j] += drawn
+    mark_front(points, on_front)
+    _rank_by_chance(on_front, noise, stride, out)
+    return 0
+
+
+implements(learn_policy, ParetoUCBState)(learn_arms)
+implements(learn_policy, ParetoTSState)(learn_arms)

@@ -1,0 +1,385 @@
+"""MO-PQUCB, its robust form, PRUCB and the greedy policy: upper confidence in both reward and preference (Eq. 8)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import implements, kernel
+from druthers._matrices import norms
+from druthers.anchors.base import Anchor, hear_anchor
+from druthers.anchors.grouplasso import GroupLasso
+from druthers.anchors.likelihood import Likelihood
+from druthers.errors import InvalidSetting
+from druthers.policies.base import NEVER_SEEN, Arms, hear_policy, learn_policy, never_seen, score_policy
+from druthers.policies.linear import (
+    LinearPolicy,
+    LinearUsers,
+    add_up,
+    learn_linear,
+    require_not_negative,
+    require_positive,
+)
+from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius, upper_root
+from druthers.types import Floats, Integers
+
+
+class PQUCBSettings(NamedTuple):
+    """What MO-PQUCB is told."""
+
+    feedback_weight: float
+    normalization: float
+    pull: float
+    corruption: float
+    risk: float
+    reward_scale: float
+    radius_scale: float
+    unseen_bonus: float
+
+
+class AnchoredUsers(NamedTuple):
+    """Each user's regression and the memory of the anchor it is pulled toward."""
+
+    root: Floats
+    response: Floats
+    feedbacks: Floats
+    anchor: Any
+
+
+class PQUCBState(NamedTuple):
+    """All that MO-PQUCB knows."""
+
+    settings: PQUCBSettings
+    clock: Floats
+    arms: Arms
+    users: AnchoredUsers
+
+
+class PRUCBSettings(NamedTuple):
+    """What PRUCB is told."""
+
+    feedback_weight: float
+    normalization: float
+    ridge: float
+    bound: float
+    risk: float
+    reward_scale: float
+    radius_scale: float
+    unseen_bonus: float
+
+
+class PRUCBState(NamedTuple):
+    """All that PRUCB knows."""
+
+    settings: PRUCBSettings
+    clock: Floats
+    arms: Arms
+    users: LinearUsers
+
+
+class MOPQUCB(LinearPolicy):
+    """MO-PQUCB (Algorithm 1): rankings anchor the preference, utilities correct it, both uncertainties add a bonus.
+
+    The score of Eq. 8 is <c, mean> + gamma |c|_1 + beta |mean + gamma 1|_{V^-1}, with gamma = sqrt(ln(t/risk)/N) for
+    the arm and beta = radius_scale times the radius of Lemma 3, or of Lemma 5 when `corruption` is given.
+
+    Parameters
+    ----------
+    horizon
+        Number of rounds T, from which `feedback_weight` and `ridge` are set unless given.
+    feedback_weight
+        alpha, the weight of utilities against the anchor; corruption + 1/ln T by default.
+    ridge
+        lambda, the pull along the constant; corruption + 1/ln T by default.
+    corruption
+        Share of queries that may be corrupted, if known.
+    risk
+        rho, the failure probability of the reward bounds.
+    reward_scale
+        Range of the rewards; the paper's analysis has [0, 1].
+    radius_scale
+        The constant C_2 (or C_4) that the paper does not name. Its explicit form (`preferences.hybrid_radius`) is of
+        order 1e10 at B = 5.
+    anchor
+        What to make of the rankings; `Likelihood()` by default. With `GroupLasso()` this is MO-PQUCB-GL.
+
+    Examples
+    --------
+    >>> policy = MOPQUCB(n_objectives=2, horizon=100)
+    >>> policy.hear("ada", (1, 0))
+    >>> decision = policy.choose("ada", offer=["inn", "spa"])
+    >>> policy.learn("ada", decision.arm, reward=[0.2, 0.9], utility=0.8)
+    >>> bool(np.argmax(policy.preference("ada").weights) == 1)
+    True
+    """
+
+    name = "mo-pqucb"
+    hears = True
+    State = PQUCBState
+    _unseen_bonus = 0.0
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        horizon: int = 10_000,
+        feedback_weight: float | None = None,
+        ridge: float | None = None,
+        corruption: float = 0.0,
+        risk: float = 0.05,
+        reward_scale: float = 1.0,
+        radius_scale: float = 1.0,
+        anchor: Anchor | None = None,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        if not horizon >= 3:
+            raise InvalidSetting(f"horizon must be at least 3, but got {horizon!r}")
+        if feedback_weight is not None and not 0.0 < feedback_weight < 1.0:
+            raise InvalidSetting(f"feedback_weight must lie between 0 and 1, but got {feedback_weight!r}")
+        if not 0.0 <= corruption < 1.0:
+            raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
+        if not 0.0 < risk < 1.0:
+            raise InvalidSetting(f"risk must lie between 0 and 1, but got {risk!r}")
+        require_positive(ridge=ridge)
+        require_not_negative(reward_scale=reward_scale, radius_scale=radius_scale)
+        self.horizon = horizon
+        self.feedback_weight = feedback_weight
+        self.ridge = ridge
+        self.corruption = corruption
+        self.risk = risk
+        self.reward_scale = reward_scale
+        self.radius_scale = radius_scale
+        self.anchor = self._default_anchor() if anchor is None else anchor
+        self._start()
+
+    def _default_anchor(self) -> Anchor:
+        return Likelihood()
+
+    @property
+    def _alpha(self) -> float:
+        if self.feedback_weight is not None:
+            return self.feedback_weight
+        return min(self.corruption + 1.0 / math.log(self.horizon), 0.99)
+
+    @property
+    def _lambda(self) -> float:
+        return self.corruption + 1.0 / math.log(self.horizon) if self.ridge is None else self.ridge
+
+    def _settings(self) -> PQUCBSettings:
+        return PQUCBSettings(
+            feedback_weight=self._alpha,
+            normalization=0.0,
+            pull=(1.0 - self._alpha) * (1.0 + self._lambda),
+            corruption=float(self.corruption),
+            risk=float(self.risk),
+            reward_scale=float(self.reward_scale),
+            radius_scale=float(self.radius_scale),
+            unseen_bonus=self._unseen_bonus,
+        )
+
+    def _start_matrix(self) -> Floats:
+        return (1.0 - self._alpha) * anchor_matrix(self.n_objectives, 1.0, self._lambda)
+
+    def _fresh_users(self, n_users: int) -> AnchoredUsers:
+        root = upper_root(self._start_matrix())
+        return AnchoredUsers(
+            root=np.repeat(root[None], n_users, axis=0),
+            response=np.zeros((n_users, self.n_objectives)),
+            feedbacks=np.zeros(n_users),
+            anchor=self.anchor.rows(n_users, self.n_objectives),
+        )
+
+    def _anchor(self, row: int) -> tuple[Floats, float]:
+        return self._state.users.anchor.estimate[row], self._state.settings.pull
+
+
+class MOPQUCBGL(MOPQUCB):
+    """MO-PQUCB-GL: MO-PQUCB with the group-lasso anchor of Eq. 9, for queries that may be corrupted.
+
+    The same policy as `MOPQUCB(anchor=GroupLasso())`; the parameters are those of `MOPQUCB`.
+    """
+
+    name = "mo-pqucb-gl"
+
+    def _default_anchor(self) -> Anchor:
+        return GroupLasso()
+
+
+class Greedy(MOPQUCB):
+    """The same estimates as MO-PQUCB without any optimism: a yardstick for what exploring is worth.
+
+    Arms never seen come first. The parameters are those of `MOPQUCB`.
+    """
+
+    name = "greedy"
+    _unseen_bonus = NEVER_SEEN
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        horizon: int = 10_000,
+        feedback_weight: float | None = None,
+        ridge: float | None = None,
+        anchor: Anchor | None = None,
+    ) -> None:
+        super().__init__(
+            n_objectives=n_objectives,
+            seed=seed,
+            exploration=exploration,
+            horizon=horizon,
+            feedback_weight=feedback_weight,
+            ridge=ridge,
+            reward_scale=0.0,
+            radius_scale=0.0,
+            anchor=anchor,
+        )
+
+
+class PRUCB(LinearPolicy):
+    """PRUCB: upper confidence in both reward and preference, from utilities alone; it does not hear.
+
+    Ridge regression in which a utility counts normalization / |reward|^2, with the score of Eq. 8 and the radius
+    of the self-normalized bound, sqrt(lambda D) B + radius_scale sqrt(omega (D ln(1 + omega n/(D lambda)) - 2 ln rho)).
+
+    Parameters
+    ----------
+    ridge
+        lambda.
+    normalization
+        omega.
+    bound
+        B, the largest weight a preference may have.
+    risk
+        rho, the failure probability.
+    reward_scale
+        Range of the rewards.
+    radius_scale
+        Standard deviation of a utility per unit of reward.
+
+    References
+    ----------
+    Cao et al. (2025), as described in section 5.2 of the paper.
+    """
+
+    name = "prucb"
+    State = PRUCBState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        ridge: float = 0.1,
+        normalization: float = 1.0,
+        bound: float = 1.0,
+        risk: float = 0.05,
+        reward_scale: float = 1.0,
+        radius_scale: float = 1.0,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        if not 0.0 < risk < 1.0:
+            raise InvalidSetting(f"risk must lie between 0 and 1, but got {risk!r}")
+        require_positive(ridge=ridge, normalization=normalization)
+        require_not_negative(bound=bound, reward_scale=reward_scale, radius_scale=radius_scale)
+        self.ridge = ridge
+        self.normalization = normalization
+        self.bound = bound
+        self.risk = risk
+        self.reward_scale = reward_scale
+        self.radius_scale = radius_scale
+        self._start()
+
+    def _settings(self) -> PRUCBSettings:
+        return PRUCBSettings(
+            feedback_weight=1.0,
+            normalization=float(self.normalization),
+            ridge=float(self.ridge),
+            bound=float(self.bound),
+            risk=float(self.risk),
+            reward_scale=float(self.reward_scale),
+            radius_scale=float(self.radius_scale),
+            unseen_bonus=0.0,
+        )
+
+    def _start_matrix(self) -> Floats:
+        return self.ridge * np.eye(self.n_objectives)
+
+
+@kernel
+def dual_scores(state: Any, offer: Integers, root: Floats, estimate: Floats, radius: float, out: Floats) -> None:
+    """Write utility, bonuses and score of Eq. 8 for each offered arm."""
+    n_objectives = estimate.shape[0]
+    columns = np.empty((n_objectives, offer.shape[0]))
+    settings = state.settings
+    numerator = np.log((1.0 + state.clock[0]) / settings.risk)
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        utility = 0.0
+        bonus = 0.0
+        for k in range(n_objectives):
+            mean = state.arms.means[arm, k]
+            width = settings.reward_scale * np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
+            columns[k, j] = mean + width
+            utility += estimate[k] * mean
+            bonus += abs(estimate[k]) * width
+        if settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
+            bonus = settings.unseen_bonus
+        out[0, j] = utility
+        out[1, j] = bonus
+    norms(root, columns, out[2])
+    add_up(radius, out)
+
+
+@implements(score_policy, PQUCBState)
+@kernel
+def _score_pqucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    users = state.users
+    anchor = users.anchor
+    settings = state.settings
+    n_objectives = users.response.shape[1]
+    estimate = np.empty(n_objectives)
+    anchored_estimate(users.root[user], users.response[user], anchor.estimate[user], settings.pull, estimate)
+    radius = settings.radius_scale * compact_radius(
+        1.0 + users.feedbacks[user],
+        float(anchor.total_length[user]),
+        float(anchor.shortest[user]),
+        n_objectives,
+        settings.feedback_weight,
+        settings.corruption,
+    )
+    dual_scores(state, offer, users.root[user], estimate, radius, out)
+    return 1
+
+
+@implements(score_policy, PRUCBState)
+@kernel
+def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    users = state.users
+    settings = state.settings
+    n_objectives = users.response.shape[1]
+    estimate = np.empty(n_objectives)
+    anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0, estimate)
+    growth = np.log(1.0 + settings.normalization * users.feedbacks[user] / (n_objectives * settings.ridge))
+    noise_scale = settings.radius_scale * np.sqrt(settings.normalization)
+    radius = noise_scale * np.sqrt(n_objectives * growth - 2.0 * np.log(settings.risk))
+    radius += np.sqrt(settings.ridge * n_objectives) * settings.bound
+    dual_scores(state, offer, users.root[user], estimate, radius, out)
+    return 1
+
+
+@implements(hear_policy, PQUCBState)
+@kernel
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    hear_anchor(state.users.anchor, user, ranking)
+
+
+implements(learn_policy, PQUCBState)(learn_linear)
+implements(learn_policy, PRUCBState)(learn_linear)

@@ -1,0 +1,173 @@
+"""Policies that weigh all objectives alike: S-UCB and S-MOSS."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import implements, kernel
+from druthers.errors import InvalidSetting
+from druthers.policies.base import NEVER_SEEN, Arms, NoUsers, Policy, learn_policy, never_seen, observe, score_policy
+from druthers.types import Floats, Integers
+
+
+class UCBSettings(NamedTuple):
+    """What S-UCB is told."""
+
+    width: float
+
+
+class UCBState(NamedTuple):
+    """All that S-UCB knows."""
+
+    settings: UCBSettings
+    clock: Floats
+    arms: Arms
+    users: NoUsers
+
+
+class MOSSSettings(NamedTuple):
+    """What S-MOSS is told."""
+
+    width: float
+    horizon: float
+
+
+class MOSSState(NamedTuple):
+    """All that S-MOSS knows."""
+
+    settings: MOSSSettings
+    clock: Floats
+    arms: Arms
+    users: NoUsers
+
+
+class SUCB(Policy):
+    """Scalarized UCB: the sum over objectives of mean + width sqrt(2 ln(t + 2) / N).
+
+    A baseline for users who all want the same thing. It does not hear and learns no preference.
+
+    Parameters
+    ----------
+    width
+        Multiplier of the confidence width.
+
+    Examples
+    --------
+    >>> policy = SUCB(n_objectives=2)
+    >>> policy.choose("ada", offer=["inn", "spa"]).arm
+    'inn'
+
+    References
+    ----------
+    Drugan and Nowe (2013), as in appendix "Baseline Details" of the paper.
+    """
+
+    name = "s-ucb"
+    State = UCBState
+
+    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0, width: float = 1.0) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        if not width >= 0:
+            raise InvalidSetting(f"width must not be negative, but got {width!r}")
+        self.width = width
+        self._start()
+
+    def _settings(self) -> UCBSettings:
+        return UCBSettings(width=float(self.width))
+
+
+class SMOSS(Policy):
+    """Scalarized MOSS: the sum over objectives of mean + width sqrt(4 max(0, ln(T / (K N))) / N).
+
+    As S-UCB, but exploration ends once an arm has had its share T/K of the horizon.
+
+    Parameters
+    ----------
+    width
+        Multiplier of the confidence width.
+    horizon
+        Number of rounds T that the policy will play.
+
+    References
+    ----------
+    Audibert and Bubeck (2009), as in appendix "Baseline Details" of the paper.
+    """
+
+    name = "s-moss"
+    State = MOSSState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        width: float = 1.0,
+        horizon: int = 10_000,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        if not width >= 0:
+            raise InvalidSetting(f"width must not be negative, but got {width!r}")
+        if not horizon >= 1:
+            raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
+        self.width = width
+        self.horizon = horizon
+        self._start()
+
+    def _settings(self) -> MOSSSettings:
+        return MOSSSettings(width=float(self.width), horizon=float(self.horizon))
+
+
+@implements(score_policy, UCBState)
+@kernel
+def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    numerator = 2.0 * np.log(state.clock[0] + 2.0)
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        utility = 0.0
+        bonus = 0.0
+        for k in range(state.arms.means.shape[1]):
+            utility += state.arms.means[arm, k]
+            bonus += np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
+        bonus *= state.settings.width
+        if never_seen(state.arms, arm):
+            bonus = NEVER_SEEN
+        out[0, j] = utility
+        out[1, j] = bonus
+        out[2, j] = 0.0
+        out[3, j] = utility + bonus
+    return 1
+
+
+@implements(score_policy, MOSSState)
+@kernel
+def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    share = state.settings.horizon / max(state.clock[1], 1.0)
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        utility = 0.0
+        bonus = 0.0
+        for k in range(state.arms.means.shape[1]):
+            utility += state.arms.means[arm, k]
+            pulls = max(state.arms.pulls[arm, k], 1.0)
+            bonus += np.sqrt(4.0 * max(np.log(share / pulls), 0.0) / pulls)
+        bonus *= state.settings.width
+        if never_seen(state.arms, arm):
+            bonus = NEVER_SEEN
+        out[0, j] = utility
+        out[1, j] = bonus
+        out[2, j] = 0.0
+        out[3, j] = utility + bonus
+    return 1
+
+
+@implements(learn_policy, UCBState)
+@implements(learn_policy, MOSSState)
+@kernel
+def learn_arms(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    """Learn about the arm alone."""
+    filled = np.empty(reward.shape[0])
+    observe(state.arms, state.clock, arm, reward, filled)
+    state.users.feedbacks[user] += 1.0

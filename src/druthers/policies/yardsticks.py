@@ -1,0 +1,172 @@
+"""Yardsticks: a random policy and one that knows the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from druthers._jit import implements, kernel
+from druthers.errors import InvalidSetting
+from druthers.policies.base import Arms, NoUsers, Policy, learn_policy, score_policy
+from druthers.policies.scalarized import learn_arms
+from druthers.types import Floats, Integers, Preference
+
+
+class NoSettings(NamedTuple):
+    """Nothing to be told."""
+
+
+class RandomState(NamedTuple):
+    """All that the random policy knows: nothing it uses."""
+
+    settings: NoSettings
+    clock: Floats
+    arms: Arms
+    users: NoUsers
+
+
+class TrueArms(NamedTuple):
+    """What is known of each arm, and its true mean reward."""
+
+    pulls: Floats
+    means: Floats
+    truth: Floats
+
+
+class TrueUsers(NamedTuple):
+    """How often each user gave feedback, and the true preference."""
+
+    feedbacks: Floats
+    truth: Floats
+
+
+class OracleState(NamedTuple):
+    """The truth."""
+
+    settings: NoSettings
+    clock: Floats
+    arms: TrueArms
+    users: TrueUsers
+
+
+class Random(Policy):
+    """Choose uniformly at random: what any policy must beat, and a source of clean logs."""
+
+    name = "random"
+    State = RandomState
+    noise_per_arm = 1
+
+    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        self._start()
+
+    def _settings(self) -> NoSettings:
+        return NoSettings()
+
+
+class Oracle(Policy):
+    """Choose the best arm, knowing the truth; for the lab only.
+
+    Parameters
+    ----------
+    preferences
+        The true preference (D,) of each user.
+    rewards
+        The true mean reward (D,) of each arm.
+
+    Examples
+    --------
+    >>> oracle = Oracle(n_objectives=2, preferences={"ada": [1, 0]}, rewards={"inn": [0, 9], "spa": [1, 1]})
+    >>> oracle.choose("ada").arm
+    'spa'
+    """
+
+    name = "oracle"
+    learns_preference = True
+    State = OracleState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        preferences: Mapping[Hashable, ArrayLike] | None = None,
+        rewards: Mapping[Hashable, ArrayLike] | None = None,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        self.preferences = self._truths(preferences)
+        self.rewards = self._truths(rewards)
+        self._start()
+        for user in self.preferences:
+            self._new_user(user)
+        self.add_arms(self.rewards)
+
+    def _truths(self, given: Mapping[Hashable, ArrayLike] | None) -> dict[Hashable, list[float]]:
+        truths = {}
+        for key, values in (given or {}).items():
+            vector = np.asarray(values, dtype=np.float64)
+            if vector.shape != (self.n_objectives,) or not np.all(np.isfinite(vector)):
+                raise InvalidSetting(
+                    f"the truth must be {self.n_objectives} finite numbers each, but {key!r} has {values!r}"
+                )
+            truths[key] = vector.tolist()
+        return truths
+
+    def _settings(self) -> NoSettings:
+        return NoSettings()
+
+    def _fresh_arms(self, n_arms: int) -> TrueArms:
+        shape = (n_arms, self.n_objectives)
+        return TrueArms(pulls=np.zeros(shape), means=np.zeros(shape), truth=np.zeros(shape))
+
+    def _fresh_users(self, n_users: int) -> TrueUsers:
+        return TrueUsers(feedbacks=np.zeros(n_users), truth=np.zeros((n_users, self.n_objectives)))
+
+    def _new_arm(self, arm: Hashable) -> int:
+        row = super()._new_arm(arm)
+        if arm in self.rewards:
+            self._state.arms.truth[row] = self.rewards[arm]
+        return row
+
+    def _new_user(self, user: Hashable) -> int:
+        row = super()._new_user(user)
+        if user in self.preferences:
+            self._state.users.truth[row] = self.preferences[user]
+        return row
+
+    def _preference(self, row: int) -> Preference:
+        size = self.n_objectives
+        return Preference(weights=self._state.users.truth[row].copy(), covariance=np.zeros((size, size)))
+
+
+@implements(score_policy, RandomState)
+@kernel
+def _score_random(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    for j in range(offer.shape[0]):
+        out[0, j] = 0.0
+        out[1, j] = 0.0
+        out[2, j] = 0.0
+        out[3, j] = noise[j]
+    return len(offer)
+
+
+@implements(score_policy, OracleState)
+@kernel
+def _score_oracle(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    for j in range(offer.shape[0]):
+        utility = 0.0
+        for k in range(state.arms.truth.shape[1]):
+            utility += state.users.truth[user, k] * state.arms.truth[offer[j], k]
+        out[0, j] = utility
+        out[1, j] = 0.0
+        out[2, j] = 0.0
+        out[3, j] = utility
+    return 1
+
+
+implements(learn_policy, RandomState)(learn_arms)
+implements(learn_policy, OracleState)(learn_arms)

@@ -1,0 +1,450 @@
+"""Rankings of objectives under the Plackett-Luce model: check, score, differentiate, sample, corrupt.
+
+A *ranking* names distinct objectives, most important first; it may stop early (top-m). Inside kernels it is an
+*order*: all D objectives, the m ranked ones first, then the rest in any order, with its *length* m beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from druthers._jit import kernel
+from druthers.errors import InvalidRanking, InvalidSetting
+from druthers.types import Floats, Integers, RankingLike
+
+# Up to this spread of a preference, exp(-2 spread) is a normal number and the fast formulas lose nothing.
+SAFE_SPREAD = 300.0
+
+Adversary: TypeAlias = Callable[[int, list[Integers]], ArrayLike]
+
+
+class RankingSample(NamedTuple):
+    """Rankings drawn from the Plackett-Luce model.
+
+    Row t of `orders` lists all objectives; its first `lengths[t]` are the ranking. `corrupted[t]` tells whether
+    round t was drawn from a permuted preference.
+    """
+
+    orders: Integers
+    lengths: Integers
+    corrupted: NDArray[np.bool_]
+
+    def rankings(self) -> list[Integers]:
+        """Return the rankings, each at its own length."""
+        return [order[:length] for order, length in zip(self.orders, self.lengths, strict=True)]
+
+
+def as_ranking(ranking: RankingLike, n_objectives: int) -> Integers:
+    """Return a ranking as an array of objective indices, or say which law it breaks.
+
+    Examples
+    --------
+    >>> as_ranking((2, 0), n_objectives=3)
+    array([2, 0])
+    >>> as_ranking((2, 0, 2), n_objectives=3)
+    Traceback (most recent call last):
+    druthers.errors.InvalidRanking: a ranking must not repeat an objective, but got (2, 0, 2)
+    """
+    try:
+        array = np.asarray(ranking)
+    except (TypeError, ValueError) as problem:
+        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}") from problem
+    if array.ndim != 1:
+        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iu":
+        raise InvalidRanking(f"a ranking must hold whole numbers, but got {_shown(ranking)}")
+    indices = np.ascontiguousarray(array, dtype=np.int64)
+    fault = _fault(indices, n_objectives)
+    if fault == 1:
+        raise InvalidRanking(f"a ranking must name objectives 0 to {n_objectives - 1}, but got {_shown(ranking)}")
+    if fault == 2:
+        raise InvalidRanking(f"a ranking must not repeat an objective, but got {_shown(ranking)}")
+    return indices
+
+
+def _shown(ranking: RankingLike) -> str:
+    values = [value.item() if isinstance(value, np.generic) else value for value in ranking]
+    return repr(tuple(values)) if len(values) <= 20 else repr(tuple(values[:20]))[:-1] + ", ...)"
+
+
+@kernel
+def _fault(ranking: Integers, n_objectives: int) -> int:
+    """Return 0 for a lawful ranking, 1 for an unknown objective, 2 for a repeated one."""
+    seen = np.zeros(n_objectives, dtype=np.bool_)
+    for place in range(ranking.shape[0]):
+        objective = ranking[place]
+        if objective < 0 or objective >= n_objectives:
+            return 1
+        if seen[objective]:
+            return 2
+        seen[objective] = True
+    return 0
+
+
+@kernel
+def complete(ranking: Integers, order: NDArray[Any]) -> None:
+    """Write the ranking into `order` (D,), followed by the objectives it does not name."""
+    ranked = np.zeros(order.shape[0], dtype=np.bool_)
+    for place in range(ranking.shape[0]):
+        order[place] = ranking[place]
+        ranked[ranking[place]] = True
+    place = ranking.shape[0]
+    for objective in range(order.shape[0]):
+        if not ranked[objective]:
+            order[place] = objective
+            place += 1
+
+
+def as_orders(rankings: Any, n_objectives: int) -> tuple[NDArray[np.int16], Integers]:
+    """Check many rankings and return them as orders (n, D) with their lengths (n,)."""
+    checked = [as_ranking(ranking, n_objectives) for ranking in rankings]
+    orders = np.empty((len(checked), n_objectives), dtype=np.int16)
+    for row, ranking in enumerate(checked):
+        complete(ranking, orders[row])
+    return orders, np.array([len(ranking) for ranking in checked], dtype=np.int64)
+
+
+def log_likelihood(ranking: RankingLike, preference: ArrayLike) -> float:
+    """Return the log-probability of a top-m ranking (Eq. 2).
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_likelihood((0,), [np.log(3.0), 0.0]))), 6)
+    0.75
+    """
+    order, length, weights = _prepared(ranking, preference)
+    return -loss(order, length, weights)
+
+
+def gradient(ranking: RankingLike, preference: ArrayLike) -> Floats:
+    """Return the gradient of the log-probability of a ranking in the preference, in O(D)."""
+    order, length, weights = _prepared(ranking, preference)
+    slope = np.zeros_like(weights)
+    add_slope(order, length, weights, slope)
+    return -slope
+
+
+def hessian(ranking: RankingLike, preference: ArrayLike) -> Floats:
+    """Return the Hessian of the log-probability of a ranking in the preference, in O(D^2)."""
+    order, length, weights = _prepared(ranking, preference)
+    slope, curvature = np.zeros_like(weights), np.zeros((len(weights), len(weights)))
+    add_derivatives(order, length, weights, 1.0, slope, curvature)
+    return -curvature
+
+
+def _prepared(ranking: RankingLike, preference: ArrayLike) -> tuple[Integers, int, Floats]:
+    weights = np.ascontiguousarray(preference, dtype=np.float64)
+    if weights.ndim != 1 or not np.all(np.isfinite(weights)):
+        raise InvalidSetting(f"a preference must be a flat list of finite numbers, but got {preference!r}")
+    checked = as_ranking(ranking, len(weights))
+    order = np.empty(len(weights), dtype=np.int64)
+    complete(checked, order)
+    return order, len(checked), weights
+
+
+@kernel
+def spread(preference: Floats) -> float:
+    """Return the largest minus the smallest entry."""
+    low = preference[0]
+    high = preference[0]
+    for k in range(1, preference.shape[0]):
+        low = min(low, preference[k])
+        high = max(high, preference[k])
+    return float(high - low)
+
+
+@kernel
+def loss(order: NDArray[Any], length: int, preference: Floats) -> float:
+    """Return minus the log-probability of the ranking (Eq. 2), by running log-sums from the last place up."""
+    n_objectives = order.shape[0]
+    top = preference[order[n_objectives - 1]]
+    below = 1.0
+    total = 0.0
+    for place in range(n_objectives - 2, -1, -1):
+        value = preference[order[place]]
+        if value > top:
+            below = below * np.exp(top - value) + 1.0
+            top = value
+        else:
+            below += np.exp(value - top)
+        if place < length:
+            total += np.log(below) + (top - value)
+    return float(total)
+
+
+@kernel
+def scaled_exp(preference: Floats, out: Floats) -> None:
+    """Write exp(preference - its maximum)."""
+    top = preference[0]
+    for k in range(1, preference.shape[0]):
+        top = max(top, preference[k])
+    for k in range(preference.shape[0]):
+        out[k] = np.exp(preference[k] - top)
+
+
+@kernel
+def remaining_sums(order: NDArray[Any], length: int, odds: Floats, first: Floats, second: Floats) -> None:
+    """Write A_k and B_k, the sums of 1/S_j and 1/S_j^2 over the places j up to that of objective k.
+
+    `odds` are exp(preference) on any scale and S_j is the sum of odds not yet ranked at place j. Then the loss has
+    gradient odds_k A_k - [k ranked] and Hessian diag(odds A) - odds odds' min(B_k, B_l).
+    """
+    n_objectives = order.shape[0]
+    left = 0.0
+    for place in range(n_objectives - 1, -1, -1):
+        objective = order[place]
+        left += odds[objective]
+        first[objective] = left
+    total = 0.0
+    squares = 0.0
+    for place in range(n_objectives):
+        objective = order[place]
+        if place < length:
+            inverse = 1.0 / first[objective]
+            total += inverse
+            squares += inverse * inverse
+        first[objective] = total
+        second[objective] = squares
+
+
+@kernel
+def add_slope(order: NDArray[Any], length: int, preference: Floats, slope: Floats) -> None:
+    """Add the gradient of the ranking's loss, in O(D)."""
+    n_objectives = order.shape[0]
+    if spread(preference) > SAFE_SPREAD:
+        unused = np.zeros((n_objectives, n_objectives))
+        _add_wide_derivatives(order, length, preference, 1.0, slope, unused)
+        return
+    odds = np.empty(n_objectives)
+    first = np.empty(n_objectives)
+    second = np.empty(n_objectives)
+    scaled_exp(preference, odds)
+    remaining_sums(order, length, odds, first, second)
+    for k in range(n_objectives):
+        slope[k] += odds[k] * first[k]
+    for place in range(length):
+        slope[order[place]] -= 1.0
+
+
+@kernel
+def add_derivatives(
+    order: NDArray[Any], length: int, preference: Floats, weight: float, slope: Floats, curvature: Floats
+) -> None:
+    """Add `weight` times the gradient and Hessian of the ranking's loss; O(D^2)."""
+    n_objectives = order.shape[0]
+    if spread(preference) > SAFE_SPREAD:
+        _add_wide_derivatives(order, length, preference, weight, slope, curvature)
+        return
+    odds = np.empty(n_objectives)
+    first = np.empty(n_objectives)
+    second = np.empty(n_objectives)
+    scaled_exp(preference, odds)
+    remaining_sums(order, length, odds, first, second)
+    for k in range(n_objectives):
+        slope[k] += weight * odds[k] * first[k]
+        scale = weight * odds[k]
+        own = second[k]
+        for other in range(n_objectives):
+            curvature[k, other] -= scale * odds[other] * min(own, second[other])
+        curvature[k, k] += scale * first[k]
+    for place in range(length):
+        slope[order[place]] -= weight
+
+
+@kernel
+def _add_wide_derivatives(
+    order: NDArray[Any], length: int, preference: Floats, weight: float, slope: Floats, curvature: Floats
+) -> None:
+    """Do the same for preferences so far apart that odds would overflow: every factor stays at most one."""
+    n_objectives = order.shape[0]
+    logs = np.empty(n_objectives)  # log of what is left at each place
+    logs[n_objectives - 1] = preference[order[n_objectives - 1]]
+    for place in range(n_objectives - 2, -1, -1):
+        value = preference[order[place]]
+        high = max(value, logs[place + 1])
+        low = min(value, logs[place + 1])
+        logs[place] = high + np.log1p(np.exp(low - high))
+    # Sums over the places so far of exp(-S_j) and exp(-2 S_j), relative to the last of them.
+    ones = 0.0
+    twos = 0.0
+    at = 0
+    for place in range(n_objectives):
+        if place < length:
+            drop = logs[place] - logs[at]
+            ones = 1.0 + ones * np.exp(drop)
+            twos = 1.0 + twos * np.exp(2.0 * drop)
+            at = place
+        k = order[place]
+        share = np.exp(preference[k] - logs[at])
+        slope[k] += weight * share * ones
+        if place < length:
+            slope[k] -= weight
+        curvature[k, k] += weight * share * (ones - share * twos)
+        for later in range(place + 1, n_objectives):
+            other = order[later]
+            value = weight * share * np.exp(preference[other] - logs[at]) * twos
+            curvature[k, other] -= value
+            curvature[other, k] -= value
+
+
+@kernel
+def total_derivatives(
+    orders: NDArray[Any],
+    lengths: Integers,
+    weights: Floats,
+    preference: Floats,
+    slope: Floats,
+    curvature: Floats,
+) -> float:
+    """Add the weighted gradients and Hessians of many rankings; return their weighted loss.
+
+    One exponential serves all rankings, and the odds enter the Hessian once, at the end.
+    """
+    n_objectives = preference.shape[0]
+    total = 0.0
+    if spread(preference) > SAFE_SPREAD:
+        for row in range(orders.shape[0]):
+            total += weights[row] * loss(orders[row], lengths[row], preference)
+            _add_wide_derivatives(orders[row], lengths[row], preference, weights[row], slope, curvature)
+        return total
+    odds = np.empty(n_objectives)
+    first = np.empty(n_objectives)
+    second = np.empty(n_objectives)
+    firsts = np.zeros(n_objectives)
+    minima = np.zeros((n_objectives, n_objectives))
+    scaled_exp(preference, odds)
+    top = preference[0]
+    for k in range(1, n_objectives):
+        top = max(top, preference[k])
+    for row in range(orders.shape[0]):
+        order = orders[row]
+        length = lengths[row]
+        weight = weights[row]
+        left = 0.0
+        for place in range(n_objectives - 1, -1, -1):
+            objective = order[place]
+            left += odds[objective]
+            first[objective] = left
+        sums = 0.0
+        squares = 0.0
+        product = 1.0
+        for place in range(n_objectives):
+            objective = order[place]
+            if place < length:
+                remaining = first[objective]
+                share = 1.0 / remaining
+                sums += share
+                squares += share * share
+                slope[objective] -= weight
+                total -= weight * (preference[objective] - top)
+                # One logarithm for several places: the product stays in range.
+                product *= remaining
+                if product < 1e-150 or product > 1e150:
+                    total += weight * np.log(product)
+                    product = 1.0
+            firsts[objective] += weight * sums
+            second[objective] = squares
+        total += weight * np.log(product)
+        for k in range(n_objectives):
+            own = weight * second[k]
+            for other in range(k, n_objectives):
+                minima[k, other] += min(own, weight * second[other])
+    for k in range(n_objectives):
+        slope[k] += odds[k] * firsts[k]
+        curvature[k, k] += odds[k] * firsts[k]
+        for other in range(k, n_objectives):
+            value = odds[k] * odds[other] * minima[k, other]
+            curvature[k, other] -= value
+            if other > k:
+                curvature[other, k] -= value
+    return total
+
+
+def sample_rankings(
+    preferences: ArrayLike,
+    *,
+    length: int | ArrayLike | None = None,
+    rounds: int | None = None,
+    rng: np.random.Generator,
+    corruption: float = 0.0,
+    permutation: Literal["fresh"] | ArrayLike | Adversary = "fresh",
+) -> RankingSample:
+    """Draw rankings exactly from the Plackett-Luce model, some of them corrupted as in section 6.1.
+
+    The first m of (preference + Gumbel noise) in falling order are exactly the Plackett-Luce top-m law.
+
+    Parameters
+    ----------
+    preferences
+        One preference (D,) for all rounds, or one per round (rounds, D).
+    length
+        How many objectives each ranking names, one number or one per round; all of them by default.
+    rounds
+        How many to draw, when `preferences` is a single one.
+    corruption
+        Chance that a round's preference is permuted before its ranking is drawn.
+    permutation
+        How: "fresh" draws a new uniform permutation for each corrupted round; an array is one fixed permutation p
+        (objective d gets the weight of objective p[d]); a callable is an adaptive adversary that receives the round
+        and the rankings so far and returns a permutation.
+
+    Examples
+    --------
+    >>> sample = sample_rankings([9.0, 0.0, -9.0], length=2, rounds=3, rng=np.random.default_rng(1))
+    >>> [ranking.tolist() for ranking in sample.rankings()]
+    [[0, 1], [0, 1], [0, 1]]
+    """
+    table = np.asarray(preferences, dtype=np.float64)
+    if table.ndim == 1:
+        table = np.broadcast_to(table, (1 if rounds is None else rounds, len(table)))
+    if table.ndim != 2 or not np.all(np.isfinite(table)):
+        raise InvalidSetting("preferences must be finite and of shape (D,) or (rounds, D)")
+    n_rounds, n_objectives = table.shape
+    lengths = np.broadcast_to(np.asarray(n_objectives if length is None else length, dtype=np.int64), n_rounds)
+    if n_rounds and (lengths.min() < 0 or lengths.max() > n_objectives):
+        raise InvalidSetting(f"a length must lie between 0 and {n_objectives}, but got {length!r}")
+    if not 0.0 <= corruption <= 1.0:
+        raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
+    corrupted: NDArray[np.bool_] = np.less(rng.random(n_rounds), corruption)
+    noise = rng.gumbel(size=table.shape)
+    if callable(permutation):
+        orders = _sample_adaptively(table, lengths, noise, corrupted, permutation)
+    else:
+        if isinstance(permutation, str):
+            if permutation != "fresh":
+                raise InvalidSetting(f'permutation must be "fresh", an array or a callable, but got {permutation!r}')
+            shuffle = rng.random(table.shape).argsort(axis=1)
+        else:
+            shuffle = np.broadcast_to(_as_permutation(permutation, n_objectives), table.shape)
+        drawn_from = np.where(corrupted[:, None], np.take_along_axis(table, shuffle, axis=1), table)
+        orders = np.argsort(-(drawn_from + noise), axis=1, kind="stable")
+    return RankingSample(orders.astype(np.int64), lengths.copy(), corrupted)
+
+
+def _sample_adaptively(
+    table: Floats, lengths: Integers, noise: Floats, corrupted: NDArray[np.bool_], adversary: Adversary
+) -> Integers:
+    orders = np.empty(table.shape, dtype=np.int64)
+    past: list[Integers] = []
+    for row in range(len(table)):
+        preference = table[row]
+        if corrupted[row]:
+            preference = preference[_as_permutation(adversary(row, past), table.shape[1])]
+        orders[row] = np.argsort(-(preference + noise[row]), kind="stable")
+        past.append(orders[row, : lengths[row]])
+    return orders
+
+
+def _as_permutation(permutation: ArrayLike, n_objectives: int) -> Integers:
+    array = np.asarray(permutation)
+    if array.shape != (n_objectives,) or not np.array_equal(np.sort(array), np.arange(n_objectives)):
+        raise InvalidSetting(
+            f"a permutation must list each of the objectives 0 to {n_objectives - 1} once, but got {permutation!r}"
+        )
+    return array.astype(np.int64)

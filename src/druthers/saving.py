@@ -1,0 +1,93 @@
+"""Policies on disk: arrays and plain values in one file, without pickle, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from druthers.errors import DamagedState, InvalidSetting
+from druthers.policies import Policy
+
+_HEADER = "header"
+
+
+def save(policy: Policy, path: str | os.PathLike[str]) -> None:
+    """Write all a policy knows to one file; an older file there is replaced only once the new one is whole.
+
+    User and arm ids must be text, numbers, booleans, None or tuples of these.
+    """
+    state = policy.state()
+    arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
+    header = json.dumps({key: _encoded(value) for key, value in state.items() if key not in arrays})
+    target = Path(path)
+    descriptor, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            members: dict[str, Any] = {_HEADER: np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
+            np.savez(file, **members)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(target)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | os.PathLike[str]) -> Policy:
+    """Return the policy that was saved; it continues bit for bit, its chance included."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            content = {key: file[key] for key in file.files}
+        header = json.loads(content.pop(_HEADER).tobytes().decode())
+        state = {key: _decoded(value) for key, value in header.items()}
+    except FileNotFoundError:
+        raise
+    except (
+        OSError,
+        EOFError,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as problem:
+        raise DamagedState(
+            f"a saved policy must be a whole file written by save(), but {path} is not: {problem}"
+        ) from problem
+    return Policy.from_state({**state, **content})
+
+
+def _encoded(value: Any) -> Any:
+    """Turn plain values into what JSON can hold, tuples marked as such."""
+    if isinstance(value, tuple):
+        return {"tuple": [_encoded(item) for item in value]}
+    if isinstance(value, list):
+        return [_encoded(item) for item in value]
+    if isinstance(value, dict):
+        return {"dict": [[_encoded(key), _encoded(item)] for key, item in value.items()]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise InvalidSetting(
+        f"an id must be text, a number, None or a tuple of these to be saved, but got {value!r}; use such ids"
+    )
+
+
+def _decoded(value: Any) -> Any:
+    """Undo `_encoded`."""
+    if isinstance(value, list):
+        return [_decoded(item) for item in value]
+    if isinstance(value, dict) and "tuple" in value:
+        return tuple(_decoded(item) for item in value["tuple"])
+    if isinstance(value, dict):
+        return {_decoded(key): _decoded(item) for key, item in value["dict"]}
+    return value

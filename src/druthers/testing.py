@@ -1,0 +1,576 @@
+"""The laws that every policy and every anchor keeps, as functions you can run on your own.
+
+>>> from druthers.policies import make_policy
+>>> check_policy(lambda **params: make_policy("s-ucb", **params))
+
+Each check takes a *builder*: for a policy a function of `n_objectives`, `seed` and settings, for an anchor a function
+of `n_objectives`. A law that is broken raises AssertionError with what was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers.anchors import Anchor
+from druthers.errors import (
+    DruthersError,
+    InvalidFeedback,
+    InvalidOffer,
+    InvalidRanking,
+    NoPreference,
+    UnknownArm,
+    UnknownUser,
+)
+from druthers.policies import Policy
+from druthers.rankings import sample_rankings
+from druthers.types import Decision, Floats, Integers
+
+BuildPolicy = Callable[..., Policy]
+BuildAnchor = Callable[..., Anchor]
+
+POLICY_CHECKS: list[Callable[[BuildPolicy], None]] = []
+ANCHOR_CHECKS: list[Callable[[BuildAnchor], None]] = []
+
+
+def check_policy(build: BuildPolicy) -> None:
+    """Run every law of policies."""
+    for check in POLICY_CHECKS:
+        check(build)
+
+
+def check_anchor(build: BuildAnchor) -> None:
+    """Run every law of anchors."""
+    for check in ANCHOR_CHECKS:
+        check(build)
+
+
+def _policy_law(check: Callable[[BuildPolicy], None]) -> Callable[[BuildPolicy], None]:
+    POLICY_CHECKS.append(check)
+    return check
+
+
+def _anchor_law(check: Callable[[BuildAnchor], None]) -> Callable[[BuildAnchor], None]:
+    ANCHOR_CHECKS.append(check)
+    return check
+
+
+class World(NamedTuple):
+    """A small world to try a policy in: true means and preferences, and all its chance drawn ahead."""
+
+    means: Floats
+    preferences: Floats
+    users: Integers
+    orders: Integers
+    reward_noise: Floats
+    preference_noise: Floats
+
+    @classmethod
+    def draw(
+        cls, *, seed: int, rounds: int, n_users: int = 3, n_arms: int = 5, n_objectives: int = 3, noise: float = 0.3
+    ) -> World:
+        """Draw a world from a seed."""
+        rng = np.random.default_rng(seed)
+        preferences = rng.uniform(0.0, 2.0, (n_users, n_objectives))
+        users = rng.integers(n_users, size=rounds)
+        return cls(
+            means=rng.uniform(0.0, 1.0, (n_arms, n_objectives)),
+            preferences=preferences,
+            users=users,
+            orders=sample_rankings(preferences[users], rng=rng).orders,
+            reward_noise=noise * rng.standard_normal((rounds, n_objectives)),
+            preference_noise=noise * rng.standard_normal((rounds, n_objectives)),
+        )
+
+    def play(self, policy: Policy, *, start: int = 0, stop: int | None = None, answers: bool = True) -> list[int]:
+        """Let a policy play these rounds; return the arms it chose."""
+        return [self.step(policy, t, answers) for t in range(start, len(self.users) if stop is None else stop)]
+
+    def step(self, policy: Policy, t: int, answers: bool = True) -> int:
+        """Let a policy play one round; return the arm it chose."""
+        user = int(self.users[t])
+        policy.hear(user, self.orders[t])
+        question = policy.ask(user) if answers else None
+        if question is not None:
+            likes = self.preferences[user, question.objective] > self.preferences[user].mean()
+            policy.answer(user, question, float(likes))
+        arm: Any = policy.choose(user, range(len(self.means))).arm
+        reward, utility = self.outcome(t, arm)
+        policy.learn(user, arm, reward, utility)
+        return int(arm)
+
+    def outcome(self, t: int, arm: int) -> tuple[Floats, float]:
+        """Return reward and utility of an arm in a round."""
+        reward = self.means[arm] + self.reward_noise[t]
+        return reward, float((self.preferences[self.users[t]] + self.preference_noise[t]) @ reward)
+
+    def regret(self, arms: list[int]) -> float:
+        """Return the regret of these choices."""
+        utilities = self.preferences @ self.means.T
+        rows = utilities[self.users[: len(arms)]]
+        return float((rows.max(axis=1) - rows[np.arange(len(arms)), arms]).sum())
+
+
+def same_state(first: Any, second: Any, *, tolerance: float = 0.0) -> bool:
+    """Tell whether two states are equal, arrays entry by entry (NaN equal to NaN)."""
+    if isinstance(first, np.ndarray):
+        if not isinstance(second, np.ndarray) or first.shape != second.shape:
+            return False
+        if tolerance:
+            return bool(np.allclose(first, second, rtol=tolerance, atol=tolerance, equal_nan=True))
+        return bool(np.array_equal(first, second, equal_nan=first.dtype.kind == "f"))
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(
+            same_state(first[key], second[key], tolerance=tolerance) for key in first
+        )
+    return bool(first == second)
+
+
+def _learned(policy: Policy) -> dict[str, Any]:
+    """Return a policy's state without its chance."""
+    return {key: value for key, value in policy.state().items() if key not in ("noise", "coins")}
+
+
+def _finite(decision: Decision) -> bool:
+    known = [p for p in decision.propensities if not math.isnan(p)]
+    return bool(np.all(np.isfinite(decision.reasons))) and all(0.0 <= p <= 1.0 + 1e-12 for p in known)
+
+
+def _trained(build: BuildPolicy, rounds: int = 60, seed: int = 1, **params: Any) -> tuple[Policy, World]:
+    world = World.draw(seed=seed, rounds=rounds)
+    policy = build(n_objectives=3, seed=seed, **params)
+    world.play(policy)
+    return policy, world
+
+
+@_policy_law
+def check_chooses_inside_the_offer(build: BuildPolicy) -> None:
+    """Every choice comes from the offer, whatever its size and its ids."""
+    policy, _ = _trained(build)
+    for offer in ([3], [4, 0], ["inn", 7, (1, "b")], [0, 1, 2, 3, 4]):
+        decision = policy.choose(0, offer)
+        assert decision.arm in offer, f"{decision.arm!r} is not in the offer {offer!r}"
+        assert decision.offer == tuple(offer)
+
+
+@_policy_law
+def check_works_before_any_feedback(build: BuildPolicy) -> None:
+    """A policy that knows nothing chooses, with finite reasons, and for anyone."""
+    policy = build(n_objectives=4, seed=0)
+    assert _finite(policy.choose("stranger", ["a", "b", "c"]))
+    policy.hear("ada", (3, 1))
+    assert _finite(policy.choose("ada"))
+    assert policy.ask("ada") is None or policy.ask("ada")
+
+
+@_policy_law
+def check_reasons_stay_finite(build: BuildPolicy) -> None:
+    """Scores, bonuses and propensities stay finite while it learns."""
+    policy, world = _trained(build, rounds=200)
+    for user in range(len(world.preferences)):
+        assert _finite(policy.choose(user, size=5))
+
+
+@_policy_law
+def check_leaves_inputs_untouched(build: BuildPolicy) -> None:
+    """Arrays that are passed in come back unchanged."""
+    policy, _ = _trained(build)
+    ranking, reward, offer = np.array([2, 0]), np.array([0.1, math.nan, 0.3]), [0, 3]
+    copies = ranking.copy(), reward.copy(), list(offer)
+    policy.hear(0, ranking)
+    policy.choose(0, offer)
+    policy.learn(0, 3, reward, 0.5)
+    assert np.array_equal(ranking, copies[0])
+    assert np.array_equal(reward, copies[1], equal_nan=True)
+    assert offer == copies[2]
+
+
+@_policy_law
+def check_choosing_learns_nothing(build: BuildPolicy) -> None:
+    """Choosing, asking and looking leave the learned state as it was."""
+    policy, _ = _trained(build)
+    before = _learned(policy)
+    for user in (0, "stranger"):
+        policy.choose(user)
+        policy.choose(user, [1, 2], size=2)
+        policy.ask(user)
+        if policy.learns_preference:
+            policy.preference(user)
+    assert same_state(before, _learned(policy)), "choosing changed the learned state"
+
+
+@_policy_law
+def check_same_seed_same_choices(build: BuildPolicy) -> None:
+    """Two policies with the same settings and seed choose alike."""
+    world = World.draw(seed=3, rounds=80)
+    first = world.play(build(n_objectives=3, seed=5))
+    assert first == world.play(build(n_objectives=3, seed=5)), "the same seed gave other choices"
+
+
+@_policy_law
+def check_restored_continues(build: BuildPolicy) -> None:
+    """A policy rebuilt from its state continues bit for bit, chance included."""
+    world = World.draw(seed=4, rounds=90)
+    policy = build(n_objectives=3, seed=2)
+    world.play(policy, stop=45)
+    policy.retire_arm(2)
+    twin = type(policy).from_state(policy.state())
+    assert same_state(policy.state(), twin.state()), "the restored state differs"
+    assert world.play(policy, start=45) == world.play(twin, start=45), "the restored policy chose otherwise"
+    assert same_state(policy.state(), twin.state()), "the restored policy learned otherwise"
+
+
+@_policy_law
+def check_users_are_apart(build: BuildPolicy) -> None:
+    """What one user says or feels never moves another user's preference."""
+    policy, _ = _trained(build)
+    if not policy.learns_preference:
+        return
+    before = policy.preference(1)
+    policy.hear(0, (2, 1, 0))
+    policy.learn(0, 3, [0.0, 9.0, 0.0], -7.0)
+    after = policy.preference(1)
+    assert np.array_equal(before.weights, after.weights)
+    assert np.array_equal(before.covariance, after.covariance)
+
+
+@_policy_law
+def check_objectives_are_alike(build: BuildPolicy) -> None:
+    """Renaming the objectives renames the preference and changes no choice.
+
+    Without answers: questions that promise equally much are settled by the order of objectives.
+    """
+    permutation = np.array([2, 0, 1])
+    world = World.draw(seed=6, rounds=60)
+    renamed = world._replace(
+        means=world.means[:, permutation],
+        preferences=world.preferences[:, permutation],
+        orders=np.argsort(permutation)[world.orders],
+        reward_noise=world.reward_noise[:, permutation],
+        preference_noise=world.preference_noise[:, permutation],
+    )
+    policy, twin = build(n_objectives=3, seed=0), build(n_objectives=3, seed=0)
+    if policy.noise_per_arm:
+        return
+    assert world.play(policy, answers=False) == renamed.play(twin, answers=False), (
+        "renaming the objectives changed a choice"
+    )
+    if policy.learns_preference:
+        expected = policy.preference(0).weights[permutation]
+        assert np.allclose(twin.preference(0).weights, expected, rtol=1e-6, atol=1e-8)
+
+
+@_policy_law
+def check_arms_are_alike(build: BuildPolicy) -> None:
+    """Renaming the arms renames the choices."""
+    policy, world = _trained(build, exploration=0.0)
+    if policy.noise_per_arm:
+        return
+    names = ["e", "d", "c", "b", "a"]
+    renamed = build(n_objectives=3, seed=1, exploration=0.0)
+    for t, user in enumerate(world.users.tolist()):
+        renamed.hear(user, world.orders[t])
+        question = renamed.ask(user)
+        if question is not None:
+            likes = world.preferences[user, question.objective] > world.preferences[user].mean()
+            renamed.answer(user, question, float(likes))
+        arm = names.index(str(renamed.choose(user, names).arm))
+        renamed.learn(user, names[arm], *world.outcome(t, arm))
+    decision, twin = policy.choose(0, range(5), size=5), renamed.choose(0, ["c", "a", "b", "e", "d"], size=5)
+    assert [names[int(str(arm))] for arm in decision.arms] == list(twin.arms)
+
+
+@_policy_law
+def check_deaf_policies_do_not_hear(build: BuildPolicy) -> None:
+    """A policy that says it does not hear is not moved by rankings."""
+    policy, _ = _trained(build)
+    if policy.hears:
+        before = _learned(policy)
+        policy.hear(0, (2, 1, 0))
+        assert not same_state(before, _learned(policy)), "a policy that hears was not moved by a ranking"
+        return
+    before = policy.state()
+    policy.hear(0, (2, 1, 0))
+    policy.hear("new", (1,))
+    assert same_state(before, policy.state()), "a policy that does not hear was moved by a ranking"
+
+
+@_policy_law
+def check_refuses_bad_input(build: BuildPolicy) -> None:
+    """Bad input raises the named error and changes nothing."""
+    policy, _ = _trained(build)
+    before = policy.state()
+    for error, call in _bad_calls(policy):
+        try:
+            call()
+        except error:
+            pass
+        else:
+            raise AssertionError(f"a bad call passed where {error.__name__} was due")
+        assert same_state(before, policy.state()), f"a call refused with {error.__name__} changed the state"
+
+
+def _bad_calls(policy: Policy) -> Iterator[tuple[type[DruthersError], Callable[[], Any]]]:
+    rankings: list[Any] = [(0, 0), (3,), (-1,), (0.5, 1.0), ((0, 1), (1, 2)), ("a",), (0, 1, 2, 0)]
+    for ranking in rankings:
+        yield InvalidRanking, partial(policy.hear, 0, ranking)
+    rewards: list[Any] = [[0.1, 0.2], [[0.1, 0.2, 0.3]], [0.1, math.inf, 0.2], [math.nan] * 3, "abc", 1.0]
+    for reward in rewards:
+        yield InvalidFeedback, partial(policy.learn, 0, 1, reward, 0.5)
+    utilities: list[Any] = [math.nan, math.inf, "good", [1.0, 2.0]]
+    for utility in utilities:
+        yield InvalidFeedback, partial(policy.learn, 0, 1, [0.1, 0.2, 0.3], utility)
+    yield InvalidFeedback, lambda: policy.learn("new", 1)
+    yield UnknownArm, lambda: policy.learn(0, "nowhere", [0.1, 0.2, 0.3], 0.5)
+    yield UnknownArm, lambda: policy.retire_arm("nowhere")
+    yield UnknownUser, lambda: policy.forget_user("nobody")
+    offers: list[list[Hashable]] = [[], [1, 1]]
+    for offer in offers:
+        yield InvalidOffer, partial(policy.choose, 0, offer)
+    for size in (0, 3, -1):
+        yield InvalidOffer, partial(policy.choose, 0, [1, 2], size=size)
+    unhashable: Any = [[1], [2]]
+    yield InvalidOffer, lambda: policy.choose(0, unhashable)
+    if not policy.learns_preference:
+        yield NoPreference, lambda: policy.preference(0)
+
+
+@_policy_law
+def check_memory_is_bounded(build: BuildPolicy) -> None:
+    """The state does not grow with the number of rounds."""
+    world = World.draw(seed=8, rounds=700)
+    policy = build(n_objectives=3, seed=0)
+    world.play(policy, stop=30)
+    sizes = {key: value.shape for key, value in policy.state().items() if isinstance(value, np.ndarray)}
+    world.play(policy, start=30)
+    later = {key: value.shape for key, value in policy.state().items() if isinstance(value, np.ndarray)}
+    assert sizes == later, "the state grew with the rounds"
+
+
+@_policy_law
+def check_params_rebuild(build: BuildPolicy) -> None:
+    """A policy's params are its constructor's arguments and rebuild it; its repr shows them."""
+    policy = build(n_objectives=3, seed=7)
+    twin = type(policy)(**policy.params)
+    assert repr(twin) == repr(policy)
+    assert same_state(twin.state(), policy.state())
+
+
+@_policy_law
+def check_beats_chance(build: BuildPolicy) -> None:
+    """A policy that learns preferences has at most two thirds of the regret of random choices in an easy world."""
+    policy = build(n_objectives=3, seed=0)
+    if not policy.learns_preference or policy.name == "oracle":
+        return
+    world = World.draw(seed=9, rounds=600, noise=0.1)
+    regret = world.regret(world.play(policy))
+    chance = world.regret(np.random.default_rng(0).integers(len(world.means), size=600).tolist())
+    assert regret <= 2.0 / 3.0 * chance, f"regret {regret:.1f} against {chance:.1f} by chance"
+
+
+@_policy_law
+def check_order_of_feedback_does_not_matter(build: BuildPolicy) -> None:
+    """The same feedback in another order leads to the same knowledge, to rounding."""
+    world = World.draw(seed=10, rounds=40)
+    outcomes = [(int(world.users[t]), t % 5, *world.outcome(t, t % 5)) for t in range(40)]
+    policies = []
+    for order in (outcomes, outcomes[::-1]):
+        policy = build(n_objectives=3, seed=0)
+        policy.add_arms(range(5))
+        for user in range(3):
+            policy.learn(user, 0, [0.5, 0.5, 0.5], 1.0)
+        for outcome in order:
+            policy.learn(*outcome)
+        policies.append(_learned(policy))
+    assert same_state(*policies, tolerance=1e-9), "late feedback was learned otherwise"
+
+
+@_policy_law
+def check_takes_partial_feedback(build: BuildPolicy) -> None:
+    """A reward with gaps, a reward alone and a utility alone are all taken in."""
+    policy, _ = _trained(build)
+    policy.learn(0, 1, [0.1, math.nan, 0.3], 0.7)
+    policy.learn(0, 1, [math.nan, 0.2, math.nan])
+    policy.learn(0, 1, utility=0.9)
+    policy.choose(0, ["untried", 1])
+    policy.learn(0, "untried", utility=0.9)
+    policy.learn("newcomer", "untried", [math.nan, 0.5, math.nan], 0.4)
+    assert _finite(policy.choose(0))
+    assert _finite(policy.choose("newcomer"))
+
+
+@_policy_law
+def check_slates_are_ranked(build: BuildPolicy) -> None:
+    """A slate has distinct arms in falling order of score, headed by the single choice."""
+    policy, _ = _trained(build, exploration=0.0)
+    single = type(policy).from_state(policy.state()).choose(0)
+    slate = policy.choose(0, size=5)
+    scores = slate.reasons[3, list(slate.places)]
+    assert slate.arm == single.arm
+    assert len(set(slate.arms)) == 5
+    assert np.all(np.diff(scores) <= 0.0)
+
+
+@_policy_law
+def check_exploration_gives_propensities(build: BuildPolicy) -> None:
+    """With an exploration floor every choice has a propensity of at least its share of it."""
+    policy, _ = _trained(build, exploration=0.2)
+    picks = [policy.choose(0, range(5)) for _ in range(300)]
+    floor = 0.2 / 5
+    assert {pick.arm for pick in picks} == set(range(5)), "an arm was never explored in 300 choices"
+    for pick in picks:
+        assert math.isnan(pick.propensity) or floor - 1e-12 <= pick.propensity <= 1.0
+
+
+@_policy_law
+def check_users_and_arms_come_and_go(build: BuildPolicy) -> None:
+    """A retired arm or forgotten user leaves nothing behind, and others stay as they were."""
+    policy, _ = _trained(build)
+    other = policy.preference(1).weights if policy.learns_preference else np.empty(0)
+    policy.forget_user(0)
+    policy.retire_arm(4)
+    assert 0 not in policy.users
+    assert 4 not in policy.arms
+    if policy.learns_preference and policy.name != "oracle":
+        assert np.array_equal(policy.preference(0).weights, policy.preference("stranger").weights)
+        assert np.array_equal(policy.preference(1).weights, other)
+    policy.choose(0, [4, 1])
+    policy.learn(0, 4, [0.1, 0.2, 0.3], 0.4)
+    assert policy.arms[-1] == 4
+    for k in range(50):
+        policy.choose(f"user {k}", [f"arm {k}", 1])
+        policy.learn(f"user {k}", f"arm {k}", [0.1, 0.2, 0.3], 0.4)
+    assert _finite(policy.choose("user 7"))
+
+
+def _rankings(
+    n_objectives: int, rounds: int, seed: int = 0, length: int | None = None
+) -> tuple[Floats, list[Integers]]:
+    rng = np.random.default_rng(seed)
+    truth = rng.uniform(0.0, 2.0, n_objectives)
+    return truth - truth.mean(), sample_rankings(truth, rounds=rounds, rng=rng, length=length).rankings()
+
+
+def _heard(build: BuildAnchor, n_objectives: int, rankings: list[Any]) -> Anchor:
+    anchor = build(n_objectives=n_objectives)
+    for ranking in rankings:
+        anchor.hear(ranking)
+    return anchor
+
+
+@_anchor_law
+def check_anchor_before_any_ranking(build: BuildAnchor) -> None:
+    """Nothing heard means nothing wanted and nothing known."""
+    anchor = build(n_objectives=4)
+    assert np.array_equal(anchor.estimate, np.zeros(4))
+    assert np.array_equal(anchor.information, np.zeros((4, 4)))
+    anchor.hear(())
+    assert anchor.queries == 0
+    assert np.array_equal(anchor.fit([]).estimate, np.zeros(4))
+
+
+@_anchor_law
+def check_anchor_sums_to_zero(build: BuildAnchor) -> None:
+    """The estimate is centered and finite after every ranking, of any length."""
+    rng = np.random.default_rng(2)
+    for n_objectives in (1, 2, 5):
+        anchor = build(n_objectives=n_objectives)
+        for _ in range(70):
+            anchor.hear(rng.permutation(n_objectives)[: rng.integers(1, n_objectives + 1)])
+            assert np.all(np.isfinite(anchor.estimate))
+            assert abs(anchor.estimate.sum()) < 1e-8
+
+
+@_anchor_law
+def check_anchor_information(build: BuildAnchor) -> None:
+    """The information is symmetric, not negative, blind to the constant, and grows."""
+    _, rankings = _rankings(5, 300)
+    anchor = _heard(build, 5, rankings[:30])
+    early = anchor.information
+    for ranking in rankings[30:]:
+        anchor.hear(ranking)
+    late = anchor.information
+    for information in (early, late):
+        scale = np.trace(information)
+        assert np.allclose(information, information.T, atol=1e-9 * scale)
+        assert np.allclose(information.sum(axis=0), 0.0, atol=1e-7 * scale)
+        assert np.linalg.eigvalsh(information).min() > -1e-8 * scale
+    assert np.trace(late) > 3.0 * np.trace(early)
+
+
+@_anchor_law
+def check_anchor_learns_the_truth(build: BuildAnchor) -> None:
+    """With many rankings the estimate comes near the truth."""
+    for length in (None, 2):
+        truth, rankings = _rankings(5, 1500, seed=1, length=length)
+        error = np.sqrt(np.mean((_heard(build, 5, rankings).estimate - truth) ** 2))
+        assert error < 0.12, f"error {error:.3f} after 1,500 rankings of length {length}"
+
+
+@_anchor_law
+def check_anchor_objectives_are_alike(build: BuildAnchor) -> None:
+    """Renaming the objectives renames the estimate."""
+    permutation = np.array([3, 0, 4, 1, 2])
+    _, rankings = _rankings(5, 40, seed=3)
+    renamed = [np.argsort(permutation)[ranking] for ranking in rankings]
+    expected = _heard(build, 5, rankings).estimate[permutation]
+    assert np.allclose(_heard(build, 5, renamed).estimate, expected, atol=1e-6)
+
+
+@_anchor_law
+def check_anchor_extreme_rankings(build: BuildAnchor) -> None:
+    """An objective always first ends on top, one never named at the bottom, and all stays finite."""
+    anchor = _heard(build, 4, [(2, 0), (2, 1)] * 40)
+    assert np.argmax(anchor.estimate) == 2
+    assert np.argmin(anchor.estimate) == 3
+    assert np.all(np.isfinite(anchor.information))
+    one = _heard(build, 3, [(1,)])
+    assert np.argmax(one.estimate) == 1
+
+
+@_anchor_law
+def check_anchor_refuses_bad_rankings(build: BuildAnchor) -> None:
+    """A bad ranking raises InvalidRanking and changes nothing; a good one is left untouched."""
+    _, rankings = _rankings(5, 20)
+    anchor = _heard(build, 5, rankings)
+    before, copy = anchor.estimate, rankings[0].copy()
+    for ranking in ((0, 0), (5,), (-1,), (0.5,), ((0, 1),), ("a",)):
+        try:
+            anchor.hear(ranking)  # type: ignore[arg-type]
+        except InvalidRanking:
+            pass
+        else:
+            raise AssertionError(f"the ranking {ranking!r} passed")
+    assert np.array_equal(anchor.estimate, before)
+    assert np.array_equal(rankings[0], copy)
+
+
+@_anchor_law
+def check_anchor_fit_equals_hearing(build: BuildAnchor) -> None:
+    """Fitting at once agrees with hearing one by one where both are exact: at 64 rankings."""
+    _, rankings = _rankings(5, 64, seed=5)
+    fitted = build(n_objectives=5).fit(rankings)
+    assert np.allclose(fitted.estimate, _heard(build, 5, rankings).estimate, atol=1e-5)
+    assert fitted.queries == 64
+
+
+@_anchor_law
+def check_anchor_memory_is_bounded(build: BuildAnchor) -> None:
+    """The memory has a fixed size."""
+    _, rankings = _rankings(3, 1000)
+    anchor = build(n_objectives=3)
+    size = sum(field.nbytes for field in anchor.rows(1, 3) if isinstance(field, np.ndarray))
+    for ranking in rankings:
+        anchor.hear(ranking)
+    assert sum(field.nbytes for field in anchor._own() if isinstance(field, np.ndarray)) == size
+
+
+@_anchor_law
+def check_anchor_params_rebuild(build: BuildAnchor) -> None:
+    """An anchor's params are its constructor's arguments and rebuild it; its repr shows them."""
+    anchor = build(n_objectives=3)
+    assert repr(type(anchor)(**anchor.params)) == repr(anchor)
