@@ -44,7 +44,7 @@ def fitted(sample: RankingSample, keep: Any = slice(None), **settings: Any) -> M
 def heard(sample: RankingSample, **settings: Any) -> MixtureRows:
     """Return the row of one user who heard a sample one by one."""
     rows = Mixture(**settings).rows(1, sample.orders.shape[1])
-    for ranking in sample:
+    for ranking in sample.rankings():
         hear_anchor(rows, 0, np.ascontiguousarray(ranking))
     return rows
 
@@ -94,7 +94,7 @@ def test_fit_is_the_optimum_of_the_slow_twin(seed: int, length: int | None) -> N
     size = 5 if length is None else 6
     lengths = np.random.default_rng(seed).integers(2, 6, 60) if length is None else length
     _, sample = draw(seed, 60, 0.35, size=size, length=lengths, high=6.0)
-    anchor = Mixture(n_objectives=size).fit(sample)
+    anchor = Mixture(n_objectives=size).fit(sample.rankings())
     estimate, corruption, value, plain = naive_fit(sample, anchor)
     assert 2.0 * (value - plain) > anchor.gate
     assert log_posterior(sample, anchor.estimate, anchor.corruption, anchor) == pytest.approx(value, abs=1e-7)
@@ -105,7 +105,7 @@ def test_fit_is_the_optimum_of_the_slow_twin(seed: int, length: int | None) -> N
 def test_information_is_minus_the_hessian_of_the_profile_likelihood() -> None:
     """Louis' information with the corruption profiled out equals finite differences of the log-posterior."""
     _, sample = draw(5, 80, 0.3, size=4, length=3, high=6.0)
-    anchor = Mixture(n_objectives=4).fit(sample)
+    anchor = Mixture(n_objectives=4).fit(sample.rankings())
     assert anchor.corruption > 0.0
     at = np.append(anchor.estimate, anchor.corruption)
     step = 1e-4
@@ -245,9 +245,9 @@ def test_the_gate_stays_shut_without_corruption() -> None:
         rows = fitted(sample)
         shut += rows.corruption[0] == 0.0
         if seed < 8:
-            slope = sum(gradient(ranking, rows.estimate[0]) for ranking in sample)
+            slope = sum(gradient(ranking, rows.estimate[0]) for ranking in sample.rankings())
             np.testing.assert_allclose(slope, 0.5 * rows.estimate[0], atol=1e-8)
-            information = -sum(hessian(ranking, rows.estimate[0]) for ranking in sample)
+            information = -sum(hessian(ranking, rows.estimate[0]) for ranking in sample.rankings())
             np.testing.assert_allclose(rows.information[0], information, atol=1e-6)
     assert shut >= 95
 
@@ -281,7 +281,7 @@ def test_permuting_objectives_permutes_the_result() -> None:
     _, sample = draw(6, 60, 0.3, size=7, length=5)
     name = np.random.default_rng(0).permutation(7)
     first = Mixture(n_objectives=7).fit(list(sample))
-    second = Mixture(n_objectives=7).fit([name[ranking] for ranking in sample])
+    second = Mixture(n_objectives=7).fit([name[ranking] for ranking in sample.rankings()])
     assert first.corruption > 0.0
     np.testing.assert_allclose(second.estimate[name], first.estimate, atol=1e-9)
     np.testing.assert_allclose(second.information[np.ix_(name, name)], first.information, atol=1e-7)
@@ -290,11 +290,11 @@ def test_permuting_objectives_permutes_the_result() -> None:
 def test_suspects_are_the_corrupted_rankings() -> None:
     """Of full rankings of 20 objectives hardly one is misjudged, and all fitted ones are judged, kept or not."""
     _, sample = draw(7, 300, 0.3)
-    anchor = Mixture(n_objectives=D, window=32).fit(sample)
+    anchor = Mixture(n_objectives=D, window=32).fit(sample.rankings())
     assert anchor.responsibilities.shape == (300,)
     missed = np.setxor1d(anchor.suspects, np.flatnonzero(sample.corrupted))
     assert len(missed) <= 3
-    np.testing.assert_allclose(anchor.trust(sample), anchor.responsibilities)
+    np.testing.assert_allclose(anchor.trust(sample.rankings()), anchor.responsibilities)
     anchor.hear(sample.orders[0])
     assert len(anchor.responsibilities) == anchor._own().kept[0] < 32
     assert np.all((anchor.responsibilities >= 0.0) & (anchor.responsibilities <= 1.0))
@@ -326,7 +326,7 @@ def test_odd_memories_give_sane_results() -> None:
 def test_users_do_not_touch_each_other() -> None:
     _, sample = draw(8, 40, 0.3, size=6)
     alone, shared = heard(sample, window=16), Mixture(window=16).rows(3, 6)
-    for ranking in sample:
+    for ranking in sample.rankings():
         hear_anchor(shared, 1, ranking)
     np.testing.assert_array_equal(shared.estimate[1], alone.estimate[0])
     for name in MixtureRows._fields[3:]:

@@ -111,7 +111,7 @@ def bound(function: Any, *example: Any) -> Callable[..., Any]:
     if function in _IMPLEMENTATIONS:
         function = _IMPLEMENTATIONS[function][type(example[0])]
     if not hasattr(function, "overloads"):  # compilation is switched off
-        return function
+        return cast("Callable[..., Any]", function)
     signature = tuple(numba.typeof(argument) for argument in example)
     function.compile(signature)
     entry: Callable[..., Any] = function.overloads[signature].entry_point

@@ -16,22 +16,68 @@ from druthers.types import Floats
 def factor(matrix: Floats, out: Floats) -> bool:
     """Write the upper factor R of a positive definite matrix (its upper triangle is read), M = R'R, into `out`.
 
-    Returns False, leaving `out` unfinished, where a pivot is not positive. `out` may be `matrix` itself.
+    Returns False, leaving `out` unfinished, where a pivot is not positive. `out` may be `matrix` itself. Four rows go
+    together: four independent sums keep the processor busy where single short loops would leave it waiting.
     """
     size = matrix.shape[0]
-    for j in range(size):
+    whole = size - size % 4
+    for j in range(0, whole, 4):
+        a = b = c = d = 0.0  # one over the pivots of the four rows
         for i in range(j, size):
-            out[j, i] = matrix[j, i]
-        for k in range(j):
-            scale = out[k, j]
-            for i in range(j, size):
-                out[j, i] -= scale * out[k, i]
-        pivot = out[j, j]
-        if not pivot > 0.0:
-            return False
-        inverse = 1.0 / np.sqrt(pivot)
+            first = matrix[j, i]
+            second = matrix[j + 1, i]
+            third = matrix[j + 2, i]
+            fourth = matrix[j + 3, i]
+            for k in range(j):
+                value = out[k, i]
+                first -= out[k, j] * value
+                second -= out[k, j + 1] * value
+                third -= out[k, j + 2] * value
+                fourth -= out[k, j + 3] * value
+            # Column i of the four rows, from the top; on the diagonal a pivot, below it nothing.
+            if i == j:
+                if not first > 0.0:
+                    return False
+                a = 1.0 / np.sqrt(first)
+            first *= a
+            out[j, i] = first
+            if i == j:
+                continue
+            second -= out[j, j + 1] * first
+            if i == j + 1:
+                if not second > 0.0:
+                    return False
+                b = 1.0 / np.sqrt(second)
+            second *= b
+            out[j + 1, i] = second
+            if i == j + 1:
+                continue
+            third -= out[j, j + 2] * first + out[j + 1, j + 2] * second
+            if i == j + 2:
+                if not third > 0.0:
+                    return False
+                c = 1.0 / np.sqrt(third)
+            third *= c
+            out[j + 2, i] = third
+            if i == j + 2:
+                continue
+            fourth -= out[j, j + 3] * first + out[j + 1, j + 3] * second + out[j + 2, j + 3] * third
+            if i == j + 3:
+                if not fourth > 0.0:
+                    return False
+                d = 1.0 / np.sqrt(fourth)
+            out[j + 3, i] = fourth * d
+    for j in range(whole, size):
         for i in range(j, size):
-            out[j, i] *= inverse
+            value = matrix[j, i]
+            for k in range(j):
+                value -= out[k, j] * out[k, i]
+            if i == j:
+                if not value > 0.0:
+                    return False
+                out[j, i] = np.sqrt(value)
+            else:
+                out[j, i] = value / out[j, j]
     return True
 
 
@@ -85,21 +131,41 @@ def add_rank_one(root: Floats, vector: Floats) -> None:
 
 @kernel
 def norms(root: Floats, columns: Floats, out: Floats) -> None:
-    """Write |x|_{M^-1} for each column x of `columns` (D, n), M = R'R, into `out`; `columns` is used up."""
+    """Replace each column x of `columns` (D, n) by the solution y of R'y = x; write |y| = |x|_{M^-1}, M = R'R."""
     size, n_columns = columns.shape
     for j in range(n_columns):
         out[j] = 0.0
-    for k in range(size):
-        inverse = 1.0 / root[k, k]
-        for j in range(n_columns):
-            columns[k, j] *= inverse
-            out[j] += columns[k, j] * columns[k, j]
-        for i in range(k + 1, size):
+    for i in range(size):
+        fours = i - i % 4
+        for k in range(0, fours, 4):
+            first, second, third, fourth = root[k, i], root[k + 1, i], root[k + 2, i], root[k + 3, i]
+            for j in range(n_columns):
+                value = columns[i, j] - first * columns[k, j] - second * columns[k + 1, j]
+                columns[i, j] = value - third * columns[k + 2, j] - fourth * columns[k + 3, j]
+        for k in range(fours, i):
             scale = root[k, i]
             for j in range(n_columns):
                 columns[i, j] -= scale * columns[k, j]
+        scale = 1.0 / root[i, i]
+        for j in range(n_columns):
+            columns[i, j] *= scale
+            out[j] += columns[i, j] * columns[i, j]
     for j in range(n_columns):
         out[j] = np.sqrt(out[j])
+
+
+@kernel
+def solve_upper_columns(root: Floats, columns: Floats) -> None:
+    """Replace each column x of `columns` (D, n) by the solution y of Ry = x."""
+    size, n_columns = columns.shape
+    for i in range(size - 1, -1, -1):
+        for k in range(i + 1, size):
+            scale = root[i, k]
+            for j in range(n_columns):
+                columns[i, j] -= scale * columns[k, j]
+        scale = 1.0 / root[i, i]
+        for j in range(n_columns):
+            columns[i, j] *= scale
 
 
 @kernel

@@ -9,20 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
-from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, solve
+from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, max_abs, solve
 from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
-from druthers.anchors.contamination import honesty, uniform_loss
+from druthers.anchors.contamination import (
+    best_corruption,
+    doubt,
+    honesty,
+    log_likelihood,
+    measure,
+    measure_trust,
+    subtract_doubt,
+    uniform_losses,
+)
 from druthers.anchors.likelihood import complete_rank
 from druthers.errors import InvalidSetting
 from druthers.rankings import (
-    SAFE_SPREAD,
     add_derivatives,
     as_orders,
     complete,
     loss,
-    remaining_sums,
-    scaled_exp,
-    spread,
     total_derivatives,
 )
 from druthers.types import Floats, Integers, RankingLike
@@ -36,7 +41,6 @@ SUSPICION = 0.4
 UNSEEN = 1e-6
 ONLINE_TOLERANCE = 1e-6
 BATCH_TOLERANCE = 1e-20
-MOST_CORRUPTION = 1.0 - 1e-9
 
 
 class MixtureRows(NamedTuple):
@@ -185,7 +189,7 @@ class Mixture(Anchor):
         orders, lengths = as_orders(rankings, self._size())
         rows = self._own()
         trust = np.ones(len(lengths))
-        _trust(orders, lengths, rows.estimate[0], rows.corruption[0], trust)
+        measure_trust(orders, lengths, rows.estimate[0], rows.corruption[0], trust)
         trust[lengths == 0] = 1.0
         return trust
 
@@ -197,7 +201,7 @@ class Mixture(Anchor):
         rows = self._own()
         kept = rows.kept[0]
         trust = np.ones(kept)
-        _trust(rows.orders[0, :kept], rows.lengths[0, :kept], rows.estimate[0], rows.corruption[0], trust)
+        measure_trust(rows.orders[0, :kept], rows.lengths[0, :kept], rows.estimate[0], rows.corruption[0], trust)
         return trust
 
     @property
@@ -326,16 +330,17 @@ def _step(rows: Any, user: int, row: int) -> None:
     order = rows.orders[user, row]
     length = rows.lengths[user, row]
     n_objectives = estimate.shape[0]
-    trusted = honesty(loss(order, length, estimate), uniform_loss(length, n_objectives), rows.corruption[user])
+    uniform = uniform_losses(n_objectives)[length]
+    trusted = honesty(loss(order, length, estimate), uniform, rows.corruption[user])
     slope = np.zeros(n_objectives)
     add_derivatives(order, length, estimate, trusted, slope, information)
     root = np.empty((n_objectives, n_objectives))
     if trusted * (1.0 - trusted) > 1e-9:
         # Doubt costs r (1 - r) gg'; where that would leave less than nothing, it is left to the next refit.
-        doubt = (1.0 - trusted) / trusted
+        cost = (1.0 - trusted) / trusted
         for k in range(n_objectives):
             for other in range(n_objectives):
-                root[k, other] = information[k, other] - doubt * slope[k] * slope[other]
+                root[k, other] = information[k, other] - cost * slope[k] * slope[other]
         doubtful = root.copy()
         complete_rank(root, 0.0)
         if factor(root, root):
@@ -345,10 +350,7 @@ def _step(rows: Any, user: int, row: int) -> None:
     if not factor(root, root):
         return
     solve(root, slope)
-    largest = 0.0
-    for k in range(n_objectives):
-        largest = max(largest, abs(slope[k]))
-    damping = 1.0 / largest if largest > 1.0 else 1.0
+    damping = 1.0 / max(max_abs(slope), 1.0)
     for k in range(n_objectives):
         estimate[k] -= damping * slope[k]
     center(estimate)
@@ -454,87 +456,6 @@ def climb(
 
 
 @kernel
-def uniform_losses(n_objectives: int) -> Floats:
-    """Return minus the log-probability of a uniform ranking of each length 0 to D."""
-    table = np.zeros(n_objectives + 1)
-    for length in range(n_objectives):
-        table[length + 1] = table[length] + np.log(n_objectives - length)
-    return table
-
-
-@kernel
-def measure(
-    orders: NDArray[Any], lengths: Integers, preference: Floats, uniforms: Floats, losses: Floats, ratios: Floats
-) -> None:
-    """Write each ranking's Plackett-Luce loss and how many times likelier it would be under the uniform law."""
-    n_objectives = preference.shape[0]
-    wide = spread(preference) > SAFE_SPREAD
-    odds = np.empty(n_objectives)
-    scaled_exp(preference, odds)
-    top = preference[0]
-    for k in range(1, n_objectives):
-        top = max(top, preference[k])
-    for row in range(orders.shape[0]):
-        order = orders[row]
-        length = lengths[row]
-        if wide:
-            total = loss(order, length, preference)
-        else:
-            total = 0.0
-            left = 0.0
-            for place in range(n_objectives - 1, length - 1, -1):
-                left += odds[order[place]]
-            # One logarithm for several places: the product stays in range.
-            product = 1.0
-            for place in range(length - 1, -1, -1):
-                objective = order[place]
-                left += odds[objective]
-                total += top - preference[objective]
-                product *= left
-                if product < 1e-150 or product > 1e150:
-                    total += np.log(product)
-                    product = 1.0
-            total += np.log(product)
-        losses[row] = total
-        ratios[row] = np.exp(min(total - uniforms[length], 700.0))
-
-
-@kernel
-def _trust(orders: NDArray[Any], lengths: Integers, preference: Floats, corruption: float, trust: Floats) -> None:
-    """Write the chance that each ranking came from the preference."""
-    uniforms = uniform_losses(preference.shape[0])
-    for row in range(orders.shape[0]):
-        trust[row] = honesty(loss(orders[row], lengths[row], preference), uniforms[lengths[row]], corruption)
-
-
-@kernel
-def log_likelihood(
-    lengths: Integers,
-    uniforms: Floats,
-    losses: Floats,
-    ratios: Floats,
-    clean: float,
-    corrupted: float,
-    corruption: float,
-) -> float:
-    """Return the log-probability of rankings under the mixture, and of these counts of clean and corrupted ones."""
-    total = 0.0
-    if corruption <= 0.0:
-        for j in range(losses.shape[0]):
-            total -= losses[j]
-        return total if corrupted <= 0.0 else -np.inf
-    for j in range(losses.shape[0]):
-        if ratios[j] > 1.0:
-            total += np.log((1.0 - corruption) / ratios[j] + corruption) - uniforms[lengths[j]]
-        else:
-            total += np.log((1.0 - corruption) + corruption * ratios[j]) - losses[j]
-    total += clean * np.log(1.0 - corruption)
-    if corrupted > 0.0:
-        total += corrupted * np.log(corruption)
-    return float(total)
-
-
-@kernel
 def quadratic(information: Floats, response: Floats, ridge: float, estimate: Floats) -> float:
     """Return what the fold and the ridge take from the log-posterior: c'Fc/2 - f'c + ridge |c|^2/2."""
     total = 0.0
@@ -544,120 +465,6 @@ def quadratic(information: Floats, response: Floats, ridge: float, estimate: Flo
             pull += information[k, other] * estimate[other]
         total += (0.5 * pull - response[k]) * estimate[k]
     return total
-
-
-@kernel
-def best_corruption(ratios: Floats, clean: float, corrupted: float, tilt: float, start: float) -> float:
-    """Return the most probable corruption given ratios, counts and a linear term: a concave problem, by Newton."""
-    if corrupted <= 0.0:
-        slope = tilt - clean
-        for j in range(ratios.shape[0]):
-            slope += ratios[j] - 1.0
-        if slope <= 0.0:
-            return 0.0
-    low = 0.0
-    high = MOST_CORRUPTION
-    corruption = min(max(start, 1e-3), 0.99)
-    for _ in range(100):
-        slope = tilt + corrupted / corruption - clean / (1.0 - corruption)
-        curvature = corrupted / corruption**2 + clean / (1.0 - corruption) ** 2
-        for j in range(ratios.shape[0]):
-            excess = ratios[j] - 1.0
-            share = excess / (1.0 + corruption * excess)
-            slope += share
-            curvature += share * share
-        if slope > 0.0:
-            low = corruption
-        else:
-            high = corruption
-        proposal = corruption + slope / curvature
-        if not low < proposal < high:
-            proposal = 0.5 * (low + high)
-        moved = abs(proposal - corruption)
-        corruption = proposal
-        if moved <= 1e-9 * corruption or high - low <= 1e-15:
-            break
-    return corruption
-
-
-@kernel
-def doubt(
-    orders: NDArray[Any],
-    lengths: Integers,
-    trust: Floats,
-    estimate: Floats,
-    ratios: Floats,
-    corruption: float,
-    clean: float,
-    corrupted: float,
-    cross: Floats,
-    information: Floats,
-) -> None:
-    """Take from the complete information what is lost by not knowing which rankings are corrupted, and how many.
-
-    The first loss is Louis' sum of r (1 - r) gg'; the second is the Schur complement of the corruption. `cross` holds
-    the mixed second derivatives of the fold; those of the rankings are added.
-    """
-    if corruption <= 0.0:
-        return
-    n_objectives = estimate.shape[0]
-    curvature = corrupted / corruption**2 + clean / (1.0 - corruption) ** 2
-    for j in range(orders.shape[0]):
-        excess = ratios[j] - 1.0
-        share = excess / (1.0 + corruption * excess)
-        curvature += share * share
-    subtract_doubt(orders, lengths, trust, estimate, 1.0 / (corruption * (1.0 - corruption)), cross, information)
-    for k in range(n_objectives):
-        for other in range(n_objectives):
-            information[k, other] -= cross[k] * cross[other] / curvature
-
-
-@kernel
-def subtract_doubt(
-    orders: NDArray[Any],
-    lengths: Integers,
-    trust: Floats,
-    estimate: Floats,
-    unit: float,
-    cross: Floats,
-    information: Floats,
-) -> None:
-    """Take sum r (1 - r) gg' from `information` and add `unit` sum r (1 - r) g to `cross` (g: a loss gradient)."""
-    n_objectives = estimate.shape[0]
-    wide = spread(estimate) > SAFE_SPREAD
-    odds = np.empty(n_objectives)
-    first = np.empty(n_objectives)
-    second = np.empty(n_objectives)
-    gradient = np.empty(n_objectives)
-    unused = np.zeros((n_objectives, n_objectives))
-    lost = np.zeros((n_objectives, n_objectives))
-    scaled_exp(estimate, odds)
-    for row in range(orders.shape[0]):
-        weight = trust[row] * (1.0 - trust[row])
-        if weight < 1e-12:
-            continue
-        order = orders[row]
-        length = lengths[row]
-        if wide:
-            for k in range(n_objectives):
-                gradient[k] = 0.0
-            add_derivatives(order, length, estimate, 1.0, gradient, unused)
-        else:
-            remaining_sums(order, length, odds, first, second)
-            for k in range(n_objectives):
-                gradient[k] = odds[k] * first[k]
-            for place in range(length):
-                gradient[order[place]] -= 1.0
-        for k in range(n_objectives):
-            scaled = weight * gradient[k]
-            cross[k] += unit * scaled
-            for other in range(k, n_objectives):
-                lost[k, other] += scaled * gradient[other]
-    for k in range(n_objectives):
-        information[k, k] -= lost[k, k]
-        for other in range(k + 1, n_objectives):
-            information[k, other] -= lost[k, other]
-            information[other, k] -= lost[k, other]
 
 
 @kernel

@@ -136,7 +136,7 @@ class Policy(ABC):
     State: ClassVar[type[Any]]
 
     def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
-        if n_objectives != int(n_objectives) or n_objectives < 1:
+        if not isinstance(n_objectives, int | np.integer) or n_objectives < 1:
             raise InvalidSetting(f"n_objectives must be a whole number of at least 1, but got {n_objectives!r}")
         if not 0.0 <= exploration <= 1.0:
             raise InvalidSetting(f"exploration must lie between 0 and 1, but got {exploration!r}")
@@ -238,12 +238,8 @@ class Policy(ABC):
         size
             How many arms to choose.
         """
-        ids, rows = self._offered(offer)
+        ids, rows = self._offered(offer, size)
         n_offered = len(ids)
-        if not 1 <= size <= n_offered:
-            raise InvalidOffer(
-                f"a slate must hold between 1 and {n_offered} of the offered arms, but got size {size!r}"
-            )
         out = np.empty((4, n_offered))
         noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else _SILENCE
         n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
@@ -251,24 +247,23 @@ class Policy(ABC):
             place = int(out[3].argmax())
             return Decision(user, (ids[place],), ids, out, (place,), (1.0 / n_equal if n_equal else math.nan,))
         places, propensities = self._slate(out[3], size, n_equal)
-        return Decision(user, tuple(ids[place] for place in places), ids, out, places, propensities)
+        return Decision(user, tuple([ids[place] for place in places]), ids, out, places, propensities)
 
     def _slate(self, scores: Floats, size: int, n_equal: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        left = np.argsort(-scores, kind="stable").tolist()
-        coins = self._coins.random(2 * size) if self.exploration else np.ones(2 * size)
+        """Return the places of a slate, exploring now and then, with the chance of each place given those before."""
+        floor = self.exploration
+        coins = self._coins.random(2 * size).tolist() if floor else [1.0] * (2 * size)
+        left = (-scores).argsort(kind="stable").tolist()
         places, propensities = [], []
         for k in range(size):
-            explores = coins[2 * k] < self.exploration
-            rank = int(coins[2 * k + 1] * len(left)) if explores else 0
-            # The first `equal` of what is left are in random order; past them the order is the policy's.
-            equal = n_equal - k
-            if n_equal == 0 or (n_equal > 1 and k > 0 and self.exploration):
+            rank = int(coins[2 * k + 1] * len(left)) if coins[2 * k] < floor else 0
+            if n_equal == 0 or (n_equal > 1 and k > 0 and floor):
                 own = math.nan
-            elif equal > 1:
-                own = 1.0 / equal if rank < equal else 0.0
+            elif n_equal - k > 1:  # the first of what is left stand in random order
+                own = 1.0 / (n_equal - k) if rank < n_equal - k else 0.0
             else:
                 own = float(rank == 0)
-            propensities.append((1.0 - self.exploration) * own + self.exploration / len(left))
+            propensities.append((1.0 - floor) * own + floor / len(left))
             places.append(left.pop(rank))
         return tuple(places), tuple(propensities)
 
@@ -368,14 +363,16 @@ class Policy(ABC):
                 f"a state must hold what {self.name} wrote, but {problem!s} is missing or wrong"
             ) from problem
 
-    def _offered(self, offer: Iterable[Hashable] | None) -> tuple[tuple[Hashable, ...], Integers]:
-        if offer is None:
-            if not len(self._arms):
-                raise InvalidOffer("an offer must hold at least one arm, but no arm is known; offer some or add them")
-            return self._arms.listing()
-        ids = tuple(offer)
+    def _offered(self, offer: Iterable[Hashable] | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
+        """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
+        ids = self._arms.listing()[0] if offer is None else tuple(offer)
         if not ids:
-            raise InvalidOffer("an offer must hold at least one arm, but got none")
+            known = "no arm is known; offer some or add them" if offer is None else "got none"
+            raise InvalidOffer(f"an offer must hold at least one arm, but {known}")
+        if not isinstance(size, int | np.integer) or not 1 <= size <= len(ids):
+            raise InvalidOffer(f"a slate must hold 1 to {len(ids)} of the offered arms, but got size {size!r}")
+        if offer is None:
+            return self._arms.listing()
         try:
             if len(set(ids)) != len(ids):
                 raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
@@ -439,7 +436,7 @@ def as_number(value: Any, what: str) -> float:
 
 def check_version(state: dict[str, Any]) -> None:
     """Refuse a state that this version cannot read, saying why."""
-    version = state.get("version")
+    version = state.get("version") if isinstance(state, dict) else None
     if version != STATE_VERSION:
         newer = isinstance(version, int) and version > STATE_VERSION
         remedy = "upgrade druthers to read it" if newer else "it was not written by a policy's state()"

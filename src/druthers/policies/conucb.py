@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import add_rank_one, norms, solve, solve_transposed
+from druthers._matrices import add_rank_one, norms, solve, solve_upper_columns
 from druthers.errors import InvalidFeedback, InvalidSetting
 from druthers.policies.base import Arms, as_number, learn_policy, score_policy
 from druthers.policies.linear import (
@@ -161,7 +161,7 @@ class ConUCB(LinearPolicy):
         number = as_number(value, "an answer")
         if not 0.0 <= number <= 1.0:
             raise InvalidFeedback(f"an answer must lie between 0 (no) and 1 (yes), but got {value!r}")
-        if question.user != user:
+        if not isinstance(question, Question) or question.user != user:
             raise InvalidFeedback(f"an answer must be to a question this user was asked, but got {question!r}")
         if not 0 <= question.objective < self.n_objectives:
             raise InvalidFeedback(f"a question must be about objective 0 to {self.n_objectives - 1}, got {question!r}")
@@ -256,27 +256,18 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     pull = 1.0 - settings.feedback_weight
     anchored_estimate(users.root[user], users.response[user], answered, pull, estimate)
     gather_means(state.arms, offer, estimate, columns, out)
-    # Second bonus: |M^-1 x| in the norm of M~^-1.
-    key_radius = settings.radius * np.sqrt(
-        2.0 * (n_objectives * np.log(6.0) + np.log(2.0 * (users.answers[user] + 1.0) / settings.risk))
-    )
-    column = np.empty(n_objectives)
-    key_bonus = np.empty(n_offered)
-    for j in range(n_offered):
-        for k in range(n_objectives):
-            column[k] = columns[k, j]
-        solve(users.root[user], column)
-        solve_transposed(users.key_root[user], column)
-        square = 0.0
-        for k in range(n_objectives):
-            square += column[k] * column[k]
-        key_bonus[j] = pull * key_radius * np.sqrt(square)
     norms(users.root[user], columns, out[2])
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / pull)
     add_up(settings.feedback_weight * settings.radius * np.sqrt(n_objectives * growth), out)
+    # Second bonus: |M^-1 x| in the norm of M~^-1; the columns hold R'^-1 x by now.
+    key_bonus = np.empty(n_offered)
+    solve_upper_columns(users.root[user], columns)
+    norms(users.key_root[user], columns, key_bonus)
+    asked = np.log(2.0 * (users.answers[user] + 1.0) / settings.risk)
+    key_radius = pull * settings.radius * np.sqrt(2.0 * (n_objectives * np.log(6.0) + asked))
     for j in range(n_offered):
-        out[2, j] += key_bonus[j]
-        out[3, j] += key_bonus[j]
+        out[2, j] += key_radius * key_bonus[j]
+        out[3, j] += key_radius * key_bonus[j]
     return 1
 
 
