@@ -224,7 +224,7 @@ def test_a_fit_longer_than_the_window_is_still_exact_and_goes_on() -> None:
     np.testing.assert_array_equal(short.estimate, long.estimate)
     assert (short.kept[0], long.kept[0]) == (63, 400)
     _, more = draw(3, 600, 0.3, size=8)
-    for ranking in list(more)[:150]:
+    for ranking in more.rankings()[:150]:
         for rows in (short, long):
             hear_anchor(rows, 0, ranking)
     np.testing.assert_allclose(short.estimate, long.estimate, atol=0.02)
@@ -269,7 +269,7 @@ def test_single_choices_never_open_the_gate() -> None:
 def test_hearing_is_fitting_at_powers_of_two() -> None:
     _, sample = draw(4, 64, 0.3, size=8)
     rows = Mixture().rows(1, 8)
-    for count, ranking in enumerate(sample, start=1):
+    for count, ranking in enumerate(sample.rankings(), start=1):
         hear_anchor(rows, 0, ranking)
         if count in (1, 2, 4, 8, 16, 32, 64):
             exact = fitted(sample, slice(count))
@@ -280,7 +280,7 @@ def test_hearing_is_fitting_at_powers_of_two() -> None:
 def test_permuting_objectives_permutes_the_result() -> None:
     _, sample = draw(6, 60, 0.3, size=7, length=5)
     name = np.random.default_rng(0).permutation(7)
-    first = Mixture(n_objectives=7).fit(list(sample))
+    first = Mixture(n_objectives=7).fit(sample.rankings())
     second = Mixture(n_objectives=7).fit([name[ranking] for ranking in sample.rankings()])
     assert first.corruption > 0.0
     np.testing.assert_allclose(second.estimate[name], first.estimate, atol=1e-9)
