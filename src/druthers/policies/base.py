@@ -136,7 +136,7 @@ class Policy(ABC):
     State: ClassVar[type[Any]]
 
     def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
-        if not isinstance(n_objectives, int | np.integer) or n_objectives < 1:
+        if not isinstance(n_objectives, _WHOLE) or n_objectives < 1:
             raise InvalidSetting(f"n_objectives must be a whole number of at least 1, but got {n_objectives!r}")
         if not 0.0 <= exploration <= 1.0:
             raise InvalidSetting(f"exploration must lie between 0 and 1, but got {exploration!r}")
@@ -369,7 +369,7 @@ class Policy(ABC):
         if not ids:
             known = "no arm is known; offer some or add them" if offer is None else "got none"
             raise InvalidOffer(f"an offer must hold at least one arm, but {known}")
-        if not isinstance(size, int | np.integer) or not 1 <= size <= len(ids):
+        if not isinstance(size, _WHOLE) or not 1 <= size <= len(ids):
             raise InvalidOffer(f"a slate must hold 1 to {len(ids)} of the offered arms, but got size {size!r}")
         if offer is None:
             return self._arms.listing()
@@ -421,6 +421,7 @@ class Policy(ABC):
 
 
 _SILENCE = np.empty(0)
+_WHOLE = (int, np.integer)
 
 
 def as_number(value: Any, what: str) -> float:

@@ -318,18 +318,21 @@ def dual_scores(state: Any, offer: Integers, root: Floats, estimate: Floats, rad
     """Write utility, bonuses and score of Eq. 8 for each offered arm."""
     n_objectives = estimate.shape[0]
     columns = np.empty((n_objectives, offer.shape[0]))
+    widths = np.empty(n_objectives)
     settings = state.settings
-    numerator = np.log((1.0 + state.clock[0]) / settings.risk)
+    numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
     for j in range(offer.shape[0]):
         arm = offer[j]
+        pulls = state.arms.pulls[arm]
+        means = state.arms.means[arm]
+        for k in range(n_objectives):
+            widths[k] = np.sqrt(numerator / max(pulls[k], 1.0))
         utility = 0.0
         bonus = 0.0
         for k in range(n_objectives):
-            mean = state.arms.means[arm, k]
-            width = settings.reward_scale * np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
-            columns[k, j] = mean + width
-            utility += estimate[k] * mean
-            bonus += abs(estimate[k]) * width
+            columns[k, j] = means[k] + widths[k]
+            utility += estimate[k] * means[k]
+            bonus += abs(estimate[k]) * widths[k]
         if settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
             bonus = settings.unseen_bonus
         out[0, j] = utility
