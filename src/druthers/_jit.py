@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -24,13 +25,25 @@ R = TypeVar("R")
 PACKAGE = Path(__file__).parent
 
 
+def _kernel_sources() -> list[Path]:
+    """Return the files that hold kernels and all they import, directly or not: what machine code can depend on."""
+    found = [path for path in PACKAGE.rglob("*.py") if "druthers._jit" in path.read_text("utf-8")]
+    for path in found:  # grows as it goes
+        for module in re.findall(r"^\s*from druthers([\w.]*) import", path.read_text("utf-8"), re.MULTILINE):
+            place = PACKAGE.joinpath(*module.split("."))
+            for source in (place.with_suffix(".py"), place / "__init__.py"):
+                if source.exists() and source not in found:
+                    found.append(source)
+    return sorted(found)
+
+
 def _cache_folder() -> Path:
-    """Return a folder named after the package's sources, Numba and Python, so that a stale cache is impossible.
+    """Return a folder named after the sources of the kernels, Numba and Python, so that a stale cache is impossible.
 
     Numba itself compares only the time stamp of the file a kernel stands in, not of the kernels it calls.
     """
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in sorted(PACKAGE.rglob("*.py")):
+    for source in _kernel_sources():
         digest.update(source.relative_to(PACKAGE).as_posix().encode())
         digest.update(source.read_bytes())
     home = os.environ.get("DRUTHERS_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
