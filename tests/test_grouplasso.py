@@ -62,7 +62,9 @@ def test_equation_9_equals_a_conic_solver(seed):
     _, sample = corrupted(seed, n_objectives, n_rankings, length=length, corruption=0.4)
     anchor = GroupLasso(penalty=penalty, bound=bound, n_objectives=n_objectives).fit(sample.rankings())
     assert anchor.kkt_residual <= 1e-8
-    assert anchor.objective == pytest.approx(conic_minimum(sample.rankings(), n_objectives, penalty, bound), rel=1e-6, abs=1e-6)
+    assert anchor.objective == pytest.approx(
+        conic_minimum(sample.rankings(), n_objectives, penalty, bound), rel=1e-6, abs=1e-6
+    )
 
 
 def test_both_boxes_bind_somewhere():
@@ -166,7 +168,9 @@ def test_auto_keeps_the_likelihood_where_nothing_is_corrupt():
         _, sample = corrupted(200 + seed, 20, 200, corruption=0.0)
         anchor = GroupLasso(n_objectives=20).fit(sample.rankings())
         assert anchor.penalty_in_use == np.inf
-        np.testing.assert_allclose(anchor.estimate, Likelihood(n_objectives=20).fit(sample.rankings()).estimate, atol=1e-7)
+        np.testing.assert_allclose(
+            anchor.estimate, Likelihood(n_objectives=20).fit(sample.rankings()).estimate, atol=1e-7
+        )
 
 
 @pytest.mark.parametrize("penalty", [1.0, "auto"])

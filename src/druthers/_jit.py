@@ -87,17 +87,17 @@ _IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 def generic(stub: Callable[P, R]) -> Callable[P, R]:
     """Make a kernel that is looked up by the class of its first argument, a NamedTuple of arrays.
 
-    The stub gives name, arguments and meaning; `implements` adds a body for a class. Inside other kernels the
+    `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
     choice is made when they are compiled and costs nothing when they run.
     """
     bodies: dict[type, Callable[..., Any]] = {}
 
     @functools.wraps(stub)
     def call(*arguments: Any) -> Any:
-        return bodies[type(arguments[0])](*arguments)
+        return bodies.get(type(arguments[0]), stub)(*arguments)
 
     def choose(*types: Any) -> Callable[..., Any]:
-        body = bodies[types[0].instance_class]
+        body = bodies.get(types[0].instance_class, stub)
         return getattr(body, "py_func", body)
 
     overload(call, jit_options={**OPTIONS, "no_cpython_wrapper": True}, strict=False)(choose)

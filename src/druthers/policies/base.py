@@ -37,7 +37,18 @@ P = TypeVar("P", bound="Policy")
 
 @generic
 def hear_policy(state: Any, user: int, ranking: Integers) -> None:
-    """Take in a checked, non-empty ranking."""
+    """Take in a checked, non-empty ranking; a policy without a body of its own does not hear."""
+
+
+@generic
+def ask_policy(state: Any, user: int) -> int:
+    """Return the objective that this policy would like to ask the user about now, or -1."""
+    return -1
+
+
+@generic
+def answer_policy(state: Any, user: int, objective: int, value: float) -> None:
+    """Take in the answer to a question about an objective: 1 for yes, 0 for no."""
 
 
 @generic
@@ -131,6 +142,7 @@ class Policy(ABC):
 
     name: ClassVar[str]
     hears: ClassVar[bool] = False
+    asks: ClassVar[bool] = False
     learns_preference: ClassVar[bool] = False
     noise_per_arm: int = 0
     State: ClassVar[type[Any]]
@@ -204,6 +216,11 @@ class Policy(ABC):
         for arm in arms:
             if arm not in self._arms:
                 self._new_arm(arm)
+
+    def add_users(self, users: Iterable[Hashable]) -> None:
+        """Make room for users; those already known stay as they are."""
+        for user in users:
+            self._user_row(user)
 
     def retire_arm(self, arm: Hashable) -> None:
         """Forget an arm; if it is ever offered again, it is new."""
@@ -299,11 +316,24 @@ class Policy(ABC):
 
     def ask(self, user: Hashable) -> Question | None:
         """Return a question this policy would like the user to answer now, if any."""
-        return None
+        if not self.asks:
+            return None
+        objective = int(ask_policy(self._state, self._users.rows.get(user, 0)))
+        return None if objective < 0 else Question(user=user, objective=objective)
 
     def answer(self, user: Hashable, question: Question, value: float) -> None:
         """Take in the answer to a question: 1 for yes, 0 for no, or anything between."""
-        raise InvalidFeedback(f"only policies that ask can take answers, but {self.name} never asks")
+        if not self.asks:
+            raise InvalidFeedback(f"only policies that ask can take answers, but {self.name} never asks")
+        number = as_number(value, "an answer")
+        if not 0.0 <= number <= 1.0:
+            raise InvalidFeedback(f"an answer must lie between 0 (no) and 1 (yes), but got {value!r}")
+        if not isinstance(question, Question) or question.user != user:
+            raise InvalidFeedback(f"an answer must be to a question this user was asked, but got {question!r}")
+        if not 0 <= question.objective < self.n_objectives:
+            raise InvalidFeedback(f"a question must be about objective 0 to {self.n_objectives - 1}, got {question!r}")
+        row = self._user_row(user)  # may replace the state, so it comes first
+        answer_policy(self._state, row, question.objective, number)
 
     def preference(self, user: Hashable) -> Preference:
         """Return what the policy believes the user wants; for a user never seen, what it believes of anyone."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, norms, solve, solve_upper_columns
-from druthers.errors import InvalidFeedback, InvalidSetting
-from druthers.policies.base import Arms, as_number, learn_policy, score_policy
+from druthers.errors import InvalidSetting
+from druthers.policies.base import Arms, answer_policy, ask_policy, learn_policy, score_policy
 from druthers.policies.linear import (
     LinearPolicy,
     add_up,
@@ -20,7 +19,7 @@ from druthers.policies.linear import (
     require_positive,
 )
 from druthers.preferences import anchored_estimate, upper_root
-from druthers.types import Floats, Integers, Question
+from druthers.types import Floats, Integers
 
 
 class ConUCBSettings(NamedTuple):
@@ -84,7 +83,7 @@ class ConUCB(LinearPolicy):
     ...     decision = policy.choose("ada", offer=["inn", "spa"])
     ...     policy.learn("ada", arm, reward, utility=1.0)
     >>> policy.ask("ada")
-    Question(user='ada', objective=1)
+    Question(user='ada', objective=0)
     >>> policy.answer("ada", policy.ask("ada"), 1.0)
 
     References
@@ -93,6 +92,7 @@ class ConUCB(LinearPolicy):
     """
 
     name = "conucb"
+    asks = True
     State = ConUCBState
 
     def __init__(
@@ -151,23 +151,6 @@ class ConUCB(LinearPolicy):
         solve(self._state.users.key_root[row], answered)
         return answered, 1.0 - self.feedback_weight
 
-    def ask(self, user: Hashable) -> Question | None:
-        """Return the question whose answer would tell most about the arms, if one is due."""
-        objective = int(ask_conucb(self._state, self._users.rows.get(user, 0)))
-        return None if objective < 0 else Question(user=user, objective=objective)
-
-    def answer(self, user: Hashable, question: Question, value: float) -> None:
-        """Take in the answer to a question: 1 for yes, 0 for no, or anything between."""
-        number = as_number(value, "an answer")
-        if not 0.0 <= number <= 1.0:
-            raise InvalidFeedback(f"an answer must lie between 0 (no) and 1 (yes), but got {value!r}")
-        if not isinstance(question, Question) or question.user != user:
-            raise InvalidFeedback(f"an answer must be to a question this user was asked, but got {question!r}")
-        if not 0 <= question.objective < self.n_objectives:
-            raise InvalidFeedback(f"a question must be about objective 0 to {self.n_objectives - 1}, got {question!r}")
-        row = self._user_row(user)  # may replace the state, so it comes first
-        answer_conucb(self._state, row, question.objective, number)
-
 
 @kernel
 def key_features(arms: Arms, objective: int, out: Floats) -> bool:
@@ -197,8 +180,9 @@ def key_features(arms: Arms, objective: int, out: Floats) -> bool:
     return count > 0
 
 
+@implements(ask_policy, ConUCBState)
 @kernel
-def ask_conucb(state: Any, user: int) -> int:
+def _ask(state: Any, user: int) -> int:
     """Return the objective to ask about, or -1: the largest |X M^-1 M~^-1 x|^2 / (1 + x' M~^-1 x) over questions x."""
     users = state.users
     rounds = users.feedbacks[user]
@@ -230,8 +214,9 @@ def ask_conucb(state: Any, user: int) -> int:
     return chosen
 
 
+@implements(answer_policy, ConUCBState)
 @kernel
-def answer_conucb(state: Any, user: int, objective: int, value: float) -> None:
+def _answer(state: Any, user: int, objective: int, value: float) -> None:
     """Add one answered question to the user's regression on answers."""
     users = state.users
     features = np.empty(users.response.shape[1])

@@ -1,0 +1,83 @@
+"""The synthetic environment of the paper."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from druthers.environments.base import Environment
+from druthers.errors import InvalidSetting
+from druthers.rankings import Adversary
+from druthers.types import Floats
+
+
+class Synthetic(Environment):
+    """Random arms and random users: means and preferences uniform on [0, scale], or preferences from a Dirichlet law.
+
+    The defaults are the paper's: 40 arms, 20 objectives, 20 users, a random quarter of the arms offered each round,
+    noise of variance 0.5 on rewards and preferences.
+
+    Parameters
+    ----------
+    n_arms, n_objectives, n_users
+        The sizes K, D and N.
+    scale
+        Largest mean reward and weight.
+    preference_law
+        "uniform" for weights uniform on [0, scale]; "dirichlet" for weights that sum to scale.
+    offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
+        As in `Environment`.
+
+    Examples
+    --------
+    >>> tape = Synthetic().tape(seed=1, horizon=100)
+    >>> tape.means.shape, tape.preferences.shape, next(tape.chunks()).offers.shape
+    ((40, 20), (20, 20), (100, 10))
+    """
+
+    name = "synthetic"
+
+    def __init__(
+        self,
+        *,
+        n_arms: int = 40,
+        n_objectives: int = 20,
+        n_users: int = 20,
+        scale: float = 5.0,
+        preference_law: Literal["uniform", "dirichlet"] = "uniform",
+        offered: int | None = 10,
+        reward_noise: float = 0.5,
+        preference_noise: float = 0.5,
+        length: int | Literal["random"] | None = None,
+        query_rate: float = 1.0,
+        corruption: float = 0.0,
+        permutation: Literal["fresh", "reversed"] | ArrayLike | Adversary = "fresh",
+    ) -> None:
+        super().__init__(
+            offered=offered,
+            reward_noise=reward_noise,
+            preference_noise=preference_noise,
+            length=length,
+            query_rate=query_rate,
+            corruption=corruption,
+            permutation=permutation,
+        )
+        for name, value in (("n_arms", n_arms), ("n_objectives", n_objectives), ("n_users", n_users), ("scale", scale)):
+            if not value > 0:
+                raise InvalidSetting(f"{name} must be positive, but got {value!r}")
+        if preference_law not in ("uniform", "dirichlet"):
+            raise InvalidSetting(f'preference_law must be "uniform" or "dirichlet", but got {preference_law!r}')
+        self.n_arms = n_arms
+        self.n_objectives = n_objectives
+        self.n_users = n_users
+        self.scale = scale
+        self.preference_law = preference_law
+
+    def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return mean rewards (K, D) and mean preferences (N, D)."""
+        means = rng.uniform(0.0, self.scale, (self.n_arms, self.n_objectives))
+        if self.preference_law == "uniform":
+            return means, rng.uniform(0.0, self.scale, (self.n_users, self.n_objectives))
+        return means, self.scale * rng.dirichlet(np.ones(self.n_objectives), size=self.n_users)
