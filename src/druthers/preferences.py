@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -145,6 +147,8 @@ class HybridEstimator:
     """
 
     def __init__(self, *, n_objectives: int, feedback_weight: float, ridge: float) -> None:
+        if n_objectives < 1:
+            raise InvalidSetting(f"n_objectives must be at least 1, but got {n_objectives!r}")
         if not 0.0 < feedback_weight < 1.0:
             raise InvalidSetting(f"feedback_weight must lie between 0 and 1, but got {feedback_weight!r}")
         if not ridge > 0.0:
@@ -152,8 +156,8 @@ class HybridEstimator:
         self.n_objectives = n_objectives
         self.feedback_weight = feedback_weight
         self.ridge = ridge
-        self._pull = (1.0 - feedback_weight) * (1.0 + ridge)
-        self._root = upper_root((1.0 - feedback_weight) * anchor_matrix(n_objectives, 1.0, ridge))
+        self._anchor_matrix = (1.0 - feedback_weight) * anchor_matrix(n_objectives, 1.0, ridge)
+        self._root = upper_root(self._anchor_matrix)
         self._response = np.zeros(n_objectives)
 
     @property
@@ -164,15 +168,15 @@ class HybridEstimator:
 
     def learn(self, reward: ArrayLike, utility: float) -> None:
         """Take in the utility of one observed reward."""
-        vector = _finite(reward, self.n_objectives, "a reward")
-        if not np.isfinite(utility):
-            raise InvalidFeedback(f"a utility must be a finite number, but got {utility!r}")
-        learn_utility(self._root, self._response, vector, float(utility), self.feedback_weight)
+        vector = _finite(reward, (self.n_objectives,), "a reward")
+        value = float(_finite(utility, (), "a utility"))
+        learn_utility(self._root, self._response, vector, value, self.feedback_weight)
 
     def estimate(self, anchor: ArrayLike) -> Floats:
-        """Return the estimate of Eq. 5 for this (centered) anchor."""
+        """Return the estimate of Eq. 5 for this anchor."""
         out = np.empty(self.n_objectives)
-        anchored_estimate(self._root, self._response, _finite(anchor, self.n_objectives, "an anchor"), self._pull, out)
+        pulled = self._anchor_matrix @ _finite(anchor, (self.n_objectives,), "an anchor")
+        anchored_estimate(self._root, self._response, pulled, 1.0, out)
         return out
 
 
@@ -202,18 +206,26 @@ def information_weighted(
     >>> told.weights.round(3).tolist()
     [3.0, 1.0]
     """
-    center = np.asarray(anchor, dtype=np.float64)
-    weight = np.asarray(information, dtype=np.float64)
-    root = upper_root(np.asarray(gram, dtype=np.float64) + weight + ridge * np.eye(len(center)))
-    mean = np.asarray(response, dtype=np.float64) + weight @ center
+    told = _finite(response, None, "a response")
+    if told.ndim != 1 or not len(told):
+        raise InvalidFeedback(f"a response must hold one number per objective, but got {response!r}")
+    size = len(told)
+    weight = _finite(information, (size, size), "an information")
+    mean = told + weight @ _finite(anchor, (size,), "an anchor")
+    root = upper_root(_finite(gram, (size, size), "a gram matrix") + weight + ridge * np.eye(size))
     solve(root, mean)
     covariance = np.empty_like(root)
     inverse(root, covariance)
     return Preference(weights=mean, covariance=covariance)
 
 
-def _finite(values: ArrayLike, size: int, what: str) -> Floats:
-    array = np.ascontiguousarray(values, dtype=np.float64)
-    if array.shape != (size,) or not np.all(np.isfinite(array)):
-        raise InvalidFeedback(f"{what} must hold {size} finite numbers, but got {values!r}")
-    return array
+def _finite(values: Any, shape: tuple[int, ...] | None, what: str) -> Floats:
+    """Return finite numbers of this shape, or say that `what` must be such."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InvalidFeedback(f"{what} must hold finite numbers, but got {values!r}") from problem
+    if (shape is not None and array.shape != shape) or not np.all(np.isfinite(array)):
+        count = " x ".join(map(str, shape or ())) + " " if shape else ""
+        raise InvalidFeedback(f"{what} must hold {count}finite numbers, but got {values!r}")
+    return np.require(array, requirements="C")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from druthers._jit import implements, kernel
 from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve, sum_of
 from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
+from druthers.anchors.box import boxed_step, complete_rank, project, violation
 from druthers.anchors.contamination import (
     best_corruption,
     log_likelihood,
@@ -37,7 +38,6 @@ from druthers.anchors.deviation import (
     find_deviation,
     tilt_ranking,
 )
-from druthers.anchors.likelihood import complete_rank, project
 from druthers.errors import InvalidSetting
 from druthers.rankings import SAFE_SPREAD, as_orders, complete
 from druthers.types import Floats, Integers, RankingLike
@@ -97,8 +97,8 @@ class GroupLasso(Anchor):
     Notes
     -----
     The paper asks for a penalty of at least D^3/3 (Lemma 4); its experiments use D^3/27. The gradient of one ranking's
-    loss has norm at most about sqrt(2) m, so that condition makes every deviation exactly zero for D >= 3 and the
-    estimator the plain maximum likelihood; so does D^3/27 from D = 7 on, and in practice mostly below. Penalties that
+    loss has norm at most about sqrt(2) m, so that condition makes every deviation exactly zero and the
+    estimator the plain maximum likelihood; so does D^3/27 from D = 5 on. Penalties that
     help lie between about 0.5 and 4.
 
     Between exact refits at 1, 2, 4, 8, ... rankings each new one costs one Newton step at the penalty in use.
@@ -532,21 +532,6 @@ def _center_both(matrix: Floats) -> None:
 
 
 @kernel
-def _violation(point: Floats, slope: Floats, bound: float) -> float:
-    """Return how far a gradient step, projected back, moves a point of the centered box (0 at a minimum)."""
-    n_objectives = point.shape[0]
-    moved = np.empty(n_objectives)
-    for k in range(n_objectives):
-        moved[k] = point[k] - slope[k]
-    center(moved)
-    project(moved, bound)
-    worst = 0.0
-    for k in range(n_objectives):
-        worst = max(worst, abs(point[k] - moved[k]))
-    return worst
-
-
-@kernel
 def minimize_profile(
     orders: NDArray[Any],
     lengths: Integers,
@@ -589,7 +574,7 @@ def minimize_profile(
                 pull += folded_information[k, other] * trial[other]
             next_value += (0.5 * pull - folded_response[k]) * trial[k]
             slope[k] += pull - folded_response[k]
-        next_residual = _violation(trial, slope, bound)
+        next_residual = violation(trial, slope, bound)
         # Near the optimum the values are equal to rounding and the gradient decides.
         if (
             stopped
@@ -604,7 +589,7 @@ def minimize_profile(
                 return
             copy_matrix(information, root)
             complete_rank(root, 0.0)
-            _boxed_step(root, slope, bound, estimate, step)
+            boxed_step(root, slope, bound, estimate, step)
             decrement = 0.0
             for k in range(n_objectives):
                 decrement -= step[k] * slope[k]
@@ -614,97 +599,6 @@ def minimize_profile(
         stopped = scale < 1e-8
         for k in range(n_objectives):
             trial[k] = estimate[k] if stopped else estimate[k] + scale * step[k]
-
-
-@kernel
-def _boxed_step(matrix: Floats, slope: Floats, bound: float, estimate: Floats, step: Floats) -> None:
-    """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.
-
-    The plain Newton step where it stays inside; otherwise primal-dual interior-point steps on the quadratic.
-    """
-    n_objectives = estimate.shape[0]
-    root = np.empty((n_objectives, n_objectives))
-    if factor(matrix, root):
-        for k in range(n_objectives):
-            step[k] = -slope[k]
-        solve(root, step)
-        center(step)
-        inside = True
-        for k in range(n_objectives):
-            if abs(estimate[k] + step[k]) > bound:
-                inside = False
-        if inside:
-            return
-    point = np.empty(n_objectives)
-    pull = np.empty(n_objectives)
-    ones = np.empty(n_objectives)
-    upper = np.empty(n_objectives)
-    lower = np.empty(n_objectives)
-    shrink = min(1.0, 0.5 * bound / max(max_abs(estimate), 1e-300))
-    gap = max(max_abs(slope), 1e-3) * bound * 0.1
-    for k in range(n_objectives):
-        point[k] = shrink * estimate[k]
-        upper[k] = gap / (bound - point[k])
-        lower[k] = gap / (bound + point[k])
-    shift = 0.0
-    tolerance = 1e-14 * (1.0 + max_abs(slope))
-    for _ in range(60):
-        dual = 0.0
-        largest = 0.0
-        average = 0.0
-        for k in range(n_objectives):
-            pull[k] = slope[k]
-            for other in range(n_objectives):
-                pull[k] += matrix[k, other] * (point[other] - estimate[other])
-            high = upper[k] * (bound - point[k])
-            low = lower[k] * (bound + point[k])
-            largest = max(largest, high, low)
-            average += high + low
-            dual = max(dual, abs(pull[k] + shift + upper[k] - lower[k]))
-        if max(0.01 * dual, largest) <= tolerance:
-            break
-        average /= 2.0 * n_objectives
-        target = average * (0.1 if dual < 100.0 * average else 0.3)
-        for k in range(n_objectives):
-            for other in range(k, n_objectives):
-                root[k, other] = matrix[k, other]
-            room_up = bound - point[k]
-            room_down = bound + point[k]
-            root[k, k] += upper[k] / room_up + lower[k] / room_down
-            step[k] = -(pull[k] + target / room_up - target / room_down)
-            ones[k] = 1.0
-        if not factor(root, root):
-            break
-        solve(root, step)
-        solve(root, ones)
-        new_shift = sum_of(step) / sum_of(ones)
-        for k in range(n_objectives):
-            step[k] -= new_shift * ones[k]
-        reach = 1.0
-        for k in range(n_objectives):
-            room_up = bound - point[k]
-            room_down = bound + point[k]
-            up = target / room_up - upper[k] + upper[k] / room_up * step[k]
-            down = target / room_down - lower[k] - lower[k] / room_down * step[k]
-            if step[k] > 0.0:
-                reach = min(reach, 0.99 * room_up / step[k])
-            if step[k] < 0.0:
-                reach = min(reach, -0.99 * room_down / step[k])
-            if up < 0.0:
-                reach = min(reach, -0.99 * upper[k] / up)
-            if down < 0.0:
-                reach = min(reach, -0.99 * lower[k] / down)
-        for k in range(n_objectives):
-            room_up = bound - point[k]
-            room_down = bound + point[k]
-            upper[k] += reach * (target / room_up - upper[k] + upper[k] / room_up * step[k])
-            lower[k] += reach * (target / room_down - lower[k] - lower[k] / room_down * step[k])
-            point[k] += reach * step[k]
-        shift += reach * (new_shift - shift)
-    center(point)
-    project(point, bound)
-    for k in range(n_objectives):
-        step[k] = point[k] - estimate[k]
 
 
 @kernel
@@ -753,5 +647,5 @@ def certificate(
         worst = max(worst, abs(sum_of(tilted)), max_abs(tilted) - bound)
         for place in range(n_objectives):
             pull[place] = work[SLOPE, place] + penalty * tilted[place] / size
-        worst = max(worst, _violation(tilted, pull, bound))
-    return total, max(worst, _violation(estimate, slope, bound))
+        worst = max(worst, violation(tilted, pull, bound))
+    return total, max(worst, violation(estimate, slope, bound))

@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 from druthers._jit import implements, kernel
 from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, max_abs, solve, sum_of
 from druthers.anchors.base import Anchor, fit_anchor, fold_oldest, hear_anchor, is_power_of_two, remember
+from druthers.anchors.box import boxed_step, complete_rank, project, violation
 from druthers.errors import InvalidSetting
 from druthers.rankings import add_derivatives, complete, total_derivatives
 from druthers.types import Floats, Integers
+
+# How far from optimal, per ranking, a refit among many and a batch fit may stop.
+ONLINE_ACCURACY = 1e-8
+BATCH_ACCURACY = 1e-11
 
 
 class LikelihoodRows(NamedTuple):
@@ -112,6 +117,7 @@ def _hear(rows: Any, user: int, ranking: Integers) -> None:
             rows.folded_response[user],
             rows.ridge,
             rows.bound,
+            ONLINE_ACCURACY,
             rows.estimate[user],
             rows.information[user],
         )
@@ -139,6 +145,7 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
         rows.folded_response[user],
         rows.ridge,
         rows.bound,
+        BATCH_ACCURACY,
         rows.estimate[user],
         rows.information[user],
     )
@@ -181,44 +188,6 @@ def newton_step(
 
 
 @kernel
-def complete_rank(matrix: Floats, ridge: float) -> None:
-    """Make an information matrix positive definite: add a multiple of 11' (its null space) and ridge."""
-    n_objectives = matrix.shape[0]
-    size = 0.0
-    for k in range(n_objectives):
-        size += matrix[k, k]
-    size = size / n_objectives + 1e-300
-    for k in range(n_objectives):
-        for other in range(n_objectives):
-            matrix[k, other] += size / n_objectives
-        matrix[k, k] += ridge + 1e-10 * size
-
-
-@kernel
-def project(estimate: Floats, bound: float) -> None:
-    """Move a centered vector to the nearest one within the bound that is still centered, by bisection on a shift."""
-    outside = False
-    for k in range(estimate.shape[0]):
-        if abs(estimate[k]) > bound:
-            outside = True
-    if not outside:
-        return
-    low = -2.0 * bound - max_abs(estimate)
-    high = -low
-    for _ in range(100):
-        shift = 0.5 * (low + high)
-        excess = 0.0
-        for k in range(estimate.shape[0]):
-            excess += min(max(estimate[k] + shift, -bound), bound)
-        if excess > 0.0:
-            high = shift
-        else:
-            low = shift
-    for k in range(estimate.shape[0]):
-        estimate[k] = min(max(estimate[k] + 0.5 * (low + high), -bound), bound)
-
-
-@kernel
 def objective(
     orders: NDArray[Any],
     lengths: Integers,
@@ -254,172 +223,54 @@ def minimize(
     folded_response: Floats,
     ridge: float,
     bound: float,
+    accuracy: float,
     estimate: Floats,
     information: Floats,
 ) -> float:
-    """Solve Eq. 4 from a warm start: overwrite `estimate` and `information` (without ridge), return the KKT residual.
+    """Solve Eq. 4 from a warm start by damped Newton steps inside the box; return the KKT residual reached.
 
-    Damped Newton while the iterates stay inside the bound; once one leaves it, a primal-dual interior-point method.
+    Stops at a residual of `accuracy` per ranking. Overwrites `estimate` and `information` (without the ridge).
     """
     n_objectives = estimate.shape[0]
     slope = np.empty(n_objectives)
-    trial = np.empty(n_objectives)
+    step = np.zeros(n_objectives)
     root = np.empty((n_objectives, n_objectives))
-    value = objective(
-        orders, lengths, weights, folded_information, folded_response, ridge, estimate, slope, information
-    )
-    residual = max_abs(slope)
-    inside = max_abs(estimate) < bound
-    tolerance = 1e-11 * (1.0 + sum_of(weights))
-    next_slope = np.empty(n_objectives)
     next_information = np.empty((n_objectives, n_objectives))
-    for _ in range(100):
-        if residual <= tolerance or not inside:
-            break
-        copy_matrix(information, root)
-        complete_rank(root, 0.0)
-        if not factor(root, root):
-            inside = False
-            break
-        step = slope.copy()
-        solve(root, step)
-        center(step)
-        decrement = 0.0
-        for k in range(n_objectives):
-            decrement += step[k] * slope[k]
-        scale = 1.0
-        moved = False
-        for _ in range(30):
-            for k in range(n_objectives):
-                trial[k] = estimate[k] - scale * step[k]
-            if scale == 1.0 and max_abs(trial) >= bound:
-                inside = False
-                break
-            next_value = objective(
-                orders,
-                lengths,
-                weights,
-                folded_information,
-                folded_response,
-                ridge,
-                trial,
-                next_slope,
-                next_information,
-            )
-            next_residual = max_abs(next_slope)
-            # Near the optimum the values are equal to rounding and the gradient decides.
-            if next_value <= value - 1e-4 * scale * decrement or (
-                next_value <= value + 1e-12 * (1.0 + abs(value)) and next_residual < residual
-            ):
-                copy_vector(trial, estimate)
-                copy_vector(next_slope, slope)
-                copy_matrix(next_information, information)
-                value = next_value
-                residual = next_residual
-                moved = True
-                break
-            scale *= 0.5
-        if not moved:
-            break
-    if not inside:
-        residual = _interior_point(
-            orders, lengths, weights, folded_information, folded_response, ridge, bound, estimate, information
+    center(estimate)
+    project(estimate, bound)
+    trial = estimate.copy()
+    value = np.inf
+    residual = np.inf
+    decrement = 0.0
+    scale = 2.0
+    tolerance = accuracy * (1.0 + sum_of(weights))
+    for _ in range(300):
+        next_value = objective(
+            orders, lengths, weights, folded_information, folded_response, ridge, trial, slope, next_information
         )
-    else:
-        center(estimate)
+        next_residual = violation(trial, slope, bound)
+        # Near the optimum the values are equal to rounding and the gradient decides.
+        if next_value <= value - 1e-4 * scale * decrement or (
+            next_value <= value + 1e-12 * (1.0 + abs(value)) and next_residual < residual
+        ):
+            copy_vector(trial, estimate)
+            copy_matrix(next_information, information)
+            value = next_value
+            residual = next_residual
+            if residual <= tolerance:
+                break
+            copy_matrix(information, root)
+            complete_rank(root, 0.0)
+            boxed_step(root, slope, bound, estimate, step)
+            decrement = 0.0
+            for k in range(n_objectives):
+                decrement -= step[k] * slope[k]
+            scale = 2.0
+        scale *= 0.5
+        if scale < 1e-8:
+            break
+        for k in range(n_objectives):
+            trial[k] = estimate[k] + scale * step[k]
     for k in range(n_objectives):
         information[k, k] -= ridge
-    return residual
-
-
-@kernel
-def _interior_point(
-    orders: NDArray[Any],
-    lengths: Integers,
-    weights: Floats,
-    folded_information: Floats,
-    folded_response: Floats,
-    ridge: float,
-    bound: float,
-    estimate: Floats,
-    information: Floats,
-) -> float:
-    """Solve Eq. 4 where the bound is active: primal-dual steps on loss, sum to zero and -bound <= c <= bound."""
-    n_objectives = estimate.shape[0]
-    slope = np.empty(n_objectives)
-    root = np.empty((n_objectives, n_objectives))
-    step = np.empty(n_objectives)
-    ones = np.empty(n_objectives)
-    upper = np.empty(n_objectives)
-    lower = np.empty(n_objectives)
-    # Start well inside the box, with multipliers of the size of the gradient there.
-    shrink = min(0.5 * bound / (max_abs(estimate) + 1e-300), 1.0)
-    for k in range(n_objectives):
-        estimate[k] *= shrink
-    center(estimate)
-    objective(orders, lengths, weights, folded_information, folded_response, ridge, estimate, slope, information)
-    gap = max(max_abs(slope), 1e-3) * bound * 0.1
-    for k in range(n_objectives):
-        upper[k] = gap / (bound - estimate[k])
-        lower[k] = gap / (bound + estimate[k])
-    shift = 0.0
-    residual = np.inf
-    tolerance = 1e-11 * (1.0 + sum_of(weights))
-    for _ in range(200):
-        complementarity = 0.0
-        dual = 0.0
-        for k in range(n_objectives):
-            high = upper[k] * (bound - estimate[k])
-            low = lower[k] * (bound + estimate[k])
-            complementarity = max(complementarity, high, low)
-            dual = max(dual, abs(slope[k] + shift + upper[k] - lower[k]))
-        residual = max(dual, complementarity)
-        if residual <= tolerance:
-            break
-        average = 0.0
-        for k in range(n_objectives):
-            average += upper[k] * (bound - estimate[k]) + lower[k] * (bound + estimate[k])
-        average /= 2.0 * n_objectives
-        target = average * (0.1 if dual < 100.0 * average else 0.3)
-        copy_matrix(information, root)
-        trace = 0.0
-        for k in range(n_objectives):
-            trace += information[k, k]
-        for k in range(n_objectives):
-            room_up = bound - estimate[k]
-            room_down = bound + estimate[k]
-            root[k, k] += upper[k] / room_up + lower[k] / room_down + 1e-14 * trace / n_objectives
-            step[k] = -(slope[k] + target / room_up - target / room_down)
-            ones[k] = 1.0
-        if not factor(root, root):
-            break
-        solve(root, step)
-        solve(root, ones)
-        new_shift = sum_of(step) / sum_of(ones)
-        for k in range(n_objectives):
-            step[k] -= new_shift * ones[k]
-        reach = 1.0
-        for k in range(n_objectives):
-            room_up = bound - estimate[k]
-            room_down = bound + estimate[k]
-            up = target / room_up - upper[k] + upper[k] / room_up * step[k]
-            down = target / room_down - lower[k] - lower[k] / room_down * step[k]
-            if step[k] > 0.0:
-                reach = min(reach, 0.99 * room_up / step[k])
-            if step[k] < 0.0:
-                reach = min(reach, -0.99 * room_down / step[k])
-            if up < 0.0:
-                reach = min(reach, -0.99 * upper[k] / up)
-            if down < 0.0:
-                reach = min(reach, -0.99 * lower[k] / down)
-        for k in range(n_objectives):
-            room_up = bound - estimate[k]
-            room_down = bound + estimate[k]
-            up = target / room_up - upper[k] + upper[k] / room_up * step[k]
-            down = target / room_down - lower[k] - lower[k] / room_down * step[k]
-            upper[k] += reach * up
-            lower[k] += reach * down
-            estimate[k] += reach * step[k]
-        shift += reach * (new_shift - shift)
-        objective(orders, lengths, weights, folded_information, folded_response, ridge, estimate, slope, information)
     return residual

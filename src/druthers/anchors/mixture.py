@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from druthers._jit import implements, kernel
 from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, max_abs, solve
 from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
+from druthers.anchors.box import complete_rank
 from druthers.anchors.contamination import (
     best_corruption,
     doubt,
@@ -21,7 +22,6 @@ from druthers.anchors.contamination import (
     subtract_doubt,
     uniform_losses,
 )
-from druthers.anchors.likelihood import complete_rank
 from druthers.errors import InvalidSetting
 from druthers.rankings import (
     add_derivatives,
