@@ -118,7 +118,7 @@ def fit_likelihood(
         return float(total - barrier * np.sum(np.log(bound - c) + np.log(bound + c)))
 
     free = np.zeros(n_objectives - 1)
-    for barrier in 10.0 ** -np.arange(14.0):
+    for barrier in 10.0 ** -np.arange(12.0):
         for _ in range(50):
             c = basis @ free
             shares, _ = choice_shares(unranked, c)
@@ -133,8 +133,10 @@ def fit_likelihood(
                 and value(basis @ (free - scale * step), barrier) <= before + 1e-13 * (1.0 + abs(before))
             ):
                 scale *= 0.5
+            if scale <= 1e-10:
+                break
             free = free - scale * step
-            if np.abs(step).max(initial=0.0) < 1e-13 or scale <= 1e-10:
+            if np.abs(step).max(initial=0.0) < 1e-13:
                 break
     return basis @ free
 

@@ -28,8 +28,9 @@ from druthers._matrices import (
     sum_of,
 )
 from druthers.anchors import contamination
+from druthers.anchors.box import boxed_step, complete_rank, project, violation
 from druthers.anchors.contamination import MOST_CORRUPTION, best_corruption, honesty, uniform_losses
-from druthers.anchors.likelihood import Likelihood, complete_rank, minimize, project
+from druthers.anchors.likelihood import Likelihood
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, never_seen, observe
 from druthers.policies.conucb import key_features
@@ -362,22 +363,35 @@ def test_complete_rank_leaves_centered_steps_as_they_are():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_minimize_is_equation_4(seed):
-    """From any start the minimizer equals that of a log barrier; the residual tells so."""
+def test_a_boxed_step_ends_at_the_minimum_of_its_quadratic(seed):
+    """There a gradient step, projected back, leads nowhere; `violation` measures just that."""
+    rng = np.random.default_rng(seed)
+    size, bound = int(rng.integers(1, 8)), float(rng.choice([0.3, 1.0, 20.0]))
+    estimate = naive.project(rng.normal(size=size), bound)
+    matrix = naive.curvature([rng.permutation(size) for _ in range(4)], estimate)
+    complete_rank(matrix, 0.1)
+    slope, step = 3.0 * rng.normal(size=size), np.empty(size)
+    before = naive.project(estimate - slope + slope.mean(), bound)
+    assert violation(estimate, slope, bound) == pytest.approx(np.abs(estimate - before).max(), abs=1e-9)
+    boxed_step(matrix, slope, bound, estimate, step)
+    point, slope = estimate + step, slope + matrix @ step
+    assert np.abs(point).max() <= bound + 1e-12
+    assert abs(point.sum()) <= 1e-9
+    np.testing.assert_allclose(naive.project(point - slope + slope.mean(), bound), point, atol=1e-7)
+    assert violation(point, slope, bound) <= 1e-7
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_batch_fit_is_equation_4(seed):
+    """The most likely preference, where a bound holds it and where none does, equals that of a log barrier."""
     rng = np.random.default_rng(seed)
     size, n_rankings = int(rng.integers(1, 7)), int(rng.integers(1, 12))
     bound, ridge = float(rng.choice([0.5, 2.0, 5.0])), float(rng.choice([0.0, 0.3]))
-    orders = np.array([rng.permutation(size) for _ in range(n_rankings)], dtype=np.int16)
-    lengths = rng.integers(1, size + 1, n_rankings)
-    rankings = [order[:length] for order, length in zip(orders, lengths, strict=True)]
-    estimate = naive.project(rng.normal(0.0, 2.0, size), bound)
-    information = np.empty((size, size))
-    nothing = np.zeros((size, size))
-    residual = minimize(orders, lengths, np.ones(n_rankings), nothing, nothing[0], ridge, bound, estimate, information)
+    rankings = [rng.permutation(size)[: rng.integers(1, size + 1)] for _ in range(n_rankings)]
+    anchor = Likelihood(bound=bound, ridge=ridge, n_objectives=size).fit(rankings)
     wanted = naive.fit_likelihood(rankings, size, bound=bound, ridge=ridge)
-    assert residual <= 1e-9
-    np.testing.assert_allclose(estimate, wanted, atol=2e-6)
-    np.testing.assert_allclose(information, naive.curvature(rankings, estimate), atol=1e-9)
+    np.testing.assert_allclose(anchor.estimate, wanted, atol=2e-6)
+    np.testing.assert_allclose(anchor.information, naive.curvature(rankings, anchor.estimate), atol=1e-9)
 
 
 @pytest.mark.parametrize(
