@@ -58,8 +58,8 @@ ABOUT = {
     "mo-pqucb": "rankings and utilities, with the constants of the analysis, which are too large: late in a run "
     "the bonuses overrule the estimate in half of the choices",
     "mo-pqucb-gl": "as mo-pqucb with the group lasso; without corruption it chooses the same",
-    "mo-pqucb-tuned": "mo-pqucb with radius_scale 0.003, reward_scale 1.1, near the best of 46 pairs on other draws: "
-    "an arm never seen has mean 0, and below reward_scale 0.7 half of the arms are never tried",
+    "mo-pqucb-tuned": "mo-pqucb with arms never seen first, both scales 0.03 and feedback_weight 0.002, chosen on "
+    "other draws",
     "mo-pqucb-recipe": "what the authors ran as MO-PQUCB, which is not what they printed",
     "mo-pqucb-gl-recipe": "what the authors ran as MO-PQUCB-GL, which is not what they printed",
     "greedy": "the estimate of mo-pqucb, arms never seen first, no bonus",
@@ -78,7 +78,7 @@ def settings(row: str, horizon: int) -> tuple[str, dict[str, Any]]:
     if row == "s-moss":
         params["width"] = 1.4
     if row == "mo-pqucb-tuned":
-        params |= {"radius_scale": 0.003, "reward_scale": 1.1}
+        params |= {"unseen_first": True, "radius_scale": 0.03, "reward_scale": 0.03, "feedback_weight": 0.002}
     if row.startswith("greedy-tuned"):
         params["feedback_weight"] = 0.002
     if row.endswith("-mixture"):

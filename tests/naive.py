@@ -429,13 +429,18 @@ def _dual(
     *,
     risk: float,
     reward_scale: float,
+    unseen_first: bool = False,
 ) -> np.ndarray:
-    """Eq. 8: <c, mean> + gamma |c|_1 + beta |mean + gamma 1|, gamma = sqrt(ln(t/risk)/max(1, N)) per objective."""
+    """Eq. 8: <c, mean> + gamma |c|_1 + beta |mean + gamma 1|, gamma = sqrt(ln(t/risk)/max(1, N)) per objective.
+
+    On request an arm never seen has the largest of all reward bonuses.
+    """
 
     def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
         gamma = reward_scale * np.sqrt(math.log((1 + history.rounds) / risk) / np.maximum(pulls, 1))
         raised = mean + gamma
-        return c @ mean, gamma @ np.abs(c), beta * math.sqrt(raised @ np.linalg.solve(gram, raised))
+        bonus = NEVER_SEEN if unseen_first and not pulls.any() else gamma @ np.abs(c)
+        return c @ mean, bonus, beta * math.sqrt(raised @ np.linalg.solve(gram, raised))
 
     return _reasons(history, offer, reason)
 
@@ -457,6 +462,7 @@ def mo_pqucb(
     risk: float,
     reward_scale: float,
     radius_scale: float,
+    unseen_first: bool = False,
 ) -> np.ndarray:
     """Eq. 8 with the estimate of Eq. 5 and the radius of Lemma 3 (Lemma 5 under corruption); t counts from one."""
     rewards, utilities = history.utilities(user)
@@ -464,7 +470,8 @@ def mo_pqucb(
     gram = hybrid_matrix(rewards, feedback_weight, ridge)
     lengths = [len(ranking) for ranking in history.rankings(user)]
     beta = compact_radius(1 + len(utilities), lengths, history.n_objectives, feedback_weight, corruption)
-    return _dual(history, offer, c, gram, radius_scale * beta, risk=risk, reward_scale=reward_scale)
+    scales = {"risk": risk, "reward_scale": reward_scale, "unseen_first": unseen_first}
+    return _dual(history, offer, c, gram, radius_scale * beta, **scales)
 
 
 def greedy(

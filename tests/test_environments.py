@@ -57,8 +57,11 @@ def test_lengths_silence_and_corruption():
 
 
 def test_reversed_queries_name_the_least_wanted_first():
-    world = Reviews(rewards=np.ones((2, 3)), preferences=[[9.0, 0.0, -9.0]], corruption=1.0, permutation="reversed")
-    assert np.all(joined(world.tape(seed=1, horizon=50), "orders") == [2, 1, 0])
+    preferences = [[0.0, 20.0, -20.0], [20.0, -20.0, 0.0]]
+    world = Reviews(rewards=np.ones((2, 3)), preferences=preferences, corruption=1.0, permutation="reversed")
+    tape = world.tape(seed=1, horizon=50)
+    expected = np.array([[2, 0, 1], [1, 2, 0]])[joined(tape, "users")]
+    assert np.array_equal(joined(tape, "orders"), expected)
 
 
 def test_dirichlet_preferences_sum_to_the_scale():

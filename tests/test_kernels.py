@@ -779,11 +779,13 @@ def test_prucb_scores(seed):
 def test_equation_8_and_lemma_3_in_200_states(seed):
     """MO-PQUCB after random histories: everything is computed anew from all rankings, rewards and utilities.
 
-    A third of the lives have corruption (Lemma 5). The anchor is exact to 1e-5 where a bound holds it.
+    A third of the lives have corruption (Lemma 5), a fifth put arms never seen first. The anchor is exact to 1e-5
+    where a bound holds it.
     """
     bound = (1.0, 2.0, 5.0)[seed % 3]
     corruption = 0.2 if seed % 3 == 1 else 0.0
     params = {"horizon": (20, 300, 10_000)[seed % 3], "risk": 0.05, "reward_scale": 0.9, "radius_scale": 0.5}
+    params["unseen_first"] = seed % 5 == 0
     life = Life("mo-pqucb", seed, 1 + seed % 6, corruption=corruption, anchor=Likelihood(bound=bound), **params)
     weight = naive.default_weight(corruption, params.pop("horizon"))
     twins = {user: naive.LikelihoodAnchor(life.size, bound=bound) for user in Life.USERS}

@@ -121,6 +121,19 @@ def test_a_fixed_permutation_gives_the_permuted_law(permutation):
     check_law(list(sample.orders[sample.corrupted]), naive.probabilities(preference[permutation], 4))
 
 
+def test_a_table_of_permutations_has_one_for_each_round():
+    preference = np.array([300.0, 200.0, 100.0, 0.0])  # so far apart that chance plays no part
+    table = rng(14).random((50, 4)).argsort(axis=1)
+    sample = sample_rankings(preference, rounds=50, rng=rng(15), corruption=0.5, permutation=table)
+    for order, corrupted, permutation in zip(sample.orders, sample.corrupted, table, strict=True):
+        weights = preference[permutation] if corrupted else preference
+        assert order.tolist() == np.argsort(-weights).tolist()
+    with pytest.raises(InvalidSetting, match="a permutation must list each of the objectives 0 to 3 once"):
+        sample_rankings(preference, rounds=50, rng=rng(15), permutation=np.where(table == 3, 2, table))
+    with pytest.raises(InvalidSetting, match="a permutation must list each of the objectives 0 to 3 once"):
+        sample_rankings(preference, rounds=49, rng=rng(15), permutation=table)
+
+
 def test_an_adaptive_adversary_sees_the_past_and_is_obeyed():
     preference = np.array([300.0, 200.0, 100.0, 0.0])  # so far apart that chance plays no part
     lengths = np.arange(60) % 5

@@ -391,8 +391,8 @@ def sample_rankings(
         Chance that a round's preference is permuted before its ranking is drawn.
     permutation
         How: "fresh" draws a new uniform permutation for each corrupted round; an array is one fixed permutation p
-        (objective d gets the weight of objective p[d]); a callable is an adaptive adversary that receives the round
-        and the rankings so far and returns a permutation.
+        (objective d gets the weight of objective p[d]), or one per round (rounds, D); a callable is an adaptive
+        adversary that receives the round and the rankings so far and returns a permutation.
 
     Examples
     --------
@@ -421,7 +421,7 @@ def sample_rankings(
                 raise InvalidSetting(f'permutation must be "fresh", an array or a callable, but got {permutation!r}')
             shuffle = rng.random(table.shape).argsort(axis=1)
         else:
-            shuffle = np.broadcast_to(_as_permutation(permutation, n_objectives), table.shape)
+            shuffle = np.broadcast_to(_as_permutation(permutation, n_objectives, n_rounds), table.shape)
         drawn_from = np.where(corrupted[:, None], np.take_along_axis(table, shuffle, axis=1), table)
         orders = np.argsort(-(drawn_from + noise), axis=1, kind="stable")
     return RankingSample(orders.astype(np.int64), lengths.copy(), corrupted)
@@ -441,9 +441,10 @@ def _sample_adaptively(
     return orders
 
 
-def _as_permutation(permutation: ArrayLike, n_objectives: int) -> Integers:
+def _as_permutation(permutation: ArrayLike, n_objectives: int, n_rounds: int | None = None) -> Integers:
     array = np.asarray(permutation)
-    if array.shape != (n_objectives,) or not np.array_equal(np.sort(array), np.arange(n_objectives)):
+    fits = array.shape in ((n_objectives,), (n_rounds, n_objectives))
+    if not fits or not np.all(np.sort(array, axis=-1) == np.arange(n_objectives)):
         raise InvalidSetting(
             f"a permutation must list each of the objectives 0 to {n_objectives - 1} once, but got {permutation!r}"
         )

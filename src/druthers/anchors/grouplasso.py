@@ -90,7 +90,7 @@ class GroupLasso(Anchor):
     bound
         Largest absolute entry of the estimate and of each deviation, B in the paper.
     window
-        Rankings kept for exact refits; older ones become a quadratic. A user takes about 10 D window + 24 D^2 bytes.
+        Rankings kept for exact refits; older ones become a quadratic. A user takes (10 D + 8) window + 16 D^2 bytes.
     n_objectives
         Number of objectives; needed when the anchor stands alone.
 

@@ -51,7 +51,7 @@ class Likelihood(Anchor):
     ridge
         Precision of a normal prior on the weights; 0 is the estimator of the paper.
     window
-        Rankings kept for exact refits; older ones become a quadratic. A user takes about 2 D window + 24 D^2 bytes.
+        Rankings kept for exact refits; older ones become a quadratic. A user takes (2 D + 8) window + 16 D^2 bytes.
     n_objectives
         Number of objectives; needed when the anchor stands alone.
 

@@ -99,7 +99,7 @@ class Mixture(Anchor):
     prior
         The larger, the rarer corruption is thought to be: the density of eps is proportional to (1 - eps)^(prior - 1).
     window
-        Rankings kept for exact refits; older ones become a quadratic. A user takes about 2 D window + 24 D^2 bytes.
+        Rankings kept for exact refits; older ones become a quadratic. A user takes (2 D + 8) window + 24 D^2 bytes.
     n_objectives
         Number of objectives; needed when the anchor stands alone.
 

@@ -67,6 +67,14 @@ class Tape:
             yield self.environment.draw_chunk(rng, self.means, self.preferences, min(CHUNK, self.horizon - start))
 
 
+def upside_down(preferences: Floats) -> Integers:
+    """Return, for each preference (N, D), the permutation that gives the best objective the worst one's weight."""
+    order = np.argsort(preferences, axis=1, kind="stable")
+    permutation = np.empty_like(order)
+    np.put_along_axis(permutation, order, order[:, ::-1], axis=1)
+    return permutation
+
+
 class Environment(ABC):
     """Users with hidden preferences, arms with hidden rewards, and what is said and felt round by round.
 
@@ -87,8 +95,8 @@ class Environment(ABC):
     corruption
         Chance that a query is drawn from a permuted preference (section 6.1).
     permutation
-        "fresh" for a new permutation each time, "reversed" or an array for one fixed permutation, or an adaptive
-        adversary (see `sample_rankings`).
+        "fresh" for a new permutation each time, "reversed" for the user's own order turned upside down, an array for
+        one fixed permutation, or an adaptive adversary (see `sample_rankings`).
     """
 
     name: ClassVar[str]
@@ -141,7 +149,7 @@ class Environment(ABC):
         lengths = self._lengths(rng, rounds, n_objectives)
         permutation = self.permutation
         if isinstance(permutation, str) and permutation == "reversed":
-            permutation = np.arange(n_objectives)[::-1]
+            permutation = upside_down(preferences)[users]
         sample = sample_rankings(
             preferences[users], length=lengths, rng=rng, corruption=self.corruption, permutation=permutation
         )

@@ -102,6 +102,9 @@ class MOPQUCB(LinearPolicy):
     radius_scale
         The constant C_2 (or C_4) that the paper does not name. Its explicit form (`preferences.hybrid_radius`) is of
         order 1e10 at B = 5.
+    unseen_first
+        Whether arms never seen come before all others. As printed, such an arm counts as seen once with reward zero,
+        so where rewards are large it may never be tried.
     anchor
         What to make of the rankings; `Likelihood()` by default. With `GroupLasso()` this is MO-PQUCB-GL.
 
@@ -118,7 +121,6 @@ class MOPQUCB(LinearPolicy):
     name = "mo-pqucb"
     hears = True
     State = PQUCBState
-    _unseen_bonus = 0.0
 
     def __init__(
         self,
@@ -133,6 +135,7 @@ class MOPQUCB(LinearPolicy):
         risk: float = 0.05,
         reward_scale: float = 1.0,
         radius_scale: float = 1.0,
+        unseen_first: bool = False,
         anchor: Anchor | None = None,
     ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
@@ -153,6 +156,7 @@ class MOPQUCB(LinearPolicy):
         self.risk = risk
         self.reward_scale = reward_scale
         self.radius_scale = radius_scale
+        self.unseen_first = unseen_first
         self.anchor = self._default_anchor() if anchor is None else anchor
         self._start()
 
@@ -178,7 +182,7 @@ class MOPQUCB(LinearPolicy):
             risk=float(self.risk),
             reward_scale=float(self.reward_scale),
             radius_scale=float(self.radius_scale),
-            unseen_bonus=self._unseen_bonus,
+            unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0,
         )
 
     def _start_matrix(self) -> Floats:
@@ -216,7 +220,6 @@ class Greedy(MOPQUCB):
     """
 
     name = "greedy"
-    _unseen_bonus = NEVER_SEEN
 
     def __init__(
         self,
@@ -238,6 +241,7 @@ class Greedy(MOPQUCB):
             ridge=ridge,
             reward_scale=0.0,
             radius_scale=0.0,
+            unseen_first=True,
             anchor=anchor,
         )
 
