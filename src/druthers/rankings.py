@@ -140,7 +140,7 @@ def hessian(ranking: RankingLike, preference: ArrayLike) -> Floats:
 
 def _prepared(ranking: RankingLike, preference: ArrayLike) -> tuple[Integers, int, Floats]:
     weights = np.ascontiguousarray(preference, dtype=np.float64)
-    if weights.ndim != 1 or not np.all(np.isfinite(weights)):
+    if weights.ndim != 1 or not len(weights) or not np.all(np.isfinite(weights)):
         raise InvalidSetting(f"a preference must be a flat list of finite numbers, but got {preference!r}")
     checked = as_ranking(ranking, len(weights))
     order = np.empty(len(weights), dtype=np.int64)
@@ -401,14 +401,19 @@ def sample_rankings(
     [[0, 1], [0, 1], [0, 1]]
     """
     table = np.asarray(preferences, dtype=np.float64)
+    if rounds is not None and (rounds < 0 or (table.ndim == 2 and rounds != len(table))):
+        raise InvalidSetting(f"rounds must not be negative and must fit the preferences, but got {rounds!r}")
     if table.ndim == 1:
         table = np.broadcast_to(table, (1 if rounds is None else rounds, len(table)))
     if table.ndim != 2 or not np.all(np.isfinite(table)):
-        raise InvalidSetting("preferences must be finite and of shape (D,) or (rounds, D)")
+        raise InvalidSetting(f"preferences must be finite and of shape (D,) or (rounds, D), but got {preferences!r}")
     n_rounds, n_objectives = table.shape
-    lengths = np.broadcast_to(np.asarray(n_objectives if length is None else length, dtype=np.int64), n_rounds)
-    if n_rounds and (lengths.min() < 0 or lengths.max() > n_objectives):
+    given = np.asarray(n_objectives if length is None else length)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (n_rounds,)):
+        raise InvalidSetting(f"a length must be a whole number, one for all rounds or one each, but got {length!r}")
+    if given.size and (given.min() < 0 or given.max() > n_objectives):
         raise InvalidSetting(f"a length must lie between 0 and {n_objectives}, but got {length!r}")
+    lengths = np.broadcast_to(given, n_rounds).astype(np.int64)
     if not 0.0 <= corruption <= 1.0:
         raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
     corrupted: NDArray[np.bool_] = np.less(rng.random(n_rounds), corruption)
@@ -424,7 +429,7 @@ def sample_rankings(
             shuffle = np.broadcast_to(_as_permutation(permutation, n_objectives, n_rounds), table.shape)
         drawn_from = np.where(corrupted[:, None], np.take_along_axis(table, shuffle, axis=1), table)
         orders = np.argsort(-(drawn_from + noise), axis=1, kind="stable")
-    return RankingSample(orders.astype(np.int64), lengths.copy(), corrupted)
+    return RankingSample(orders.astype(np.int64), lengths, corrupted)
 
 
 def _sample_adaptively(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import zipfile
-import zlib
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -27,38 +25,29 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
     header = json.dumps({key: _encoded(value) for key, value in state.items() if key not in arrays})
     target = Path(path)
-    descriptor, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with draft.open("xb") as file:
             members: dict[str, Any] = {_HEADER: np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
             np.savez(file, **members)
             file.flush()
             os.fsync(file.fileno())
-        Path(draft).replace(target)
+        draft.replace(target)
     except BaseException:
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
     """Return the policy that was saved; it continues bit for bit, its chance included."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            content = {key: file[key] for key in file.files}
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as members:
+            content = {key: members[key] for key in members.files}
         header = json.loads(content.pop(_HEADER).tobytes().decode())
         state = {key: _decoded(value) for key, value in header.items()}
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
-    except (
-        OSError,
-        EOFError,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as problem:
+    except Exception as problem:  # a damaged archive fails in more ways than can be listed
         raise DamagedState(
             f"a saved policy must be a whole file written by save(), but {path} is not: {problem}"
         ) from problem

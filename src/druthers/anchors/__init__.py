@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from druthers.anchors.base import Anchor
 from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
 from druthers.anchors.mixture import Mixture
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import UnknownName
 
 ANCHORS: dict[str, type[Anchor]] = {anchor.name: anchor for anchor in (Likelihood, GroupLasso, Mixture)}
 
@@ -23,10 +24,11 @@ def make_anchor(name: str, **params: Any) -> Anchor:
     """
     if name not in ANCHORS:
         raise UnknownName.of("anchor", name, ANCHORS)
-    try:
-        return ANCHORS[name](**params)
-    except TypeError as problem:
-        raise InvalidSetting(f"{name} takes other settings: {problem}") from problem
+    known = list(inspect.signature(ANCHORS[name]).parameters)
+    for param in params:
+        if param not in known:
+            raise UnknownName.of(f"setting of {name}", param, known)
+    return ANCHORS[name](**params)
 
 
 __all__ = ["ANCHORS", "Anchor", "GroupLasso", "Likelihood", "Mixture", "make_anchor"]

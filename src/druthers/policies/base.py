@@ -370,8 +370,8 @@ class Policy(ABC):
             from druthers.policies import find_policy
 
             return find_policy(state["policy"]).from_state(state)  # type: ignore[return-value]
-        if state.get("policy") != cls.name:
-            raise DamagedState(f"a state of {cls.name} is needed, but got one of {state.get('policy')!r}")
+        if state["policy"] != cls.name:
+            raise DamagedState(f"a state of {cls.name} is needed, but got one of {state['policy']!r}")
         policy = cls(**{name: _lively(value) for name, value in state["params"].items()})
         policy._restore(state)
         return policy
@@ -384,7 +384,7 @@ class Policy(ABC):
             self._coins.bit_generator.state = state["coins"]
             users = _unflatten("user", self._fresh_users(self._users.n_rows), state)
             arms = _unflatten("arm", self._fresh_arms(self._arms.n_rows), state)
-            clock = np.array(state["clock"], dtype=np.float64)
+            clock = _same_kind("clock", state["clock"], self._state.clock)
             self._state = self._state._replace(clock=clock, users=users, arms=arms)
         except (KeyError, TypeError, ValueError) as problem:
             if isinstance(problem, DruthersError):
@@ -472,6 +472,9 @@ def check_version(state: dict[str, Any]) -> None:
         newer = isinstance(version, int) and version > STATE_VERSION
         remedy = "upgrade druthers to read it" if newer else "it was not written by a policy's state()"
         raise DamagedState(f"a state must be of version {STATE_VERSION}, but got version {version!r}; {remedy}")
+    for part in ("policy", "params"):
+        if part not in state:
+            raise DamagedState(f"a state must say its policy and params, but {part} is missing")
 
 
 def _plain(value: Any) -> Any:
@@ -535,10 +538,12 @@ def _flatten(kind: str, rows: Any, n_rows: int) -> dict[str, Any]:
 
 
 def _unflatten(kind: str, fresh: Any, state: dict[str, Any]) -> Any:
-    def taken(name: str, array: NDArray[Any]) -> NDArray[Any]:
-        saved = np.asarray(state[f"{kind}.{name}"])
-        if saved.shape != array.shape or saved.dtype != array.dtype:
-            raise ValueError(f"{kind}.{name} of shape {saved.shape}")
-        return np.ascontiguousarray(saved).copy()
+    return _mapped(fresh, lambda name, array: _same_kind(f"{kind}.{name}", state[f"{kind}.{name}"], array))
 
-    return _mapped(fresh, taken)
+
+def _same_kind(name: str, saved: Any, example: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of a saved array, which must have the shape and type of the example."""
+    array = np.asarray(saved)
+    if array.shape != example.shape or array.dtype != example.dtype:
+        raise ValueError(f"{name} of shape {array.shape} and type {array.dtype}")
+    return np.array(array, order="C")

@@ -159,14 +159,16 @@ def key_features(arms: Arms, objective: int, out: Floats) -> bool:
     for arm in range(arms.means.shape[0]):
         if arms.pulls[arm, objective] == 0.0:
             continue
-        candidate = arm
-        for place in range(3):
-            holder = best[place]
-            if holder < 0 or arms.means[candidate, objective] > arms.means[holder, objective]:
-                best[place] = candidate
-                candidate = holder
-                if candidate < 0:
-                    break
+        # Equals stay in order of first sight.
+        place = 3
+        while place > 0 and (
+            best[place - 1] < 0 or arms.means[arm, objective] > arms.means[best[place - 1], objective]
+        ):
+            place -= 1
+        for lower in range(2, place, -1):
+            best[lower] = best[lower - 1]
+        if place < 3:
+            best[place] = arm
     count = 0
     for k in range(out.shape[0]):
         out[k] = 0.0

@@ -102,10 +102,22 @@ class ParetoTS(_Pareto):
 
 
 @kernel
+def dominates(points: Floats, i: int, j: int) -> bool:
+    """Tell whether row i is nowhere below row j and somewhere above it."""
+    better = False
+    for k in range(points.shape[1]):
+        if points[i, k] < points[j, k]:
+            return False
+        better = better or points[i, k] > points[j, k]
+    return better
+
+
+@kernel
 def mark_front(points: Floats, on_front: Integers) -> int:
     """Set `on_front` to 1 for the rows of `points` (n, D) that no other row dominates, else 0; return how many.
 
-    Sorted by falling sum, a point can be dominated only by earlier ones, and then also by one on the front.
+    Sorted by falling sum, a point can be dominated only by earlier ones, and then also by one on the front; rounding
+    can make the sums of a point and its dominator equal, so a newcomer looks back at its equals.
     """
     n_points, n_objectives = points.shape
     sums = np.zeros(n_points)
@@ -117,23 +129,23 @@ def mark_front(points: Floats, on_front: Integers) -> int:
     n_front = 0
     for rank in range(n_points):
         j = order[rank]
-        dominated = False
+        on_front[j] = 1
+        for member in range(n_front):
+            if dominates(points, front[member], j):
+                on_front[j] = 0
+                break
+        if on_front[j] == 0:
+            continue
+        kept = 0
         for member in range(n_front):
             i = front[member]
-            at_least = True
-            better = False
-            for k in range(n_objectives):
-                if points[i, k] < points[j, k]:
-                    at_least = False
-                    break
-                better = better or points[i, k] > points[j, k]
-            if at_least and better:
-                dominated = True
-                break
-        on_front[j] = 0 if dominated else 1
-        if not dominated:
-            front[n_front] = j
-            n_front += 1
+            if sums[i] == sums[j] and dominates(points, j, i):
+                on_front[i] = 0
+            else:
+                front[kept] = i
+                kept += 1
+        front[kept] = j
+        n_front = kept + 1
     return n_front
 
 
