@@ -10,6 +10,7 @@ import functools
 import hashlib
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -23,6 +24,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 PACKAGE = Path(__file__).parent
+KEPT_CACHES = 8
 
 
 def _kernel_sources() -> list[Path]:
@@ -50,12 +52,21 @@ def _cache_folder() -> Path:
     for parent in (Path(home).expanduser(), Path(tempfile.gettempdir())):
         folder = parent / "druthers" / digest.hexdigest()[:16]
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if not folder.exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                _forget_old(folder.parent)
         except OSError:
             continue
         if os.access(folder, os.W_OK):
             return folder
     return Path(tempfile.mkdtemp(prefix="druthers-"))
+
+
+def _forget_old(caches: Path) -> None:
+    """Remove all but the latest caches: each change of the sources leaves one of some 20 MB behind."""
+    latest_first = sorted(caches.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for folder in latest_first[KEPT_CACHES:]:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 CACHE = _cache_folder()
