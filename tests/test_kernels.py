@@ -373,7 +373,7 @@ def test_a_boxed_step_ends_at_the_minimum_of_its_quadratic(seed):
     slope, step = 3.0 * rng.normal(size=size), np.empty(size)
     before = naive.project(estimate - slope + slope.mean(), bound)
     assert violation(estimate, slope, bound) == pytest.approx(np.abs(estimate - before).max(), abs=1e-9)
-    boxed_step(matrix, slope, bound, estimate, step)
+    boxed_step(matrix, slope, bound, 0.0, estimate, step)
     point, slope = estimate + step, slope + matrix @ step
     assert np.abs(point).max() <= bound + 1e-12
     assert abs(point.sum()) <= 1e-9

@@ -349,12 +349,13 @@ def total_derivatives(
                     total += weight * np.log(product)
                     product = 1.0
             firsts[objective] += weight * sums
-            second[objective] = squares
+            second[objective] = weight * squares
         total += weight * np.log(product)
+        # Whole rows, though half would do: loops of one length run faster.
         for k in range(n_objectives):
-            own = weight * second[k]
-            for other in range(k, n_objectives):
-                minima[k, other] += min(own, weight * second[other])
+            own = second[k]
+            for other in range(n_objectives):
+                minima[k, other] += min(own, second[other])
     for k in range(n_objectives):
         slope[k] += odds[k] * firsts[k]
         curvature[k, k] += odds[k] * firsts[k]

@@ -63,10 +63,11 @@ def violation(point: Floats, slope: Floats, bound: float) -> float:
 
 
 @kernel
-def boxed_step(matrix: Floats, slope: Floats, bound: float, estimate: Floats, step: Floats) -> None:
+def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, estimate: Floats, step: Floats) -> None:
     """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.
 
-    The plain Newton step where it stays inside; otherwise primal-dual interior-point steps on the quadratic.
+    The plain Newton step where it stays inside; otherwise primal-dual interior-point steps on the quadratic, until
+    its optimality conditions hold to `tolerance`.
     """
     n_objectives = estimate.shape[0]
     root = np.empty((n_objectives, n_objectives))
@@ -93,7 +94,7 @@ def boxed_step(matrix: Floats, slope: Floats, bound: float, estimate: Floats, st
         upper[k] = gap / (bound - point[k])
         lower[k] = gap / (bound + point[k])
     shift = 0.0
-    tolerance = 1e-14 * (1.0 + max_abs(slope))
+    tolerance = max(tolerance, 1e-14 * (1.0 + max_abs(slope)))
     for _ in range(60):
         dual = 0.0
         largest = 0.0

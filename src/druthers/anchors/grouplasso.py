@@ -589,7 +589,7 @@ def minimize_profile(
                 return
             copy_matrix(information, root)
             complete_rank(root, 0.0)
-            boxed_step(root, slope, bound, estimate, step)
+            boxed_step(root, slope, bound, 1e-4 * residual * min(residual, 1.0), estimate, step)
             decrement = 0.0
             for k in range(n_objectives):
                 decrement -= step[k] * slope[k]

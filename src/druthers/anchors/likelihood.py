@@ -16,7 +16,7 @@ from druthers.rankings import add_derivatives, complete, total_derivatives
 from druthers.types import Floats, Integers
 
 # How far from optimal, per ranking, a refit among many and a batch fit may stop.
-ONLINE_ACCURACY = 1e-8
+ONLINE_ACCURACY = 1e-9
 BATCH_ACCURACY = 1e-11
 
 
@@ -261,7 +261,7 @@ def minimize(
                 break
             copy_matrix(information, root)
             complete_rank(root, 0.0)
-            boxed_step(root, slope, bound, estimate, step)
+            boxed_step(root, slope, bound, 1e-4 * residual * min(residual, 1.0), estimate, step)
             decrement = 0.0
             for k in range(n_objectives):
                 decrement -= step[k] * slope[k]
