@@ -59,7 +59,7 @@ def as_ranking(ranking: RankingLike, n_objectives: int) -> Integers:
         return np.empty(0, dtype=np.int64)
     if array.dtype.kind not in "iu":
         raise InvalidRanking(f"a ranking must hold whole numbers, but got {_shown(ranking)}")
-    indices = np.ascontiguousarray(array, dtype=np.int64)
+    indices = array if array.dtype == np.int64 and array.flags.c_contiguous else np.array(array, dtype=np.int64)
     fault = _fault(indices, n_objectives)
     if fault == 1:
         raise InvalidRanking(f"a ranking must name objectives 0 to {n_objectives - 1}, but got {_shown(ranking)}")

@@ -94,6 +94,7 @@ def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, es
         upper[k] = gap / (bound - point[k])
         lower[k] = gap / (bound + point[k])
     shift = 0.0
+    reach = 0.0
     tolerance = max(tolerance, 1e-14 * (1.0 + max_abs(slope)))
     for _ in range(60):
         dual = 0.0
@@ -111,7 +112,8 @@ def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, es
         if max(0.01 * dual, largest) <= tolerance:
             break
         average /= 2.0 * n_objectives
-        target = average * (0.1 if dual < 100.0 * average else 0.3)
+        # The further the last step went, the bolder the next one.
+        target = average * (0.01 if reach > 0.9 else 0.1 if dual < 100.0 * average else 0.3)
         for k in range(n_objectives):
             for other in range(k, n_objectives):
                 root[k, other] = matrix[k, other]

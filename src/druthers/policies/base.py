@@ -408,13 +408,12 @@ class Policy(ABC):
                 raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
         except TypeError as problem:
             raise InvalidOffer(f"an arm must be hashable, but got the offer {ids!r}") from problem
-        find = self._arms.rows
+        find = self._arms.rows.__getitem__
         try:
-            rows = [find[arm] for arm in ids]
+            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
         except KeyError:
             self.add_arms(ids)
-            rows = [find[arm] for arm in ids]
-        return ids, np.array(rows, dtype=np.int64)
+            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
 
     def _new_arm(self, arm: Hashable) -> int:
         row = self._arms.add(arm)
