@@ -45,7 +45,7 @@ def test_exploration_takes_the_same_coins():
     assert np.array_equal(fast.arms, slow.arms)
 
 
-def test_episodes_cross_chunks(monkeypatch):
+def test_episodes_cross_chunks():
     """A tape of several chunks plays on where the last one ended."""
     tape = Synthetic(**SMALL, offered=3).tape(seed=1, horizon=4_500)
     fast, slow = (run(make_policy("prucb", n_objectives=4), tape) for run in (simulate, simulate_by_steps))

@@ -6,6 +6,7 @@ or inlined into a compiled episode, so single steps and simulations agree bit fo
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -64,9 +65,10 @@ def _cache_folder() -> Path:
 
 def _forget_old(caches: Path) -> None:
     """Remove all but the latest caches: each change of the sources leaves one of some 20 MB behind."""
-    latest_first = sorted(caches.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)
-    for folder in latest_first[KEPT_CACHES:]:
-        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # another process may be tidying up too
+        latest_first = sorted(caches.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)
+        for folder in latest_first[KEPT_CACHES:]:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 CACHE = _cache_folder()

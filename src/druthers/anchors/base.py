@@ -120,18 +120,17 @@ def remember(rows: Any, user: int, ranking: NDArray[Any]) -> None:
 
 
 @kernel
-def fold_oldest(rows: Any, user: int, n_folded: int, weights: Floats) -> None:
+def fold_oldest(rows: Any, user: int, n_folded: int) -> None:
     """Turn the oldest kept rankings into a quadratic at the current estimate, and drop them.
 
     With loss_j(c) replaced by 1/2 c'Fc - f'c + constant: F gains the Hessian, f the Hessian times c minus the gradient.
-    `weights` (n_folded,) says how much of each ranking counts.
     """
     estimate = rows.estimate[user]
     n_objectives = estimate.shape[0]
     slope = np.zeros(n_objectives)
     curvature = np.zeros((n_objectives, n_objectives))
     for row in range(n_folded):
-        add_derivatives(rows.orders[user, row], rows.lengths[user, row], estimate, weights[row], slope, curvature)
+        add_derivatives(rows.orders[user, row], rows.lengths[user, row], estimate, 1.0, slope, curvature)
     for k in range(n_objectives):
         value = -slope[k]
         for other in range(n_objectives):

@@ -74,12 +74,11 @@ class GroupLassoRows(NamedTuple):
 
 
 class GroupLasso(Anchor):
-    r"""The preference and the per-ranking deviations of the group-wise lasso likelihood (Eq. 9), to optimality.
+    """The preference and the per-ranking deviations of the group-wise lasso likelihood (Eq. 9), to optimality.
 
-    Use it to reproduce the paper's robust estimator, or for its list of suspects. It minimizes
-    :math:`\sum_j \ell(S_j; c + \delta_j) + \eta \sum_j |\delta_j|_2` over centered :math:`c` and :math:`\delta_j`, all
-    with no entry beyond the bound. A ranking whose gradient norm at the estimate is at most the penalty has deviation
-    zero, exactly.
+    Use it to reproduce the paper's robust estimator, or for its list of suspects. It minimizes the sum over
+    rankings of loss(S_j; c + delta_j) + penalty |delta_j|, over centered c and delta_j, all with no entry beyond the
+    bound. A ranking whose gradient norm at the estimate is at most the penalty has deviation zero, exactly.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class Likelihood(Anchor):
 def _hear(rows: Any, user: int, ranking: Integers) -> None:
     window = rows.orders.shape[1]
     if rows.kept[user] == window:
-        fold_oldest(rows, user, window // 2, np.ones(window // 2))
+        fold_oldest(rows, user, window // 2)
     row = rows.kept[user]
     complete(ranking, rows.orders[user, row])
     rows.lengths[user, row] = ranking.shape[0]
@@ -152,7 +152,7 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
     window = rows.orders.shape[1]
     for row in range(n_rankings):
         if rows.kept[user] == window:
-            fold_oldest(rows, user, window // 2, np.ones(window // 2))
+            fold_oldest(rows, user, window // 2)
         kept = rows.kept[user]
         rows.lengths[user, kept] = lengths[row]
         for place in range(n_objectives):
