@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from druthers.environments import Reviews, Synthetic
-from druthers.errors import InvalidSetting
+from druthers.environments.base import distinct
+from druthers.errors import InvalidSetting, UnknownName
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -64,6 +65,53 @@ def test_reversed_queries_name_the_least_wanted_first():
     assert np.array_equal(joined(tape, "orders"), expected)
 
 
+def test_several_users_of_a_round_are_different_and_all_equally_likely():
+    tape = Synthetic(users_per_round=3).tape(seed=1, horizon=4_000)
+    users = joined(tape, "users").reshape(4_000, 3)
+    assert all(len(set(row)) == 3 for row in users.tolist())
+    assert np.abs(np.bincount(users.ravel(), minlength=20) - 600).max() < 5 * np.sqrt(4_000 * 0.15 * 0.85)
+    assert joined(tape, "orders").shape == (12_000, 20)
+
+
+@pytest.mark.parametrize(("n", "size"), [(5, 1), (5, 2), (40, 10), (5, 5), (1_000, 7)])
+def test_distinct_numbers_are_uniform_in_every_place(n, size):
+    drawn = distinct(np.random.default_rng(4), 20_000, n, size)
+    assert drawn.shape == (20_000, size)
+    assert all(len(set(row)) == size for row in drawn[:500].tolist())
+    for place in (0, size - 1):
+        counts = np.bincount(drawn[:, place], minlength=n)
+        assert len(counts) == n
+        assert np.abs(counts - 20_000 / n).max() < 6 * np.sqrt(20_000 / n)
+
+
+def test_a_fixed_permutation_is_one_for_a_run_and_another_for_the_next():
+    world = Reviews(rewards=np.ones((2, 3)), preferences=[[0.0, 30.0, -30.0]], corruption=1.0, permutation="fixed")
+    seen = {
+        tuple(np.unique(joined(world.tape(seed=seed, horizon=5_000), "orders"), axis=0).ravel()) for seed in range(9)
+    }
+    assert all(len(orders) == 3 for orders in seen)
+    assert len(seen) > 2
+
+
+def test_an_adaptive_adversary_turns_around_what_was_said():
+    world = Reviews(rewards=np.ones((2, 3)), preferences=[[30.0, 0.0, -30.0]], corruption=0.3, permutation="adaptive")
+    tape = world.tape(seed=1, horizon=300)
+    orders, corrupted = joined(tape, "orders"), joined(tape, "corrupted")
+    assert np.all(orders[~corrupted] == [0, 1, 2])
+    assert np.mean(np.all(orders[corrupted][3:] == [2, 1, 0], axis=1)) > 0.9
+
+
+def test_a_tape_takes_rankings_from_elsewhere():
+    tape = Synthetic(n_objectives=3, users_per_round=2).tape(seed=1, horizon=3_000)
+    said = [[2, 0], [], [1]] * 2_000
+    other = tape.with_rankings(said)
+    orders, lengths = joined(other, "orders"), joined(other, "lengths")
+    assert [order[:length].tolist() for order, length in zip(orders, lengths, strict=True)] == said
+    assert np.array_equal(joined(other, "reward_noise"), joined(tape, "reward_noise"))
+    with pytest.raises(InvalidSetting, match="needs 6000 rankings, one for each interaction, but got 1"):
+        tape.with_rankings([[0]])
+
+
 def test_dirichlet_preferences_sum_to_the_scale():
     tape = Synthetic(preference_law="dirichlet", scale=3.0).tape(seed=1, horizon=1)
     assert tape.preferences.sum(axis=1) == pytest.approx(np.full(20, 3.0))
@@ -74,6 +122,12 @@ def test_bad_settings_are_refused():
         Synthetic(corruption=2)
     with pytest.raises(InvalidSetting, match="offered must lie between 1 and 40 arms, but got 41"):
         Synthetic(offered=41).tape(seed=1, horizon=10)
+    with pytest.raises(UnknownName, match="did you mean .reversed."):
+        Synthetic(permutation="reverse")
+    with pytest.raises(InvalidSetting, match="users_per_round must lie between 1 and 20"):
+        Synthetic(users_per_round=21).tape(seed=1, horizon=1)
+    with pytest.raises(InvalidSetting, match="length must lie between 1 and 20"):
+        Synthetic(length=0).tape(seed=1, horizon=1)
     with pytest.raises(InvalidSetting, match="must agree in D"):
         Reviews(rewards=np.ones((2, 3)), preferences=np.ones((2, 4)))
 

@@ -7,7 +7,7 @@ import pytest
 
 from druthers import MOPQUCB, POLICIES, Mixture, make_policy
 from druthers.environments import Reviews, Synthetic
-from druthers.simulation import simulate, simulate_by_steps
+from druthers.simulation import play_by_steps, play_tape, simulate, spread_rounds
 from druthers.testing import same_state
 
 SMALL = {"n_arms": 9, "n_objectives": 4, "n_users": 3}
@@ -19,7 +19,13 @@ WORLDS = {
         rewards=np.random.default_rng(0).uniform(0, 5, (9, 4)),
         preferences=np.random.default_rng(1).uniform(-2, 2, (3, 4)),
     ),
+    "two users a round": Synthetic(**SMALL, offered=3, users_per_round=2),
 }
+
+
+def played(policy, tape, stops=(17, 150)):
+    parts = [part for _, part in play_tape(policy, tape, np.array(stops))]
+    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 
 @pytest.mark.parametrize("name", [*POLICIES, "mo-pqucb with a mixture"])
@@ -32,22 +38,52 @@ def test_episode_equals_single_steps(name):
     for label, world in WORLDS.items():
         tape = world.tape(seed=7, horizon=300)
         compiled, stepped = build(), build()
-        fast, slow = simulate(compiled, tape), simulate_by_steps(stepped, tape)
-        assert np.array_equal(fast.arms, slow.arms), label
-        assert np.array_equal(fast.regret, slow.regret), label
+        (arms, regret), slow = played(compiled, tape), play_by_steps(stepped, tape)
+        assert np.array_equal(arms, slow.arms), label
+        assert np.array_equal(regret, slow.regret), label
         assert same_state(compiled.state(), stepped.state()), label
 
 
 def test_exploration_takes_the_same_coins():
     tape = WORLDS["a quarter offered, sparse short corrupted queries"].tape(seed=3, horizon=400)
-    fast = simulate(make_policy("s-ucb", n_objectives=4, exploration=0.3), tape)
-    slow = simulate_by_steps(make_policy("s-ucb", n_objectives=4, exploration=0.3), tape)
-    assert np.array_equal(fast.arms, slow.arms)
+    arms, _ = played(make_policy("s-ucb", n_objectives=4, exploration=0.3), tape)
+    assert np.array_equal(arms, play_by_steps(make_policy("s-ucb", n_objectives=4, exploration=0.3), tape).arms)
 
 
 def test_episodes_cross_chunks():
     """A tape of several chunks plays on where the last one ended."""
     tape = Synthetic(**SMALL, offered=3).tape(seed=1, horizon=4_500)
-    fast, slow = (run(make_policy("prucb", n_objectives=4), tape) for run in (simulate, simulate_by_steps))
-    assert np.array_equal(fast.arms, slow.arms)
-    assert np.all(fast.regret >= 0.0)
+    arms, regret = played(make_policy("prucb", n_objectives=4), tape, stops=(4_096, 4_097))
+    assert np.array_equal(arms, play_by_steps(make_policy("prucb", n_objectives=4), tape).arms)
+    assert np.all(regret >= 0.0)
+
+
+@pytest.mark.parametrize("name", ["s-ucb", "mo-oful", "conucb", "mo-pqucb", "mo-pqucb-recipe", "oracle"])
+def test_a_run_is_what_was_played_looked_at_now_and_then(name):
+    world = Synthetic(**SMALL, offered=3, users_per_round=2)
+    tape, rounds = world.tape(seed=(2, 1), horizon=300), np.array([1, 40, 300])
+    policy, twin = (make_policy(name, n_objectives=4, seed=5) for _ in range(2))
+    run, (arms, regret) = simulate(policy, tape, rounds), played(twin, tape)
+    assert run.regret == pytest.approx(np.cumsum(regret)[2 * rounds - 1])
+    utilities = tape.preferences.mean(axis=0) @ tape.means.T
+    assert run.pulls.tolist() == np.bincount(arms, minlength=9)[np.argsort(-utilities)].tolist()
+    if not policy.learns_preference:
+        assert np.isnan(run.error).all()
+        assert np.isnan(run.gram_error).all()
+        return
+    beliefs = [policy.preference(user) for user in range(3)]
+    misses = [belief.weights - truth for belief, truth in zip(beliefs, tape.preferences, strict=True)]
+    assert run.error[-1] == pytest.approx(np.mean([np.linalg.norm(miss) for miss in misses]))
+    if name != "oracle":
+        grams = [np.linalg.inv(belief.covariance) for belief in beliefs]
+        norms = [np.sqrt(miss @ gram @ miss) for miss, gram in zip(misses, grams, strict=True)]
+        assert run.gram_error[-1] == pytest.approx(np.mean(norms), rel=1e-6)
+
+
+def test_rounds_to_look_at_serve_plain_and_logarithmic_plots():
+    rounds = spread_rounds(1_000_000)
+    assert rounds[0] == 1
+    assert rounds[-1] == 1_000_000
+    assert 200 <= len(rounds) <= 250
+    assert np.all(np.diff(rounds) > 0)
+    assert spread_rounds(3).tolist() == [1, 2, 3]

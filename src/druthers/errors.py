@@ -8,6 +8,8 @@
     ├── UnknownName          (KeyError)    a name that no registry holds
     ├── UnknownUser          (KeyError)    a user never seen, or retired
     ├── UnknownArm           (KeyError)    an arm never seen, or retired
+    ├── InvalidExperiment    (ValueError)  an experiment that cannot be played, or results that are not there
+    ├── MissingExtra         (ImportError) a part that needs an optional package
     ├── NoPreference                       a policy that does not learn preferences was asked for one
     └── DamagedState                       a saved state that is not whole, or of a version we cannot read
 
@@ -17,7 +19,9 @@ Each message states the law, then what arrived, then the way out where there is 
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Iterable
+from typing import Any
 
 
 class DruthersError(Exception):
@@ -42,6 +46,25 @@ class InvalidFeedback(DruthersError, ValueError):
 
 class InvalidOffer(DruthersError, ValueError):
     """An offer breaks its law."""
+
+
+class InvalidExperiment(DruthersError, ValueError):
+    """An experiment cannot be played, or its results are not there."""
+
+
+class MissingExtra(DruthersError, ImportError):
+    """A part needs an optional package that is not installed."""
+
+
+def needs(module: str, extra: str) -> Any:
+    """Return an optional module, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise MissingExtra(
+            f"this needs {package}, which is not installed; install it with: pip install 'druthers[{extra}]'"
+        ) from None
 
 
 class UnknownName(DruthersError, KeyError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,79 +14,141 @@ from druthers.policies import Policy
 from druthers.policies.base import answer_policy, ask_policy, hear_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers
 
+# Preference errors are averaged over at most so many users, so that measuring costs little however many there are.
+MEASURED_USERS = 100
 
-class Run(NamedTuple):
-    """What came of a policy on a tape, round by round: the arm it chose and the regret of that choice."""
+
+class Played(NamedTuple):
+    """Some rounds as they were played, one row for each interaction: the arm chosen and the regret of that choice."""
 
     arms: Integers
     regret: Floats
 
 
-def simulate(policy: Policy, tape: Tape) -> Run:
+class Run(NamedTuple):
+    """What came of a policy on a tape, read after some of its rounds.
+
+    Attributes
+    ----------
+    rounds
+        The rounds, counted from 1, after which the others were read.
+    regret
+        Cumulative regret.
+    error
+        Euclidean distance of estimated and true preference, averaged over users; NaN where none is learned.
+    gram_error
+        The same in the norm of the policy's own matrix V, as in the paper's appendix.
+    pulls
+        How often each arm was chosen, the arm that is best on average over the users first.
+    """
+
+    rounds: Integers
+    regret: Floats
+    error: Floats
+    gram_error: Floats
+    pulls: Integers
+
+
+def spread_rounds(horizon: int, points: int = 200) -> Integers:
+    """Return rounds at which to read a curve: evenly spread for a plain plot, and evenly in the logarithm."""
+    even = np.linspace(1, horizon, min(points, horizon))
+    return np.unique(np.concatenate([even, np.geomspace(1, horizon, 50)]).round().astype(np.int64))
+
+
+def simulate(policy: Policy, tape: Tape, rounds: Integers | None = None) -> Run:
     """Let a fresh policy play a whole tape, compiled; it ends in the state that single steps would lead to.
+
+    Parameters
+    ----------
+    policy
+        One that has not played yet.
+    tape
+        What it plays on.
+    rounds
+        After which rounds to look, rising; some two hundred by default.
 
     Examples
     --------
     >>> from druthers import make_policy
     >>> from druthers.environments import Synthetic
     >>> tape = Synthetic().tape(seed=1, horizon=50)
-    >>> simulate(make_policy("s-ucb", n_objectives=20), tape).arms.shape
+    >>> simulate(make_policy("s-ucb", n_objectives=20), tape).regret.shape
     (50,)
     """
+    stops = spread_rounds(tape.horizon) if rounds is None else np.asarray(rounds, dtype=np.int64)
+    total = 0.0
+    curve: list[float] = []
+    pulls = np.zeros(len(tape.means), dtype=np.int64)
+    errors = np.full((2, len(stops)), np.nan)
+    measured = tape.preferences[:MEASURED_USERS]
+    for reached, played in play_tape(policy, tape, stops):
+        total += float(played.regret.sum())
+        pulls += np.bincount(played.arms, minlength=len(pulls))
+        if len(curve) < len(stops) and reached == stops[len(curve)]:
+            errors[:, len(curve)] = policy._distances(measured)
+            curve.append(total)
+    best_first = np.argsort(-(tape.means @ tape.preferences.mean(axis=0)), kind="stable")
+    return Run(stops, np.array(curve), errors[0], errors[1], pulls[best_first])
+
+
+def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int, Played]]:
+    """Let a fresh policy play a tape, pausing after the rounds in `stops`; yield each round reached and the play."""
     n_arms, n_users = len(tape.means), len(tape.preferences)
     policy.add_arms(range(n_arms))
     policy.add_users(range(n_users))
-    utilities = tape.preferences @ tape.means.T
+    best = np.full(n_users, np.nan)
     arm_rows = np.array([policy._arms.rows[arm] for arm in range(n_arms)], dtype=np.int64)
     user_rows = np.array([policy._users.rows[user] for user in range(n_users)], dtype=np.int64)
-    arms, regret = np.empty(tape.horizon, dtype=np.int64), np.empty(tape.horizon)
+    truth = (float(policy.exploration), arm_rows, user_rows, tape.means, tape.preferences, best)
+    batch = tape.users_per_round
     start, compiled = 0, None
     for chunk in tape.chunks():
-        rounds = len(chunk.users)
+        rows = len(chunk.users)
+        end = start + rows // batch
         n_offered = chunk.offers.shape[1] or n_arms
-        noise = policy._noise.standard_normal((rounds, n_offered * policy.noise_per_arm))
-        coins = policy._coins.random((rounds, 2)) if policy.exploration else np.ones((rounds, 2))
-        arguments = (
-            policy._state,
-            *chunk_arrays(chunk),
-            noise,
-            coins,
-            float(policy.exploration),
-            arm_rows,
-            user_rows,
-            tape.means,
-            tape.preferences,
-            utilities,
-            arms[start : start + rounds],
-            regret[start : start + rounds],
-        )
-        compiled = compiled or bound(play, *arguments)
-        compiled(*arguments)
-        start += rounds
-    return Run(arms=arms, regret=regret)
+        noise = policy._noise.standard_normal((rows, n_offered * policy.noise_per_arm))
+        coins = policy._coins.random((rows, 2)) if policy.exploration else np.ones((rows, 2))
+        played = Played(np.empty(rows, dtype=np.int64), np.empty(rows))
+        pauses = [*stops[np.searchsorted(stops, start, "right") : np.searchsorted(stops, end, "left")].tolist(), end]
+        first = 0
+        for pause in pauses:
+            last = (pause - start) * batch
+            part = tuple(array[first:last] for array in (*chunk_arrays(chunk), noise, coins, *played))
+            arguments = (policy._state, batch, *truth, *part)
+            compiled = compiled or bound(play, *arguments)
+            compiled(*arguments)
+            yield pause, Played(played.arms[first:last], played.regret[first:last])
+            first = last
+        start = end
 
 
-def simulate_by_steps(policy: Policy, tape: Tape) -> Run:
-    """Do the same through `hear`, `ask`, `choose` and `learn`: slow, and the meaning of `simulate`."""
+def play_by_steps(policy: Policy, tape: Tape) -> Played:
+    """Do the same through `hear`, `ask`, `choose` and `learn`: slow, and the meaning of `play_tape`."""
     n_arms, n_users = len(tape.means), len(tape.preferences)
     policy.add_arms(range(n_arms))
     policy.add_users(range(n_users))
-    utilities = tape.preferences @ tape.means.T
-    arms, regret = [], []
+    arms: list[int] = []
+    regret = []
     for chunk in tape.chunks():
-        for t, user in enumerate(chunk.users.tolist()):
-            preference = tape.preferences[user]
-            policy.hear(user, chunk.orders[t, : chunk.lengths[t]])
-            question = policy.ask(user)
-            if question is not None:
-                policy.answer(user, question, likes(preference, question.objective))
-            offer = chunk.offers[t].tolist() or range(n_arms)
-            arm: Any = policy.choose(user, offer).arm
-            reward = tape.means[arm] + chunk.reward_noise[t]
-            policy.learn(user, arm, reward, felt_utility(preference, chunk.preference_noise[t], reward))
-            arms.append(arm)
-            regret.append(max(utilities[user, other] for other in offer) - utilities[user, arm])
-    return Run(arms=np.array(arms), regret=np.array(regret))
+        users = chunk.users.tolist()
+        for first in range(0, len(users), tape.users_per_round):
+            batch = range(first, first + tape.users_per_round)
+            for t in batch:
+                user = users[t]
+                policy.hear(user, chunk.orders[t, : chunk.lengths[t]])
+                question = policy.ask(user)
+                if question is not None:
+                    policy.answer(user, question, likes(tape.preferences[user], question.objective))
+                offer = chunk.offers[t].tolist() or range(n_arms)
+                arm: Any = policy.choose(user, offer).arm
+                arms.append(arm)
+                utilities = [expected_utility(tape.preferences[user], tape.means[other]) for other in offer]
+                regret.append(max(utilities) - utilities[offer.index(arm)])
+            for t, arm in zip(batch, arms[-len(batch) :], strict=True):
+                reward = tape.means[arm] + chunk.reward_noise[t]
+                utility = felt_utility(tape.preferences[users[t]], chunk.preference_noise[t], reward)
+                policy.learn(users[t], arm, reward, utility)
+    return Played(arms=np.array(arms), regret=np.array(regret))
 
 
 def chunk_arrays(chunk: Chunk) -> tuple[Any, ...]:
@@ -103,6 +166,15 @@ def felt_utility(preference: Floats, noise: Floats, reward: Floats) -> float:
 
 
 @kernel
+def expected_utility(preference: Floats, mean: Floats) -> float:
+    """Return the inner product of the true preference and the true mean reward, summed in order."""
+    utility = 0.0
+    for k in range(preference.shape[0]):
+        utility += preference[k] * mean[k]
+    return utility
+
+
+@kernel
 def likes(preference: Floats, objective: int) -> float:
     """Return a user's answer to "do you care about this?": 1 if its weight is above the mean of the user's weights."""
     mean = 0.0
@@ -114,6 +186,13 @@ def likes(preference: Floats, objective: int) -> float:
 @kernel
 def play(
     state: Any,
+    batch: int,
+    exploration: float,
+    arm_rows: Integers,
+    user_rows: Integers,
+    means: Floats,
+    preferences: Floats,
+    best_of_all: Floats,
     users: Integers,
     offers: Integers,
     orders: NDArray[np.int16],
@@ -122,16 +201,14 @@ def play(
     preference_noise: Floats,
     noise: Floats,
     coins: Floats,
-    exploration: float,
-    arm_rows: Integers,
-    user_rows: Integers,
-    means: Floats,
-    preferences: Floats,
-    utilities: Floats,
     arms: Integers,
     regret: Floats,
 ) -> None:
-    """Play some rounds: write the arm chosen and its regret for each, and leave `state` as single steps would."""
+    """Play some rounds of `batch` interactions each: all of a round choose before any of them learns.
+
+    Writes the arm chosen and its regret for each interaction, and leaves `state` as single steps would. Where all arms
+    are offered, `best_of_all` keeps each user's best utility once it is known; NaN before.
+    """
     n_objectives = means.shape[1]
     everything = offers.shape[1] == 0
     n_offered = arm_rows.shape[0] if everything else offers.shape[1]
@@ -154,19 +231,38 @@ def play(
             for j in range(n_offered):
                 rows[j] = arm_rows[offers[t, j]]
         score_policy(state, row, rows, noise[t], reasons)
-        scores = reasons[3]
-        place = 0
-        for j in range(1, n_offered):
-            if scores[j] > scores[place]:
-                place = j
-        if coins[t, 0] < exploration:
-            place = np.argsort(-scores, kind="mergesort")[int(coins[t, 1] * n_offered)]
+        rank = int(coins[t, 1] * n_offered) if coins[t, 0] < exploration else 0
+        place = place_of_rank(reasons[3], rank)
         arm = place if everything else offers[t, place]
-        best = -np.inf
-        for j in range(n_offered):
-            best = max(best, utilities[user, j if everything else offers[t, j]])
-        for k in range(n_objectives):
-            reward[k] = means[arm, k] + reward_noise[t, k]
-        learn_policy(state, row, arm_rows[arm], reward, felt_utility(preferences[user], preference_noise[t], reward))
+        best = best_of_all[user] if everything else np.nan
+        if np.isnan(best):
+            best = -np.inf
+            for j in range(n_offered):
+                other = j if everything else offers[t, j]
+                best = max(best, expected_utility(preferences[user], means[other]))
+            best_of_all[user] = best
         arms[t] = arm
-        regret[t] = best - utilities[user, arm]
+        regret[t] = best - expected_utility(preferences[user], means[arm])
+        if (t + 1) % batch == 0:
+            for s in range(t + 1 - batch, t + 1):
+                for k in range(n_objectives):
+                    reward[k] = means[arms[s], k] + reward_noise[s, k]
+                utility = felt_utility(preferences[users[s]], preference_noise[s], reward)
+                learn_policy(state, user_rows[users[s]], arm_rows[arms[s]], reward, utility)
+
+
+@kernel
+def place_of_rank(scores: Floats, rank: int) -> int:
+    """Return where the score of a rank stands, 0 for the best; of equal scores the earlier has the better rank."""
+    place = 0
+    for j in range(1, scores.shape[0]):
+        if scores[j] > scores[place]:
+            place = j
+    for _ in range(rank):
+        following = -1
+        for j in range(scores.shape[0]):
+            behind = scores[j] < scores[place] or (scores[j] == scores[place] and j > place)
+            if behind and (following < 0 or scores[j] > scores[following]):
+                following = j
+        place = following
+    return place

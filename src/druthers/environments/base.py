@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from druthers.errors import InvalidSetting
-from druthers.rankings import Adversary, sample_rankings
-from druthers.types import Floats, Integers
+from druthers.errors import InvalidSetting, UnknownName
+from druthers.rankings import Adversary, as_ranking, sample_rankings
+from druthers.types import Floats, Integers, RankingLike
 
-# Rounds drawn at a time, so that any horizon needs the memory of one chunk; part of what a seed means.
+# Interactions drawn at a time, so that any horizon needs the memory of one chunk; part of what a seed means.
 CHUNK = 4_096
+
+Seed: TypeAlias = int | tuple[int, ...]
+Permutation: TypeAlias = Literal["fresh", "fixed", "reversed", "adaptive"] | ArrayLike | Adversary
 
 
 class Chunk(NamedTuple):
-    """Some rounds of a tape, one row each.
+    """Some rounds of a tape, one row for each interaction: a round has as many rows in a row as users who interact.
 
-    `offers` (rounds, n) lists the arms offered, or has no columns where all arms are; `lengths` is 0 in rounds without
-    a query. Only one arm is pulled in a round, so one row of noise serves whichever it is.
+    `offers` (rows, n) lists the arms offered, or has no columns where all arms are; `lengths` is 0 in rows without a
+    query. Only one arm is pulled in an interaction, so one row of noise serves whichever it is.
     """
 
     users: Integers
@@ -49,9 +53,19 @@ class Tape:
         True mean rewards (K, D).
     preferences
         True mean preferences (N, D).
+    permutation
+        The permutation of this run, where corruption is by a fixed one.
     """
 
-    def __init__(self, environment: Environment, seed: int, horizon: int, means: Floats, preferences: Floats) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        seed: Seed,
+        horizon: int,
+        means: Floats,
+        preferences: Floats,
+        permutation: Integers,
+    ) -> None:
         if horizon < 1:
             raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
         self.environment = environment
@@ -59,12 +73,54 @@ class Tape:
         self.horizon = horizon
         self.means = means
         self.preferences = preferences
+        self.permutation = permutation
+        self._said: tuple[NDArray[np.int16], Integers] | None = None
+
+    @property
+    def users_per_round(self) -> int:
+        """How many users interact in each round."""
+        return self.environment.users_per_round
+
+    def with_rankings(self, rankings: Sequence[RankingLike]) -> Tape:
+        """Return the same tape with other queries, one for each interaction, such as rankings read from text."""
+        rows, n_objectives = self.horizon * self.users_per_round, self.means.shape[1]
+        if len(rankings) != rows:
+            raise InvalidSetting(f"this tape needs {rows} rankings, one for each interaction, but got {len(rankings)}")
+        orders, lengths = np.zeros((rows, n_objectives), dtype=np.int16), np.zeros(rows, dtype=np.int64)
+        for row, ranking in enumerate(rankings):
+            checked = as_ranking(ranking, n_objectives)
+            orders[row, : len(checked)] = checked
+            lengths[row] = len(checked)
+        tape = copy.copy(self)
+        tape._said = orders, lengths
+        return tape
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yield the rounds in order, a few thousand at a time."""
-        for number, start in enumerate(range(0, self.horizon, CHUNK)):
+        """Yield the rounds in order, a few thousand rows at a time."""
+        step = max(1, CHUNK // self.users_per_round)
+        for number, start in enumerate(range(0, self.horizon, step)):
             rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1, number)))
-            yield self.environment.draw_chunk(rng, self.means, self.preferences, min(CHUNK, self.horizon - start))
+            rounds = min(step, self.horizon - start)
+            chunk = self.environment.draw_chunk(rng, self, rounds)
+            if self._said is not None:
+                rows = slice(start * self.users_per_round, (start + rounds) * self.users_per_round)
+                chunk = chunk._replace(orders=self._said[0][rows], lengths=self._said[1][rows])
+            yield chunk
+
+
+def distinct(rng: np.random.Generator, rows: int, n: int, size: int) -> Integers:
+    """Draw, for each row, `size` different numbers below n in random order."""
+    if size == 1:
+        return rng.integers(n, size=(rows, 1))
+    if size * size > 4 * n:
+        return np.argsort(rng.random((rows, n)), axis=1)[:, :size]
+    # Floyd: the number that would repeat is replaced by the largest allowed so far; few draws, however large n is.
+    drawn = np.empty((rows, size), dtype=np.int64)
+    for k, largest in enumerate(range(n - size, n)):
+        fresh = rng.integers(largest + 1, size=rows)
+        repeated = (drawn[:, :k] == fresh[:, None]).any(axis=1)
+        drawn[:, k] = np.where(repeated, largest, fresh)
+    return np.take_along_axis(drawn, np.argsort(rng.random((rows, size)), axis=1), axis=1)
 
 
 def upside_down(preferences: Floats) -> Integers:
@@ -75,6 +131,33 @@ def upside_down(preferences: Floats) -> Integers:
     return permutation
 
 
+class Contrarian:
+    """An adaptive adversary: it listens, and lets what was named first most often be wanted least.
+
+    It knows no preference, only the rankings so far (of the chunk of the tape that is being drawn).
+    """
+
+    def __init__(self, n_objectives: int) -> None:
+        self._places = np.zeros(n_objectives)
+        self._heard = 0
+
+    def __call__(self, row: int, past: list[Integers]) -> Integers:
+        """Return the permutation that turns the popularity of the objectives upside down."""
+        for ranking in past[self._heard :]:
+            self._places[ranking] += np.arange(len(ranking), 0, -1)
+        self._heard = len(past)
+        turned: Integers = upside_down(self._places[None])[0]
+        return turned
+
+
+# Ways to corrupt that need to know the run: from the tape and the preference of each row to what sample_rankings takes.
+NAMED_PERMUTATIONS: dict[str, Callable[[Tape, Floats], Integers | Adversary]] = {
+    "fixed": lambda tape, preferences: tape.permutation,
+    "reversed": lambda tape, preferences: upside_down(preferences),
+    "adaptive": lambda tape, preferences: Contrarian(preferences.shape[1]),
+}
+
+
 class Environment(ABC):
     """Users with hidden preferences, arms with hidden rewards, and what is said and felt round by round.
 
@@ -82,6 +165,9 @@ class Environment(ABC):
 
     Parameters
     ----------
+    users_per_round
+        How many different users interact in each round, as in Algorithm 1: all of them speak and choose before any
+        feedback is learned. One, as in the paper's experiments, by default.
     offered
         How many arms, drawn afresh, are offered each round; all of them by default.
     reward_noise
@@ -95,8 +181,9 @@ class Environment(ABC):
     corruption
         Chance that a query is drawn from a permuted preference (section 6.1).
     permutation
-        "fresh" for a new permutation each time, "reversed" for the user's own order turned upside down, an array for
-        one fixed permutation, or an adaptive adversary (see `sample_rankings`).
+        "fresh" for a new permutation each time, "fixed" for one that is drawn once in a run, "reversed" for the user's
+        own order turned upside down, "adaptive" for one that turns what was said so far upside down; or an array for
+        a permutation of your own, or an adversary of your own (see `sample_rankings`).
     """
 
     name: ClassVar[str]
@@ -104,13 +191,14 @@ class Environment(ABC):
     def __init__(
         self,
         *,
+        users_per_round: int = 1,
         offered: int | None = None,
         reward_noise: float = 0.5,
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
         query_rate: float = 1.0,
         corruption: float = 0.0,
-        permutation: Literal["fresh", "reversed"] | ArrayLike | Adversary = "fresh",
+        permutation: Permutation = "fresh",
     ) -> None:
         for name, value in (("reward_noise", reward_noise), ("preference_noise", preference_noise)):
             if not 0.0 <= value < np.inf:
@@ -118,6 +206,11 @@ class Environment(ABC):
         for name, value in (("query_rate", query_rate), ("corruption", corruption)):
             if not 0.0 <= value <= 1.0:
                 raise InvalidSetting(f"{name} must lie between 0 and 1, but got {value!r}")
+        if isinstance(length, str) and length != "random":
+            raise InvalidSetting(f'length must be a whole number, "random" or None, but got {length!r}')
+        if isinstance(permutation, str) and permutation not in ("fresh", *NAMED_PERMUTATIONS):
+            raise UnknownName.of("permutation", permutation, ("fresh", *NAMED_PERMUTATIONS))
+        self.users_per_round = users_per_round
         self.offered = offered
         self.reward_noise = reward_noise
         self.preference_noise = preference_noise
@@ -130,33 +223,40 @@ class Environment(ABC):
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and mean preferences (N, D)."""
 
-    def tape(self, *, seed: int, horizon: int) -> Tape:
+    def tape(self, *, seed: Seed, horizon: int) -> Tape:
         """Draw the truth of a run and the tape of its rounds."""
         means, preferences = self.draw_truth(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
         if self.offered is not None and not 1 <= self.offered <= len(means):
             raise InvalidSetting(f"offered must lie between 1 and {len(means)} arms, but got {self.offered!r}")
-        return Tape(self, seed, horizon, means, preferences)
+        if not 1 <= self.users_per_round <= len(preferences):
+            raise InvalidSetting(
+                f"users_per_round must lie between 1 and {len(preferences)} users, but got {self.users_per_round!r}"
+            )
+        if not isinstance(self.length, str | None) and not 1 <= self.length <= means.shape[1]:
+            raise InvalidSetting(
+                f'length must lie between 1 and {means.shape[1]} objectives or be "random", but got {self.length!r}'
+            )
+        permutation = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,))).permutation(means.shape[1])
+        return Tape(self, seed, horizon, means, preferences, permutation)
 
-    def draw_chunk(self, rng: np.random.Generator, means: Floats, preferences: Floats, rounds: int) -> Chunk:
+    def draw_chunk(self, rng: np.random.Generator, tape: Tape, rounds: int) -> Chunk:
         """Draw some rounds."""
-        n_arms, n_objectives = means.shape
-        users = rng.integers(len(preferences), size=rounds)
-        if self.offered is None:
-            offers = np.empty((rounds, 0), dtype=np.int64)
-        else:
-            # The first few of a random order: a uniform subset, in random order.
-            offers = np.argsort(rng.random((rounds, n_arms)), axis=1)[:, : self.offered]
-        lengths = self._lengths(rng, rounds, n_objectives)
-        permutation = self.permutation
-        if isinstance(permutation, str) and permutation == "reversed":
-            permutation = upside_down(preferences)[users]
+        n_arms, n_objectives = tape.means.shape
+        rows = rounds * self.users_per_round
+        users = distinct(rng, rounds, len(tape.preferences), self.users_per_round).ravel()
+        preferences = tape.preferences[users]
+        offers = distinct(rng, rows, n_arms, self.offered) if self.offered else np.empty((rows, 0), dtype=np.int64)
+        lengths = self._lengths(rng, rows, n_objectives)
+        permutation: Any = self.permutation
+        if isinstance(permutation, str) and permutation in NAMED_PERMUTATIONS:
+            permutation = NAMED_PERMUTATIONS[permutation](tape, preferences)
         sample = sample_rankings(
-            preferences[users], length=lengths, rng=rng, corruption=self.corruption, permutation=permutation
+            preferences, length=lengths, rng=rng, corruption=self.corruption, permutation=permutation
         )
-        shape = (rounds, n_objectives)
+        shape = (rows, n_objectives)
         return Chunk(
             users=users,
-            offers=np.ascontiguousarray(offers, dtype=np.int64),
+            offers=np.ascontiguousarray(offers),
             orders=sample.orders.astype(np.int16),
             lengths=sample.lengths,
             corrupted=sample.corrupted,
@@ -164,14 +264,14 @@ class Environment(ABC):
             preference_noise=np.sqrt(self.preference_noise) * rng.standard_normal(shape),
         )
 
-    def _lengths(self, rng: np.random.Generator, rounds: int, n_objectives: int) -> Integers:
+    def _lengths(self, rng: np.random.Generator, rows: int, n_objectives: int) -> Integers:
         if self.length is None:
-            lengths = np.full(rounds, n_objectives)
+            lengths = np.full(rows, n_objectives)
         elif isinstance(self.length, str):
-            lengths = rng.integers(1, n_objectives + 1, size=rounds)
+            lengths = rng.integers(1, n_objectives + 1, size=rows)
         else:
-            lengths = np.full(rounds, self.length)
-        return np.where(rng.random(rounds) < self.query_rate, lengths, 0)
+            lengths = np.full(rows, self.length)
+        return np.where(rng.random(rows) < self.query_rate, lengths, 0)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from druthers.environments.base import Environment
+from druthers.environments.base import Environment, Permutation
 from druthers.errors import InvalidSetting
-from druthers.rankings import Adversary
 from druthers.types import Floats
 
 
@@ -23,7 +22,7 @@ class Reviews(Environment):
         Mean rewards (K, D), or per user (N, K, D), of which the average over users is taken; an array or an .npy file.
     preferences
         Weights of the users (N, D); an array or an .npy file.
-    offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
+    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
         As in `Environment`.
 
     Examples
@@ -40,15 +39,17 @@ class Reviews(Environment):
         *,
         rewards: ArrayLike | str | Path,
         preferences: ArrayLike | str | Path,
+        users_per_round: int = 1,
         offered: int | None = None,
         reward_noise: float = 0.5,
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
         query_rate: float = 1.0,
         corruption: float = 0.0,
-        permutation: Literal["fresh", "reversed"] | ArrayLike | Adversary = "fresh",
+        permutation: Permutation = "fresh",
     ) -> None:
         super().__init__(
+            users_per_round=users_per_round,
             offered=offered,
             reward_noise=reward_noise,
             preference_noise=preference_noise,

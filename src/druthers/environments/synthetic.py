@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from druthers.environments.base import Environment
+from druthers.environments.base import Environment, Permutation
 from druthers.errors import InvalidSetting
-from druthers.rankings import Adversary
 from druthers.types import Floats
 
 
@@ -27,7 +25,7 @@ class Synthetic(Environment):
         Largest mean reward and weight.
     preference_law
         "uniform" for weights uniform on [0, scale]; "dirichlet" for weights that sum to scale.
-    offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
+    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
         As in `Environment`.
 
     Examples
@@ -47,15 +45,17 @@ class Synthetic(Environment):
         n_users: int = 20,
         scale: float = 5.0,
         preference_law: Literal["uniform", "dirichlet"] = "uniform",
+        users_per_round: int = 1,
         offered: int | None = 10,
         reward_noise: float = 0.5,
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
         query_rate: float = 1.0,
         corruption: float = 0.0,
-        permutation: Literal["fresh", "reversed"] | ArrayLike | Adversary = "fresh",
+        permutation: Permutation = "fresh",
     ) -> None:
         super().__init__(
+            users_per_round=users_per_round,
             offered=offered,
             reward_noise=reward_noise,
             preference_noise=preference_noise,

@@ -344,6 +344,20 @@ class Policy(ABC):
     def _preference(self, row: int) -> Preference:
         raise NotImplementedError
 
+    def _distances(self, truths: Floats) -> tuple[float, float]:
+        """Return how far the estimates of users 0, 1, ... are from the truth (n, D), on average.
+
+        Euclidean, and in the norm of V, the inverse of the covariance; NaN where no preference is learned. For the lab.
+        """
+        if not self.learns_preference:
+            return math.nan, math.nan
+        total = np.zeros(2)
+        for user, truth in enumerate(truths):
+            believed = self._preference(self._users.rows[user])
+            miss = believed.weights - truth
+            total += math.sqrt(miss @ miss), math.sqrt(max(miss @ np.linalg.pinv(believed.covariance) @ miss, 0.0))
+        return total[0] / len(truths), total[1] / len(truths)
+
     def state(self) -> dict[str, Any]:
         """Return all this policy knows, its chance included, as arrays and plain values."""
         return {

@@ -83,6 +83,14 @@ class LinearPolicy(Policy):
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
+    def _distances(self, truths: Floats) -> tuple[float, float]:
+        rows = np.array([self._users.rows[user] for user in range(len(truths))])
+        anchors = [self._anchor(row) for row in rows]
+        users = self._state.users
+        return mean_distances(
+            users.root, users.response, rows, np.array([anchor for anchor, _ in anchors]), anchors[0][1], truths
+        )
+
 
 class MOOFUL(LinearPolicy):
     """OFUL for hidden preferences: ridge regression of utility on reward, optimistic in the preference alone.
@@ -122,6 +130,33 @@ class MOOFUL(LinearPolicy):
 
     def _start_matrix(self) -> Floats:
         return self.ridge * np.eye(self.n_objectives)
+
+
+@kernel
+def mean_distances(
+    roots: Floats, responses: Floats, rows: Integers, anchors: Floats, pull: float, truths: Floats
+) -> tuple[float, float]:
+    """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of V = R'R."""
+    n_users, n_objectives = truths.shape
+    miss = np.empty(n_objectives)
+    plain = 0.0
+    weighted = 0.0
+    for user in range(n_users):
+        root = roots[rows[user]]
+        anchored_estimate(root, responses[rows[user]], anchors[user], pull, miss)
+        square = 0.0
+        for k in range(n_objectives):
+            miss[k] -= truths[user, k]
+            square += miss[k] * miss[k]
+        plain += np.sqrt(square)
+        square = 0.0
+        for k in range(n_objectives):
+            stretched = 0.0
+            for j in range(k, n_objectives):
+                stretched += root[k, j] * miss[j]
+            square += stretched * stretched
+        weighted += np.sqrt(square)
+    return plain / n_users, weighted / n_users
 
 
 @kernel

@@ -1,0 +1,17 @@
+"""Experiments: what is played, how it is spread over machines, and what came of it."""
+
+from __future__ import annotations
+
+from druthers.experiments.plan import Experiment, Row, experiment_names, load_experiment
+from druthers.experiments.results import Paired, Results, mean_and_error, paired
+
+__all__ = [
+    "Experiment",
+    "Paired",
+    "Results",
+    "Row",
+    "experiment_names",
+    "load_experiment",
+    "mean_and_error",
+    "paired",
+]

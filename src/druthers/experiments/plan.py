@@ -1,0 +1,323 @@
+"""An experiment: which policies play where, how long and how often; read from TOML and checked before anything runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import inspect
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from druthers.anchors import ANCHORS, make_anchor
+from druthers.environments import ENVIRONMENTS, Environment
+from druthers.errors import InvalidExperiment, UnknownName
+from druthers.policies import Policy, find_policy
+
+HERE = Path(__file__).parent
+
+# What the lab sets itself: sizes come from the environment, chance from the run, the truth from the tape.
+SET_BY_THE_LAB = {"n_objectives", "seed", "preferences", "rewards"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of an experiment's table: a policy with its settings, in an environment with its settings.
+
+    Attributes
+    ----------
+    label
+        Its name in the table, different for each row.
+    group
+        The name of its policy in the experiment, the same for all values of what is varied.
+    varied
+        The values of what is varied, by short name.
+    """
+
+    label: str
+    group: str
+    policy: str
+    params: dict[str, Any]
+    environment: dict[str, Any]
+    horizon: int
+    varied: dict[str, Any]
+
+    def make_environment(self) -> Environment:
+        """Return the environment of this row."""
+        settings = dict(self.environment)
+        return ENVIRONMENTS[settings.pop("name")](**settings)
+
+    def make_policy(self, n_objectives: int, seed: int = 0, **truth: Any) -> Policy:
+        """Return a fresh policy of this row; `truth` is for policies that know it."""
+        family = find_policy(self.policy)
+        params = {key: _lively(value) for key, value in self.params.items()} | truth
+        if "horizon" in _parameters(family):
+            params.setdefault("horizon", self.horizon)
+        return family(n_objectives=n_objectives, seed=seed, **params)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is to be played; `load_experiment` reads one from a file.
+
+    Attributes
+    ----------
+    name, title, about
+        How it is called, in a word, a line and a paragraph.
+    figure
+        What it shows best: "regret", "error" (preference errors over time) or "varied" (against what is varied).
+    horizon, runs, seed
+        Rounds of a run, number of runs, and the seed that all of them follow from.
+    points
+        About how many rounds of a run are kept.
+    environment
+        Name and settings of the environment.
+    policies
+        Settings of each policy by label; `policy` names it where the label does not.
+    vary
+        Lists of values, or ranges {low, high}, by path: "horizon", "environment.KEY", "policies.LABEL.KEY" or
+        "policies.*.KEY" for all policies that take it.
+    samples
+        How many combinations of what is varied to draw at random; all of them by default.
+    """
+
+    name: str
+    environment: dict[str, Any]
+    policies: dict[str, dict[str, Any]]
+    title: str = ""
+    about: str = ""
+    figure: str = "regret"
+    horizon: int = 2_000
+    runs: int = 10
+    seed: int = 1
+    points: int = 200
+    vary: dict[str, Any] = dataclasses.field(default_factory=dict)
+    samples: int | None = None
+
+    FIGURES: ClassVar = ("regret", "error", "varied")
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], name: str) -> Experiment:
+        """Check the content of a file and return the experiment, or say what is wrong with it."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        _refuse_unknown(content, known, f"experiment {name!r}")
+        for key in ("environment", "policies"):
+            if not isinstance(content.get(key), Mapping) or not content[key]:
+                raise InvalidExperiment(f"an experiment must have a table [{key}], but {name!r} has none")
+        experiment = cls(**{"name": name, **content})
+        experiment.check()
+        return experiment
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Experiment:
+        """Return the same with other values, each at its path (see `vary`)."""
+        content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        for path, value in settings.items():
+            content = _placed(content, self.full_path(path), value)
+        return Experiment.of(content, self.name)
+
+    def only(self, labels: Iterable[str]) -> Experiment:
+        """Return the same with some of its policies, or others at their defaults."""
+        chosen: dict[str, dict[str, Any]] = {}
+        for label in labels:
+            if label not in self.policies:
+                find_policy(label)
+            chosen[label] = self.policies.get(label, {})
+        return dataclasses.replace(self, policies=chosen)
+
+    def full_path(self, path: str) -> str:
+        """Return the path that a short one means: a bare KEY is that of the environment or of all policies."""
+        if "." in path or path in {field.name for field in dataclasses.fields(self)}:
+            return path
+        places = []
+        if path in _parameters(_environment_class(self.environment)):
+            places.append(f"environment.{path}")
+        places += [
+            f"policies.{label}.{path}"
+            for label, given in self.policies.items()
+            if path in _parameters(find_policy(given.get("policy", label)))
+        ]
+        if len(places) == 1:
+            return places[0]
+        if places and not places[0].startswith("environment"):
+            return f"policies.*.{path}"
+        if places:
+            raise InvalidExperiment(f"{path!r} could be {' or '.join(places)}; write it in full")
+        keys = [*_parameters(_environment_class(self.environment)), *self._policy_keys()]
+        raise UnknownName.of("setting", path, sorted(set(keys)))
+
+    def _policy_keys(self) -> list[str]:
+        return [
+            key
+            for label, given in self.policies.items()
+            for key in _parameters(find_policy(given.get("policy", label)))
+            if key not in SET_BY_THE_LAB
+        ]
+
+    def check(self) -> None:
+        """Refuse what could not be played, before anything is."""
+        for key in ("horizon", "runs", "points"):
+            _require_whole(key, getattr(self, key), 1)
+        _require_whole("seed", self.seed, 0)
+        if self.samples is not None:
+            _require_whole("samples", self.samples, 1)
+        if self.figure not in self.FIGURES:
+            raise UnknownName.of("figure", self.figure, self.FIGURES)
+        if self.figure == "varied" and not self.vary:
+            raise InvalidExperiment("a figure of what is varied needs a table [vary]")
+        for row in self.rows():
+            # The smallest tape tells the sizes; making both objects lets their own laws speak.
+            tape = row.make_environment().tape(seed=self.seed, horizon=1)
+            row.make_policy(tape.means.shape[1])
+
+    def rows(self) -> list[Row]:
+        """Return every policy with every combination of what is varied that concerns it."""
+        rows: dict[str, Row] = {}
+        for combination in self._combinations():
+            content: dict[str, Any] = {
+                "horizon": self.horizon,
+                "environment": self.environment,
+                "policies": self.policies,
+            }
+            for path, value in combination.items():
+                content = _placed(content, path, value)
+            for group, given in content["policies"].items():
+                params = dict(given)
+                policy = params.pop("policy", group)
+                varied = {
+                    path.rpartition(".")[2]: value
+                    for path, value in combination.items()
+                    if not path.startswith("policies.") or path.split(".")[1] in (group, "*")
+                }
+                values = ", ".join(f"{key}={_short(value)}" for key, value in varied.items())
+                label = f"{group} [{values}]" if varied else group
+                row = Row(label, group, policy, params, content["environment"], content["horizon"], varied)
+                self._check_names(row)
+                rows[label] = row
+        return list(rows.values())
+
+    def _check_names(self, row: Row) -> None:
+        family = find_policy(row.policy)
+        known = [key for key in _parameters(family) if key not in SET_BY_THE_LAB]
+        _refuse_unknown(row.params, known, f"policy {row.group!r}")
+        _refuse_unknown(row.environment, ["name", *_parameters(_environment_class(row.environment))], "the environment")
+
+    def _combinations(self) -> Iterator[dict[str, Any]]:
+        paths = {self.full_path(path): values for path, values in self.vary.items()}
+        for path, values in paths.items():
+            ranged = isinstance(values, Mapping)
+            if ranged:
+                _refuse_unknown(values, ["low", "high"], f"the range of {path!r}")
+                if set(values) != {"low", "high"} or not values["low"] < values["high"]:
+                    raise InvalidExperiment(f"a range needs low < high, but {path!r} has {dict(values)!r}")
+            elif not isinstance(values, list) or not values:
+                raise InvalidExperiment(f"what is varied needs a list of values, but {path!r} has {values!r}")
+            if ranged and self.samples is None:
+                raise InvalidExperiment(f"a range is drawn from at random, so {path!r} needs `samples`, a number")
+        if self.samples is None:
+            for values in itertools.product(*paths.values()):
+                yield dict(zip(paths, values, strict=True))
+            return
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(3,)))
+        for _ in range(self.samples):
+            yield {path: _drawn(values, rng) for path, values in paths.items()}
+
+    def settings(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return dataclasses.asdict(self)
+
+
+def experiment_names() -> list[str]:
+    """Return the names of the experiments that come with the package."""
+    return sorted(path.stem for path in HERE.glob("*.toml"))
+
+
+def load_experiment(source: str | Path) -> Experiment:
+    """Read an experiment by its name or from a file.
+
+    Examples
+    --------
+    >>> load_experiment("synthetic").horizon
+    2000
+    """
+    path = Path(source)
+    if path.suffix != ".toml":
+        if str(source) not in experiment_names():
+            raise UnknownName.of("experiment", str(source), experiment_names())
+        path = HERE / f"{source}.toml"
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidExperiment(f"an experiment file must be readable, but {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidExperiment(f"an experiment must be valid TOML, but {path}: {error}") from None
+    return Experiment.of(content, path.stem)
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    names = list(known)
+    for key in given:
+        if key not in names:
+            close = difflib.get_close_matches(key, names, n=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            raise InvalidExperiment(f"unknown key {key!r} in {where}; known: {', '.join(names)}{hint}")
+
+
+def _require_whole(key: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidExperiment(f"{key} must be a whole number of at least {least}, but got {value!r}")
+
+
+def _parameters(kind: type) -> list[str]:
+    return list(inspect.signature(kind).parameters)
+
+
+def _environment_class(settings: Mapping[str, Any]) -> type[Environment]:
+    name = settings.get("name")
+    if name not in ENVIRONMENTS:
+        raise UnknownName.of("environment", name, ENVIRONMENTS)
+    return ENVIRONMENTS[name]
+
+
+def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """Return a copy of nested tables with a value at a dotted path; * stands for every policy that takes the key."""
+    head, _, rest = path.partition(".")
+    if not rest:
+        return {**content, head: value}
+    if head == "*":
+        return {
+            label: {**given, rest: value} if rest in _parameters(find_policy(given.get("policy", label))) else given
+            for label, given in content.items()
+        }
+    if not isinstance(content.get(head), Mapping):
+        raise UnknownName.of("path", path, [key for key, item in content.items() if isinstance(item, Mapping)])
+    return {**content, head: _placed(content[head], rest, value)}
+
+
+def _drawn(values: Any, rng: np.random.Generator) -> Any:
+    """Draw one of some values, or from a range: whole numbers stay whole, positive ranges are even in the logarithm."""
+    if not isinstance(values, Mapping):
+        return values[rng.integers(len(values))]
+    low, high = values["low"], values["high"]
+    if isinstance(low, int) and isinstance(high, int):
+        return int(rng.integers(low, high + 1))
+    if low > 0:
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+    return float(rng.uniform(low, high))
+
+
+def _lively(value: Any) -> Any:
+    """Return the anchor that a name or a table with a name stands for; anything else as it is."""
+    if isinstance(value, str) and value in ANCHORS:
+        return make_anchor(value)
+    if isinstance(value, Mapping) and "name" in value:
+        return make_anchor(**value)
+    return value
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,298 @@
+"""What came of an experiment: curves of every run, tables over them, and the files they are kept in."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import platform
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import druthers
+from druthers.errors import InvalidExperiment, UnknownName, needs
+from druthers.experiments.plan import Experiment, Row
+from druthers.simulation import Run
+from druthers.types import Floats, Integers
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+CURVES = ("regret", "error", "gram_error")
+
+
+class Paired(NamedTuple):
+    """How much more one policy lost than another on the same tapes: mean difference and its uncertainty.
+
+    Attributes
+    ----------
+    mean, error
+        Mean of the differences and its standard error.
+    low, high
+        The confidence interval of Student's t.
+    p
+        Two-sided chance of such a mean were there no difference.
+    """
+
+    mean: float
+    error: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """The runs of an experiment.
+
+    Attributes
+    ----------
+    experiment
+        What was played.
+    runs
+        One `Run` for each run of each row, by the row's label, in order of runs.
+    seconds
+        How long each of them took.
+    data
+        Where the environment's data came from, if from anywhere.
+    """
+
+    experiment: Experiment
+    runs: dict[str, list[Run]]
+    seconds: dict[str, list[float]]
+    data: str | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of the experiment, in its order."""
+        return self.experiment.rows()
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the rows."""
+        return list(self.runs)
+
+    def rounds(self, label: str) -> Integers:
+        """Return the rounds after which the curves of a row were read, counted from 1."""
+        return self._of(label)[0].rounds
+
+    def curves(self, label: str, what: str = "regret") -> Floats:
+        """Return a curve for each run (runs, points): "regret", "error" or "gram_error" of the preference."""
+        return np.array([getattr(run, what) for run in self._of(label)])
+
+    def final_regret(self, label: str) -> Floats:
+        """Return the regret of each run at its end."""
+        return self.curves(label)[:, -1]
+
+    def shares(self, label: str) -> Floats:
+        """Return which share of the choices each arm had (runs, arms), the arm that is best on average first."""
+        pulls = np.array([run.pulls for run in self._of(label)], dtype=float)
+        return pulls / pulls.sum(axis=1, keepdims=True)
+
+    def end_error(self, label: str, what: str = "error") -> Floats:
+        """Return the mean preference error of each run over its last tenth; NaN where no preference is learned."""
+        late = self.rounds(label) > 0.9 * self.rounds(label)[-1]
+        return self.curves(label, what)[:, late].mean(axis=1)
+
+    def growth(self, label: str) -> Floats:
+        """Return the exponent a of regret ~ t^a in each run, fitted to its last nine tenths on logarithmic axes."""
+        rounds = self.rounds(label)
+        # Evenly in the logarithm, so that the many late points do not outvote the early ones.
+        picked = np.unique(np.searchsorted(rounds, np.geomspace(max(rounds[-1] / 10, 1), rounds[-1], 20)))
+        picked = picked[picked < len(rounds)]
+        if len(picked) < 2:
+            return np.full(len(self._of(label)), np.nan)
+        logs = np.log(np.maximum(self.curves(label)[:, picked], 1e-12))
+        return np.polyfit(np.log(rounds[picked]), logs.T, 1)[0]
+
+    def paired(self, first: str, second: str, level: float = 0.95) -> Paired:
+        """Compare the final regret of two rows, run by run."""
+        return paired(self.final_regret(first), self.final_regret(second), level)
+
+    def best(self) -> str:
+        """Return the label of the row with the least mean regret."""
+        return min(self.labels, key=lambda label: float(self.final_regret(label).mean()))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures of every row: the content of summary.json, the same wherever it was computed."""
+        rows = {row.label: row for row in self.rows}
+        return {
+            "experiment": self.experiment.name,
+            "horizon": self.experiment.horizon,
+            "runs": self.experiment.runs,
+            "seed": self.experiment.seed,
+            "data": self.data,
+            "policies": {label: self._figures(rows[label]) for label in self.labels},
+        }
+
+    def _figures(self, row: Row) -> dict[str, Any]:
+        final = self.final_regret(row.label)
+        figures: dict[str, Any] = {"policy": row.policy, "params": row.params, "varied": row.varied}
+        for name, values in (
+            ("final_regret", final),
+            ("growth_exponent", self.growth(row.label)),
+            ("preference_error", self.end_error(row.label)),
+            ("gram_error", self.end_error(row.label, "gram_error")),
+        ):
+            mean, error = mean_and_error(values)
+            figures |= {f"{name}_mean": _number(mean), f"{name}_se": _number(error)}
+        figures["best_arm_share"] = _number(float(self.shares(row.label)[:, 0].mean()))
+        figures["final_regret_runs"] = [_number(value) for value in final]
+        return figures
+
+    def timing(self) -> dict[str, Any]:
+        """Return the microseconds a round took: the content of timing.json; no two runs of a machine agree on it."""
+        horizons = {row.label: row.horizon for row in self.rows}
+        return {
+            "policies": {
+                label: {"us_per_round": round(1e6 * float(np.median(seconds)) / horizons[label], 3)}
+                for label, seconds in self.seconds.items()
+            }
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """Return what made these results: the content of settings.json."""
+        packages = {name: metadata.version(name) for name in ("numpy", "numba")}
+        versions = {"druthers": druthers.__version__, "python": platform.python_version(), **packages}
+        return {"experiment": self.experiment.settings(), "data": self.data, "versions": versions}
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the curves in long form: one line for each label, run and round."""
+        pyarrow = needs("pyarrow", "lab")
+        columns: dict[str, list[Any]] = {name: [] for name in ("label", "run", "round", *CURVES)}
+        for label, runs in self.runs.items():
+            for number, run in enumerate(runs):
+                columns["label"] += [label] * len(run.rounds)
+                columns["run"].append(np.full(len(run.rounds), number, dtype=np.int32))
+                columns["round"].append(run.rounds)
+                for name in CURVES:
+                    columns[name].append(getattr(run, name))
+        arrays = {
+            name: pyarrow.array(parts).dictionary_encode() if name == "label" else np.concatenate(parts)
+            for name, parts in columns.items()
+        }
+        return pyarrow.table(arrays)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the curves in long form as a pandas frame."""
+        needs("pandas", "lab")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the curves in long form as a polars frame."""
+        frame: polars.DataFrame = needs("polars", "polars").from_arrow(self.to_arrow())
+        return frame
+
+    def _arms(self) -> pyarrow.Table:
+        pyarrow = needs("pyarrow", "lab")
+        keys = [(label, number, run.pulls) for label, runs in self.runs.items() for number, run in enumerate(runs)]
+        return pyarrow.table(
+            {
+                "label": pyarrow.array([label for label, _, pulls in keys for _ in pulls]).dictionary_encode(),
+                "run": np.concatenate([np.full(len(pulls), number, dtype=np.int32) for _, number, pulls in keys]),
+                "place": np.concatenate([np.arange(len(pulls), dtype=np.int32) for _, _, pulls in keys]),
+                "pulls": np.concatenate([pulls for _, _, pulls in keys]),
+            }
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write summary.json, timing.json, settings.json, curves.parquet and arms.parquet, each whole or not at all."""
+        parquet = needs("pyarrow.parquet", "lab")
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        for name, table in (("curves", self.to_arrow()), ("arms", self._arms())):
+            with replaced(place / f"{name}.parquet") as path:
+                parquet.write_table(table, path, compression="zstd")
+        for name in ("settings", "timing", "summary"):  # the summary last: where it is, all is
+            with replaced(place / f"{name}.json") as path:
+                path.write_text(json.dumps(getattr(self, name)(), indent=1, allow_nan=False) + "\n", "utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Results:
+        """Read what `save` wrote."""
+        parquet = needs("pyarrow.parquet", "lab")
+        place = Path(folder)
+        if not (place / "summary.json").exists():
+            raise InvalidExperiment(
+                f"results are a folder with a summary.json, but {place} has none; `druthers run` makes one"
+            )
+        settings = json.loads((place / "settings.json").read_text("utf-8"))
+        timing = json.loads((place / "timing.json").read_text("utf-8"))["policies"]
+        experiment = Experiment(**settings["experiment"])
+        curves, arms = (_by_run(parquet.read_table(place / f"{name}.parquet")) for name in ("curves", "arms"))
+        runs: dict[str, list[Run]] = {}
+        for key, part in curves.items():
+            run = Run(part["round"], *(part[name] for name in CURVES), arms[key]["pulls"])
+            runs.setdefault(key[0], []).append(run)
+        horizons = {row.label: row.horizon for row in experiment.rows()}
+        seconds = {label: [timing[label]["us_per_round"] * horizons[label] / 1e6] for label in runs}
+        return cls(experiment, runs, seconds, settings["data"])
+
+    def _of(self, label: str) -> list[Run]:
+        if label not in self.runs:
+            raise UnknownName.of("row", label, self.runs)
+        return self.runs[label]
+
+
+def mean_and_error(values: ArrayLike) -> tuple[float, float]:
+    """Return the mean and its standard error, NaN for a single value."""
+    array = np.asarray(values, dtype=float)
+    error = array.std(ddof=1) / math.sqrt(len(array)) if len(array) > 1 else math.nan
+    return float(array.mean()), float(error)
+
+
+def paired(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Paired:
+    """Compare two series of runs on the same tapes by their differences, with Student's t."""
+    special = needs("scipy.special", "lab")
+    differences = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    mean, error = mean_and_error(differences)
+    if not error > 0.0:  # a single run, or no difference in any
+        reach = 0.0 if len(differences) > 1 else math.inf
+        return Paired(mean, error, mean - reach, mean + reach, float(mean == 0.0 or reach > 0.0))
+    freedom = len(differences) - 1
+    reach = error * float(special.stdtrit(freedom, 0.5 + level / 2.0))
+    return Paired(mean, error, mean - reach, mean + reach, 2.0 * float(special.stdtr(freedom, -abs(mean / error))))
+
+
+class replaced:  # noqa: N801 - used like a function
+    """A path to write to; the file takes its final name only when the block ends well, so none is ever half-written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._draft = path.with_name(f".{path.name}.{os.getpid()}")
+
+    def __enter__(self) -> Path:
+        return self._draft
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            with open(self._draft, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(self._draft, self._path)
+        else:
+            self._draft.unlink(missing_ok=True)
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _by_run(table: pyarrow.Table) -> dict[tuple[str, int], dict[str, Any]]:
+    """Cut a table in long form into the columns of each label and run, in order of appearance."""
+    labels = table["label"].combine_chunks()
+    codes, numbers = labels.indices.to_numpy(), table["run"].to_numpy()
+    columns = {name: table[name].to_numpy() for name in table.column_names if name not in ("label", "run")}
+    starts = [0, *(np.flatnonzero((np.diff(codes) != 0) | (np.diff(numbers) != 0)) + 1).tolist(), len(codes)]
+    parts: dict[tuple[str, int], dict[str, Any]] = {}
+    for start, end in itertools.pairwise(starts):
+        key = (labels.dictionary[int(codes[start])].as_py(), int(numbers[start]))
+        parts[key] = {name: values[start:end] for name, values in columns.items()}
+    return parts
