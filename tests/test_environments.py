@@ -122,7 +122,7 @@ def test_bad_settings_are_refused():
         Synthetic(corruption=2)
     with pytest.raises(InvalidSetting, match="offered must lie between 1 and 40 arms, but got 41"):
         Synthetic(offered=41).tape(seed=1, horizon=10)
-    with pytest.raises(UnknownName, match="did you mean .reversed."):
+    with pytest.raises(UnknownName, match=r"did you mean .reversed."):
         Synthetic(permutation="reverse")
     with pytest.raises(InvalidSetting, match="users_per_round must lie between 1 and 20"):
         Synthetic(users_per_round=21).tape(seed=1, horizon=1)

@@ -9,6 +9,7 @@
     ├── UnknownUser          (KeyError)    a user never seen, or retired
     ├── UnknownArm           (KeyError)    an arm never seen, or retired
     ├── InvalidExperiment    (ValueError)  an experiment that cannot be played, or results that are not there
+    ├── EngineFailure                      tasks could not be carried out where they were sent
     ├── MissingExtra         (ImportError) a part that needs an optional package
     ├── NoPreference                       a policy that does not learn preferences was asked for one
     └── DamagedState                       a saved state that is not whole, or of a version we cannot read
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 from collections.abc import Iterable
 from typing import Any
 
@@ -52,19 +54,22 @@ class InvalidExperiment(DruthersError, ValueError):
     """An experiment cannot be played, or its results are not there."""
 
 
+class EngineFailure(DruthersError):
+    """Tasks could not be carried out where they were sent."""
+
+
 class MissingExtra(DruthersError, ImportError):
     """A part needs an optional package that is not installed."""
 
 
-def needs(module: str, extra: str) -> Any:
-    """Return an optional module, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
+def needs(module: str, extra: str, *, load: bool = True) -> Any:
+    """Return an optional module, or say how to install it; without `load`, only see that it is there."""
+    package = module.partition(".")[0]
+    if importlib.util.find_spec(package) is None:
         raise MissingExtra(
             f"this needs {package}, which is not installed; install it with: pip install 'druthers[{extra}]'"
-        ) from None
+        )
+    return importlib.import_module(module) if load else None
 
 
 class UnknownName(DruthersError, KeyError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -9,8 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers.environments.base import Environment, Permutation
-from druthers.errors import InvalidSetting
+from druthers.environments.standins import STAND_INS, make_stand_in
+from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Floats
+
+# Where named data sets are looked for: one folder each, as `read_folder` takes it.
+DATA_VARIABLE = "DRUTHERS_DATA"
 
 
 class Reviews(Environment):
@@ -18,10 +25,14 @@ class Reviews(Environment):
 
     Parameters
     ----------
+    data
+        A folder with the arrays (see `read_folder`), or "tripadvisor" or "beeradvocate": the folder of that name
+        under `DRUTHERS_DATA` if there is one, else a simulated stand-in. `source` says which it was.
     rewards
-        Mean rewards (K, D), or per user (N, K, D), of which the average over users is taken; an array or an .npy file.
+        Instead of a folder: mean rewards (K, D), or per user (N, K, D), of which the average over users is taken; an
+        array or an .npy file.
     preferences
-        Weights of the users (N, D); an array or an .npy file.
+        With `rewards`: weights of the users (N, D); an array or an .npy file.
     users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
         As in `Environment`.
 
@@ -37,8 +48,9 @@ class Reviews(Environment):
     def __init__(
         self,
         *,
-        rewards: ArrayLike | str | Path,
-        preferences: ArrayLike | str | Path,
+        data: str | Path | None = None,
+        rewards: ArrayLike | str | Path | None = None,
+        preferences: ArrayLike | str | Path | None = None,
         users_per_round: int = 1,
         offered: int | None = None,
         reward_noise: float = 0.5,
@@ -58,25 +70,75 @@ class Reviews(Environment):
             corruption=corruption,
             permutation=permutation,
         )
-        means, weights = _table(rewards, "rewards"), _table(preferences, "preferences")
+        if data is not None and rewards is None and preferences is None:
+            means, weights, kind = find_data(data)
+        elif data is None and rewards is not None and preferences is not None:
+            means, weights, kind = _array(rewards, "rewards"), _array(preferences, "preferences"), "own"
+        else:
+            raise InvalidSetting("review data must be given either as `data` or as `rewards` and `preferences`")
         if means.ndim == 3:
             means = means.mean(axis=0)
         if means.ndim != 2 or weights.ndim != 2 or means.shape[1] != weights.shape[1]:
             raise InvalidSetting(
                 f"rewards (K, D) and preferences (N, D) must agree in D, but got {means.shape} and {weights.shape}"
             )
+        self.data = data
         self.rewards = rewards
         self.preferences = preferences
         self._truth = np.ascontiguousarray(means), np.ascontiguousarray(weights)
+        digest = hashlib.sha256(b"".join(array.tobytes() for array in self._truth)).hexdigest()[:12]
+        self.source = f"{kind} data {digest}" if kind != "simulated" else f"simulated stand-in for {data}"
 
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and weights (N, D): the same for every run."""
         return self._truth
 
 
-def _table(source: ArrayLike | str | Path, what: str) -> Floats:
-    values = np.load(source, allow_pickle=False) if isinstance(source, str | Path) else source
-    table = np.asarray(values, dtype=np.float64)
-    if not np.all(np.isfinite(table)):
-        raise InvalidSetting(f"{what} must be finite")
-    return table
+def find_data(data: str | Path) -> tuple[Floats, Floats, str]:
+    """Return rewards, preferences and what they are, from a folder, or by name from `DRUTHERS_DATA` or a stand-in."""
+    home = os.environ.get(DATA_VARIABLE)
+    if data in STAND_INS:
+        if home is None:
+            return *make_stand_in(str(data)), "simulated"
+        return *read_folder(Path(home) / data), str(data)
+    if not Path(data).is_dir():
+        raise UnknownName.of("folder or data set", str(data), STAND_INS)
+    return *read_folder(Path(data)), Path(data).name
+
+
+def read_folder(folder: Path) -> tuple[Floats, Floats]:
+    """Return rewards and preferences from a folder.
+
+    It holds one array file of each, `*reward*.npy` and `*preference*.npy`, or the tables rewards.csv and
+    preferences.csv: a line of names first, then one line for each item or user, whose first field is its name.
+    """
+    arrays = []
+    for what in ("reward", "preference"):
+        files = sorted(folder.glob(f"*{what}*.npy")) or sorted(folder.glob(f"{what}s.csv"))
+        if len(files) != 1:
+            raise InvalidSetting(
+                f"a data folder must hold one *{what}*.npy or {what}s.csv, but {folder} holds {len(files)}"
+            )
+        arrays.append(_array(files[0], what + "s"))
+    return arrays[0], arrays[1]
+
+
+def _array(source: ArrayLike | str | Path, what: str) -> Floats:
+    try:
+        if isinstance(source, str | Path):
+            source = _table(Path(source)) if Path(source).suffix == ".csv" else np.load(source, allow_pickle=False)
+        array = np.asarray(source, dtype=np.float64)
+    except (OSError, ValueError) as error:
+        raise InvalidSetting(f"{what} must be numbers, an .npy file or a table of numbers, but: {error}") from None
+    if array.size == 0 or not np.all(np.isfinite(array)):
+        raise InvalidSetting(f"{what} must be finite numbers, at least one")
+    return array
+
+
+def _table(path: Path) -> list[list[float]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = [line for line in csv.reader(file) if line]
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != len(lines[0]):
+            raise ValueError(f"line {number} has {len(line)} fields, the first has {len(lines[0])}")
+    return [[float(field) for field in line[1:]] for line in lines[1:]]

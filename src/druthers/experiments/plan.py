@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import importlib.util
 import inspect
 import itertools
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -54,7 +56,7 @@ class Row:
 
     def make_policy(self, n_objectives: int, seed: int = 0, **truth: Any) -> Policy:
         """Return a fresh policy of this row; `truth` is for policies that know it."""
-        family = find_policy(self.policy)
+        family = policy_class(self.policy)
         params = {key: _lively(value) for key, value in self.params.items()} | truth
         if "horizon" in _parameters(family):
             params.setdefault("horizon", self.horizon)
@@ -125,7 +127,7 @@ class Experiment:
         chosen: dict[str, dict[str, Any]] = {}
         for label in labels:
             if label not in self.policies:
-                find_policy(label)
+                policy_class(label)
             chosen[label] = self.policies.get(label, {})
         return dataclasses.replace(self, policies=chosen)
 
@@ -139,7 +141,7 @@ class Experiment:
         places += [
             f"policies.{label}.{path}"
             for label, given in self.policies.items()
-            if path in _parameters(find_policy(given.get("policy", label)))
+            if path in _parameters(policy_class(given.get("policy", label)))
         ]
         if len(places) == 1:
             return places[0]
@@ -154,7 +156,7 @@ class Experiment:
         return [
             key
             for label, given in self.policies.items()
-            for key in _parameters(find_policy(given.get("policy", label)))
+            for key in _parameters(policy_class(given.get("policy", label)))
             if key not in SET_BY_THE_LAB
         ]
 
@@ -201,7 +203,7 @@ class Experiment:
         return list(rows.values())
 
     def _check_names(self, row: Row) -> None:
-        family = find_policy(row.policy)
+        family = policy_class(row.policy)
         known = [key for key in _parameters(family) if key not in SET_BY_THE_LAB]
         _refuse_unknown(row.params, known, f"policy {row.group!r}")
         _refuse_unknown(row.environment, ["name", *_parameters(_environment_class(row.environment))], "the environment")
@@ -229,6 +231,27 @@ class Experiment:
     def settings(self) -> dict[str, Any]:
         """Return all of it as plain values."""
         return dataclasses.asdict(self)
+
+
+def policy_class(name: str) -> type[Policy]:
+    """Return the class of a policy: one of ours by name, or anyone's by FILE.py:Class."""
+    file, colon, wanted = name.rpartition(":")
+    if not colon:
+        return find_policy(name)
+    path = Path(file).resolve()
+    module = sys.modules.get(path.stem)
+    if module is None or getattr(module, "__file__", None) != str(path):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None or not path.exists():
+            raise InvalidExperiment(f"a policy of your own must be FILE.py:Class, but there is no {path}")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    found = getattr(module, wanted, None)
+    if not isinstance(found, type) or not issubclass(found, Policy):
+        classes = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Policy)]
+        raise UnknownName.of(f"policy of {path.name}", wanted, classes)
+    return found
 
 
 def experiment_names() -> list[str]:
@@ -290,7 +313,7 @@ def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         return {**content, head: value}
     if head == "*":
         return {
-            label: {**given, rest: value} if rest in _parameters(find_policy(given.get("policy", label))) else given
+            label: {**given, rest: value} if rest in _parameters(policy_class(given.get("policy", label))) else given
             for label, given in content.items()
         }
     if not isinstance(content.get(head), Mapping):

@@ -90,17 +90,20 @@ class Results:
 
     def final_regret(self, label: str) -> Floats:
         """Return the regret of each run at its end."""
-        return self.curves(label)[:, -1]
+        final: Floats = self.curves(label)[:, -1]
+        return final
 
     def shares(self, label: str) -> Floats:
         """Return which share of the choices each arm had (runs, arms), the arm that is best on average first."""
         pulls = np.array([run.pulls for run in self._of(label)], dtype=float)
-        return pulls / pulls.sum(axis=1, keepdims=True)
+        shares: Floats = pulls / pulls.sum(axis=1, keepdims=True)
+        return shares
 
     def end_error(self, label: str, what: str = "error") -> Floats:
         """Return the mean preference error of each run over its last tenth; NaN where no preference is learned."""
         late = self.rounds(label) > 0.9 * self.rounds(label)[-1]
-        return self.curves(label, what)[:, late].mean(axis=1)
+        errors: Floats = self.curves(label, what)[:, late].mean(axis=1)
+        return errors
 
     def growth(self, label: str) -> Floats:
         """Return the exponent a of regret ~ t^a in each run, fitted to its last nine tenths on logarithmic axes."""
@@ -111,7 +114,8 @@ class Results:
         if len(picked) < 2:
             return np.full(len(self._of(label)), np.nan)
         logs = np.log(np.maximum(self.curves(label)[:, picked], 1e-12))
-        return np.polyfit(np.log(rounds[picked]), logs.T, 1)[0]
+        exponents: Floats = np.polyfit(np.log(rounds[picked]), logs.T, 1)[0]
+        return exponents
 
     def paired(self, first: str, second: str, level: float = 0.95) -> Paired:
         """Compare the final regret of two rows, run by run."""
@@ -230,7 +234,7 @@ class Results:
         curves, arms = (_by_run(parquet.read_table(place / f"{name}.parquet")) for name in ("curves", "arms"))
         runs: dict[str, list[Run]] = {}
         for key, part in curves.items():
-            run = Run(part["round"], *(part[name] for name in CURVES), arms[key]["pulls"])
+            run = Run(part["round"], part["regret"], part["error"], part["gram_error"], arms[key]["pulls"])
             runs.setdefault(key[0], []).append(run)
         horizons = {row.label: row.horizon for row in experiment.rows()}
         seconds = {label: [timing[label]["us_per_round"] * horizons[label] / 1e6] for label in runs}

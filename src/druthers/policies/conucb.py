@@ -146,9 +146,10 @@ class ConUCB(LinearPolicy):
             answers=np.zeros(n_users),
         )
 
-    def _anchor(self, row: int) -> tuple[Floats, float]:
-        answered = self._state.users.key_response[row].copy()
-        solve(self._state.users.key_root[row], answered)
+    def _anchors(self, rows: Integers) -> tuple[Floats, float]:
+        answered = self._state.users.key_response[rows]
+        for answer, root in zip(answered, self._state.users.key_root[rows], strict=True):
+            solve(root, answer)
         return answered, 1.0 - self.feedback_weight
 
 

@@ -71,25 +71,22 @@ class LinearPolicy(Policy):
             feedbacks=np.zeros(n_users),
         )
 
-    def _anchor(self, row: int) -> tuple[Floats, float]:
-        """Return a user's anchor and how hard it pulls."""
-        return np.zeros(self.n_objectives), 0.0
+    def _anchors(self, rows: Integers) -> tuple[Floats, float]:
+        """Return the anchors of some users (n, D) and how hard they pull."""
+        return np.zeros((len(rows), self.n_objectives)), 0.0
 
     def _preference(self, row: int) -> Preference:
         root = self._state.users.root[row]
-        anchor, pull = self._anchor(row)
+        anchors, pull = self._anchors(np.array([row]))
         weights, covariance = np.empty(self.n_objectives), np.empty_like(root)
-        anchored_estimate(root, self._state.users.response[row], anchor, pull, weights)
+        anchored_estimate(root, self._state.users.response[row], anchors[0], pull, weights)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
-        anchors = [self._anchor(row) for row in rows]
         users = self._state.users
-        return mean_distances(
-            users.root, users.response, rows, np.array([anchor for anchor, _ in anchors]), anchors[0][1], truths
-        )
+        return mean_distances(users.root, users.response, rows, *self._anchors(rows), truths)
 
 
 class MOOFUL(LinearPolicy):

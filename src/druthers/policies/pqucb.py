@@ -197,8 +197,8 @@ class MOPQUCB(LinearPolicy):
             anchor=self.anchor.rows(n_users, self.n_objectives),
         )
 
-    def _anchor(self, row: int) -> tuple[Floats, float]:
-        return self._state.users.anchor.estimate[row], self._state.settings.pull
+    def _anchors(self, rows: Integers) -> tuple[Floats, float]:
+        return self._state.users.anchor.estimate[rows], self._state.settings.pull
 
 
 class MOPQUCBGL(MOPQUCB):

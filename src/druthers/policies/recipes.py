@@ -162,8 +162,8 @@ class MOPQUCBRecipe(LinearPolicy):
             total_length=np.zeros(n_users, dtype=np.int64),
         )
 
-    def _anchor(self, row: int) -> tuple[Floats, float]:
-        return self._state.users.anchor[row], 1.0 - self._alpha
+    def _anchors(self, rows: Integers) -> tuple[Floats, float]:
+        return self._state.users.anchor[rows], 1.0 - self._alpha
 
 
 class MOPQUCBGLRecipe(MOPQUCBRecipe):

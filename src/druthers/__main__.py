@@ -1,0 +1,31 @@
+"""The entry of the command line: errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+
+from druthers.errors import DruthersError, needs
+
+# What the exit codes say; 0 is success.
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code: 2 for a request that cannot be met, 1 for one that failed."""
+    try:
+        for package in ("typer", "scipy", "matplotlib", "pyarrow"):
+            needs(package, "lab", load=False)
+        from druthers.cli import app
+
+        app(prog_name="druthers")
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:
+            print("\nstopped; what was finished is kept: the same command goes on from there", file=sys.stderr)
+        raise
+    except DruthersError as error:
+        print(f"druthers: {error}", file=sys.stderr)
+        sys.exit(MISUSED if isinstance(error, ValueError | KeyError) else FAILED)
+
+
+if __name__ == "__main__":
+    main()

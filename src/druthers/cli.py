@@ -1,0 +1,393 @@
+"""The commands: read the arguments, call the lab, print."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from druthers import __version__
+from druthers.environments.reviews import DATA_VARIABLE, Reviews
+from druthers.errors import InvalidExperiment, UnknownName
+from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
+from druthers.experiments.engines import make_engine
+from druthers.policies import POLICIES
+from druthers.report import draw_figures, write_report
+from druthers.terminal import show_comparison, show_results, show_title, shown_progress
+
+# The experiments that make up the paper, in its order.
+PAPER = (
+    "synthetic",
+    "tripadvisor",
+    "beeradvocate",
+    "synthetic-corrupted",
+    "preference-error",
+    "length",
+    "corruption",
+)
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="""
+**Personalized multi-objective bandits that listen**: compare policies on the same draws, reproduce the paper, tune.
+
+Start with
+
+    druthers run synthetic
+
+which plays every policy of the paper in a few seconds and writes a report to look at.
+""",
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="An experiment of `druthers list`, or a TOML file.")]
+Runs = Annotated[int | None, typer.Option(min=1, help="Independent runs, each with its own draws.")]
+Horizon = Annotated[int | None, typer.Option(min=1, help="Rounds of a run.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="The seed of all runs: the same seed, the same results.")]
+Points = Annotated[int | None, typer.Option(min=1, help="About how many rounds of a run to keep in the curves.")]
+Policies = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,...", help="Only these policies, or others by name; your own as FILE.py:Class."),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting; may be repeated. KEY is a path such as `environment.corruption` or"
+        " `policies.s-ucb.width`, or just its last word where that is clear.",
+    ),
+]
+EngineName = Annotated[
+    str, typer.Option(metavar="NAME", help="Where to play: `processes`, `ray`, or an address `ray://HOST:PORT`.")
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="How many processes; one for each core by default.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Where results go: `results/NAME` by default.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help=f"Folder with the review data; else `{DATA_VARIABLE}`, else a stand-in."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON and nothing else.")]
+NoFigures = Annotated[bool, typer.Option("--no-figures", help="Write tables and curves only.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"druthers {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    name: Name,
+    runs: Runs = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    policies: Policies = None,
+    settings: Set = None,
+    points: Points = None,
+    engine: EngineName = "processes",
+    workers: Workers = None,
+    out: Out = None,
+    data: Data = None,
+    no_figures: NoFigures = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play an experiment: every policy on the same draws.
+
+    Prints a table and writes to `results/NAME`: `summary.json`, `timing.json`, `settings.json`, `curves.parquet`,
+    figures and `report.html`. Stopped halfway, the same command goes on from what was finished.
+
+        druthers run synthetic
+        druthers run synthetic --policies mo-pqucb-recipe,prucb-recipe --set corruption=0.2
+        druthers run tripadvisor --data ~/data --runs 20 --out hotels
+    """
+    experiment = _changed(_loaded(name, data), runs, horizon, seed, points, policies, settings)
+    console = _console(quiet or as_json)
+    results = _played(console, experiment, out or Path("results") / experiment.name, engine, workers)
+    folder = out or Path("results") / experiment.name
+    if not no_figures:
+        _illustrate(console, [results], folder)
+    _finish(console, results, folder, as_json)
+
+
+@app.command()
+def sweep(
+    name: Name,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="What to try: a list `0.01,0.1,1`, or a range `0.001..10` (with --samples). May be repeated.",
+        ),
+    ],
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many combinations at random instead of trying all.")
+    ] = None,
+    policies: Policies = None,
+    runs: Runs = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    settings: Set = None,
+    engine: EngineName = "processes",
+    workers: Workers = None,
+    out: Out = None,
+    data: Data = None,
+    no_figures: NoFigures = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Try settings: a grid, or a random search, over any parameters of policies or environment.
+
+    All settings play the same draws. The best is reported with its standard error; a setting chosen as the best of
+    many looks better than it is, so try it again with another `--seed`. What was finished is kept, as in `run`.
+
+        druthers sweep synthetic --policies mo-pqucb --vary radius_scale=0.01,0.03,0.1,0.3
+        druthers sweep synthetic --policies prucb --vary ridge=0.001..10 --vary normalization=1..20 --samples 30
+    """
+    experiment = _changed(_loaded(name, data), runs, horizon, seed, None, policies, settings)
+    changes = {experiment.full_path(key): values for key, values in (_varied(text) for text in vary)}
+    experiment = experiment.with_settings({"vary": changes, "samples": samples, "figure": "varied"})
+    console = _console(quiet or as_json)
+    folder = out or Path("results") / f"{experiment.name}-sweep"
+    results = _played(console, experiment, folder, engine, workers)
+    if not no_figures:
+        _illustrate(console, [results], folder)
+    _finish(console, results, folder, as_json)
+    console.print(_best_setting(results))
+
+
+@app.command()
+def reproduce(
+    runs: Runs = None,
+    seed: Seed = None,
+    engine: EngineName = "processes",
+    workers: Workers = None,
+    out: Out = None,
+    data: Data = None,
+    only: Annotated[str | None, typer.Option(metavar="A,B,...", help=f"Only some of: {', '.join(PAPER)}.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Play all experiments of the paper and write their figures and one report.
+
+    druthers reproduce
+    druthers reproduce --data ~/data --only synthetic,tripadvisor
+    """
+    names = PAPER if only is None else only.split(",")
+    for name in names:
+        if name not in PAPER:
+            raise UnknownName.of("experiment of the paper", name, PAPER)
+    experiments = [_changed(_loaded(name, data), runs, None, seed, None, None, None) for name in names]
+    console = _console(quiet)
+    folder = out or Path("results") / "paper"
+    everything = []
+    with make_engine(engine, workers) as at_work:
+        for experiment in experiments:
+            everything.append(_played(console, experiment, folder / experiment.name, at_work, workers))
+            show_results(console, everything[-1])
+            console.print()
+    for results in everything:
+        draw_figures(results, folder / results.experiment.name / "figures")
+    write_report(everything, folder / "report.html")
+    console.print(f"figures and curves in {folder}; open {folder / 'report.html'}")
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help="A policy of the results, or another results folder.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The same, to compare with.")],
+    results: Annotated[
+        Path, typer.Option("--in", metavar="DIR", help="The results folder that A and B are policies of.")
+    ] = Path("results/synthetic"),
+    level: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Level of the confidence interval.")] = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two policies, or two results folders, run by run: paired differences with confidence intervals.
+
+    druthers compare mo-pqucb-recipe prucb-recipe --in results/synthetic
+    druthers compare results/synthetic results/other
+    """
+    pairs: list[tuple[str, str, Paired]] = []
+    if Path(first).is_dir() and Path(second).is_dir():
+        ours, theirs = Results.load(first), Results.load(second)
+        _require_same_draws(ours, theirs)
+        for label in ours.labels:
+            if label in theirs.labels:
+                difference = paired(ours.final_regret(label), theirs.final_regret(label), level)
+                pairs.append((f"{label} in {first}", f"{label} in {second}", difference))
+        if not pairs:
+            raise InvalidExperiment(f"two results must share a policy to be compared, but {first} and {second} do not")
+    else:
+        loaded = Results.load(results)
+        pairs.append((first, second, loaded.paired(first, second, level)))
+    if as_json:
+        print(json.dumps([{"a": a, "b": b, **difference._asdict()} for a, b, difference in pairs], indent=1))
+    else:
+        show_comparison(_console(False), pairs, level)
+
+
+@app.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """List the experiments and the policies there are."""
+    experiments = {name: load_experiment(name) for name in experiment_names()}
+    abouts = {name: (policy.__doc__ or "").partition("\n")[0] for name, policy in POLICIES.items()}
+    if as_json:
+        titles = {name: experiment.title for name, experiment in experiments.items()}
+        print(json.dumps({"experiments": titles, "policies": abouts}, indent=1))
+        return
+    console = _console(False)
+    for title, lines in (
+        ("experiments", {name: _one_line(experiment) for name, experiment in experiments.items()}),
+        ("policies", abouts),
+    ):
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for name, line in lines.items():
+            table.add_row(Text(name, style="bold"), Text(line))
+        console.print(Text(title, style="bold cyan"))
+        console.print(table)
+        console.print()
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Results folders.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the report goes.")] = Path("report.html"),
+) -> None:
+    """Draw the figures of results again, and one report of all of them."""
+    everything = [Results.load(folder) for folder in folders]
+    for folder, results in zip(folders, everything, strict=True):
+        draw_figures(results, folder / "figures")
+    write_report(everything, out)
+    print(f"open {out}")
+
+
+def _console(quiet: bool) -> Console:
+    return Console(quiet=quiet, highlight=False, soft_wrap=False)
+
+
+def _loaded(name: str, data: Path | None) -> Experiment:
+    if data is not None:
+        if not data.is_dir():
+            raise InvalidExperiment(f"--data must be a folder, but got {data}")
+        os.environ[DATA_VARIABLE] = str(data.resolve())  # so that other processes find it too
+    return load_experiment(name)
+
+
+def _changed(
+    experiment: Experiment,
+    runs: int | None,
+    horizon: int | None,
+    seed: int | None,
+    points: int | None,
+    policies: str | None,
+    settings: list[str] | None,
+) -> Experiment:
+    if policies is not None:
+        experiment = experiment.only([label.strip() for label in policies.split(",") if label.strip()])
+    changes: dict[str, Any] = {"runs": runs, "horizon": horizon, "seed": seed, "points": points}
+    changes = {key: value for key, value in changes.items() if value is not None}
+    changes |= dict(_setting(text) for text in settings or ())
+    return experiment.with_settings(changes)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise InvalidExperiment(f"a setting must look like KEY=VALUE, but got {text!r}")
+    return key.strip(), _value(value)
+
+
+def _varied(text: str) -> tuple[str, Any]:
+    key, values = _setting(text)[0], text.partition("=")[2].strip()
+    if ".." in values:
+        low, _, high = values.partition("..")
+        return key, {"low": _value(low), "high": _value(high)}
+    if values.startswith("["):
+        return key, _value(values)
+    return key, [_value(value) for value in values.split(",")]
+
+
+def _value(text: str) -> Any:
+    """Read a value as TOML does; a bare word is text."""
+    try:
+        return tomllib.loads(f"value = {text.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.strip()
+
+
+def _played(console: Console, experiment: Experiment, folder: Path, engine: Any, workers: int | None) -> Results:
+    environment = experiment.rows()[0].make_environment()
+    show_title(console, experiment, environment.source if isinstance(environment, Reviews) else None)
+    console.print()
+    with shown_progress(console) as watch:
+        return run_experiment(experiment, folder, engine=engine, workers=workers, watch=watch)
+
+
+def _illustrate(console: Console, results: list[Results], folder: Path) -> None:
+    with _saying(console, "drawing figures"):
+        for one in results:
+            draw_figures(one, folder / "figures")
+        write_report(results, folder / "report.html")
+
+
+@contextlib.contextmanager
+def _saying(console: Console, what: str) -> Iterator[None]:
+    if console.is_terminal and not console.quiet:
+        with console.status(what):
+            yield
+    else:
+        yield
+
+
+def _finish(console: Console, results: Results, folder: Path, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(results.summary(), indent=1))
+    show_results(console, results)
+    console.print()
+    page = folder / "report.html"
+    console.print(f"results in {folder}" + (f"; open {page}" if page.exists() else ""))
+
+
+def _best_setting(results: Results) -> str:
+    best = results.best()
+    figures = results.summary()["policies"][best]
+    error = figures["final_regret_se"]
+    spread = "" if error is None else f" ± {error:,.0f}"
+    settings = ", ".join(f"{key} = {value}" for key, value in figures["varied"].items())
+    return f"best: {figures['policy']} with {settings}: regret {figures['final_regret_mean']:,.0f}{spread}"
+
+
+def _require_same_draws(ours: Results, theirs: Results) -> None:
+    for key in ("seed", "runs", "horizon"):
+        first, second = getattr(ours.experiment, key), getattr(theirs.experiment, key)
+        if first != second:
+            raise InvalidExperiment(f"paired results must have the same {key}, but got {first} and {second}")
+
+
+def _one_line(experiment: Experiment) -> str:
+    return f"{experiment.title}: {experiment.runs} runs of {experiment.horizon:,} rounds"

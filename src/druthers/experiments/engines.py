@@ -1,0 +1,144 @@
+"""Where tasks are carried out: in processes of this machine, or on a Ray cluster. The results are the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
+
+from druthers.errors import EngineFailure, UnknownName, needs
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# How often work is given out again after a process died, before giving up: it may be the work that kills it.
+LOST_WORKERS_ALLOWED = 3
+
+
+class Engine(Protocol):
+    """Something that carries out tasks, in any order."""
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(self, *error: Any) -> None: ...
+
+    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """Yield the place of each task with its result, as they come in; raise what a task raised."""
+        ...
+
+
+class Processes:
+    """Some processes of this machine; one that dies is replaced and its task done again.
+
+    Parameters
+    ----------
+    workers
+        How many; one for each core by default. A single one works in this very process.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Processes:
+        self._start()
+        return self
+
+    def _start(self) -> None:
+        if self.workers > 1:
+            # A forked process has everything imported already; elsewhere than on Linux forking is not safe.
+            context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+            self._pool = ProcessPoolExecutor(self.workers, context, _leave_interrupts_to_the_parent)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            if kind is not None:  # what is half done is not waited for
+                for process in multiprocessing.active_children():
+                    process.terminate()
+            self._pool.shutdown(cancel_futures=True)
+
+    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """Yield the place of each task with its result, as they come in."""
+        if self._pool is None:
+            for place, task in enumerate(tasks):
+                yield place, function(task)
+            return
+        left, lost = dict(enumerate(tasks)), 0
+        while left:
+            futures: dict[Future[R], int] = {}
+            try:
+                futures = {self._pool.submit(function, task): place for place, task in left.items()}
+                waiting = set(futures)
+                while waiting:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        result = future.result()
+                        del left[futures[future]]
+                        yield futures[future], result
+            except BrokenProcessPool:
+                lost += 1
+                if lost > LOST_WORKERS_ALLOWED:
+                    raise EngineFailure(
+                        f"a process must live until its task is done, but {lost} died, perhaps for want of memory;"
+                        " try fewer workers"
+                    ) from None
+                self._pool.shutdown()
+                self._start()
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class Ray:
+    """A Ray cluster: the one at an address, or a small one started here.
+
+    Its machines need druthers of the same version. Ray itself does a task again whose worker is lost.
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        self._ray = needs("ray", "ray")
+        self._address = address
+        self._workers = workers
+
+    def __enter__(self) -> Ray:
+        size = {} if self._address else {"num_cpus": self._workers, "include_dashboard": False}
+        try:
+            self._ray.init(self._address, log_to_driver=False, logging_level="ERROR", **size)
+        except (ConnectionError, TimeoutError, ValueError) as error:
+            raise EngineFailure(f"a Ray cluster must answer at {self._address}, but: {error}") from None
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._ray.shutdown()
+
+    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """Yield the place of each task with its result, as they come in."""
+        remote = self._ray.remote(max_retries=LOST_WORKERS_ALLOWED)(function)
+        waiting = {remote.remote(task): place for place, task in enumerate(tasks)}
+        while waiting:
+            (ready,), _ = self._ray.wait(list(waiting), num_returns=1)
+            try:
+                result = self._ray.get(ready)
+            except self._ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+            yield waiting.pop(ready), result
+
+
+def make_engine(name: str = "processes", workers: int | None = None) -> Engine:
+    """Return an engine by name: "processes", "ray", or a Ray cluster's address such as ray://host:10001."""
+    if name == "processes":
+        return Processes(workers)
+    if name == "ray":
+        return Ray(workers=workers)
+    if name.startswith("ray://"):
+        return Ray(name)
+    raise UnknownName.of("engine", name, ("processes", "ray", "ray://HOST:PORT"))

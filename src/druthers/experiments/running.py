@@ -1,0 +1,203 @@
+"""Running an experiment: every policy on every run, spread over an engine, kept pair by pair so that it can resume."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import CACHE
+from druthers.environments import Environment, Reviews
+from druthers.experiments.engines import Engine, make_engine
+from druthers.experiments.plan import Experiment, Row
+from druthers.experiments.results import Results, replaced
+from druthers.policies import Oracle
+from druthers.simulation import Run, simulate, spread_rounds
+
+# Compiling is shown, and measured by this many rounds: enough to reach every kernel.
+WARM_UP_ROUNDS = 60
+
+
+class Task(NamedTuple):
+    """One policy on one run."""
+
+    row: Row
+    environment: Environment
+    seed: int
+    run: int
+    points: int
+
+
+class Outcome(NamedTuple):
+    """What came of a task, and how long it took."""
+
+    run: Run
+    seconds: float
+
+
+class Progress(NamedTuple):
+    """How far a stage ("compiling" or "playing") is, and which row was last."""
+
+    stage: str
+    done: int
+    total: int
+    label: str = ""
+
+
+Watch = Callable[[Progress], None]
+
+
+def play(task: Task) -> Outcome:
+    """Carry out a task: draw the tape of the run and let a fresh policy play it."""
+    start = time.perf_counter()
+    tape = task.environment.tape(seed=(task.seed, task.run), horizon=task.row.horizon)
+    truth: dict[str, Any] = {}
+    if task.row.policy == Oracle.name:
+        truth = {"preferences": dict(enumerate(tape.preferences)), "rewards": dict(enumerate(tape.means))}
+    own = int(np.random.SeedSequence((task.seed, task.run), spawn_key=(4,)).generate_state(1)[0])
+    policy = task.row.make_policy(tape.means.shape[1], seed=own, **truth)
+    run = simulate(policy, tape, spread_rounds(task.row.horizon, task.points))
+    return Outcome(run, time.perf_counter() - start)
+
+
+def run_experiment(
+    experiment: Experiment,
+    folder: str | Path | None = None,
+    *,
+    engine: str | Engine = "processes",
+    workers: int | None = None,
+    watch: Watch = lambda progress: None,
+) -> Results:
+    """Play an experiment and return its results; with a folder, keep them there and go on from what is there already.
+
+    Parameters
+    ----------
+    experiment
+        What to play.
+    folder
+        Where finished pairs of a policy and a run are kept as they come in, and in the end the results.
+    engine
+        "processes", "ray", a Ray address, or an engine that is already at work.
+    workers
+        How many processes; one for each core by default.
+    watch
+        Called with the progress whenever something is done.
+
+    Examples
+    --------
+    >>> from druthers.experiments import load_experiment
+    >>> small = load_experiment("synthetic").only(["s-ucb"]).with_settings({"runs": 2, "horizon": 50})
+    >>> run_experiment(small, workers=1).final_regret("s-ucb").shape
+    (2,)
+    """
+    rows = experiment.rows()
+    environments = [row.make_environment() for row in rows]
+    tasks = [
+        Task(row, environment, experiment.seed, run, experiment.points)
+        for run in range(experiment.runs)
+        for row, environment in zip(rows, environments, strict=True)
+    ]
+    kept = None if folder is None else Path(folder) / "pairs"
+    outcomes: dict[int, Outcome] = {}
+    keys = [_key(task) for task in tasks]
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        for place, key in enumerate(keys):
+            outcome = _read(kept / f"{key}.npz")
+            if outcome is not None:
+                outcomes[place] = outcome
+    left = [place for place in range(len(tasks)) if place not in outcomes]
+    if left:
+        with make_engine(engine, workers) if isinstance(engine, str) else engine as at_work:
+            warm_up(at_work, [tasks[place] for place in left], watch)
+            watch(Progress("playing", len(outcomes), len(tasks)))
+            for done, outcome in at_work.run(play, [tasks[place] for place in left]):
+                place = left[done]
+                outcomes[place] = outcome
+                if kept is not None:
+                    _write(kept / f"{keys[place]}.npz", outcome)
+                watch(Progress("playing", len(outcomes), len(tasks), tasks[place].row.label))
+    runs: dict[str, list[Run]] = {row.label: [] for row in rows}
+    seconds: dict[str, list[float]] = {row.label: [] for row in rows}
+    for place, task in enumerate(tasks):
+        runs[task.row.label].append(outcomes[place].run)
+        seconds[task.row.label].append(outcomes[place].seconds)
+    sources = {environment.source for environment in environments if isinstance(environment, Reviews)}
+    results = Results(experiment, runs, seconds, "; ".join(sorted(sources)) or None)
+    if folder is not None:
+        results.save(folder)
+    return results
+
+
+def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
+    """Compile what the tasks need and is not yet compiled, by a short game of each kind of policy."""
+    games = {}
+    for task in tasks:
+        kind = _kind(task.row)
+        if not (CACHE / f"{kind}.compiled").exists():
+            games[kind] = task._replace(row=_shortened(task.row))
+    if not games:
+        return
+    # What takes longest to compile comes first, so that the cores finish together.
+    order = sorted(games, key=lambda kind: COMPILE_FIRST.index(kind) if kind in COMPILE_FIRST else len(COMPILE_FIRST))
+    watch(Progress("compiling", 0, len(games)))
+    for done, (place, _) in enumerate(engine.run(play, [games[kind] for kind in order]), start=1):
+        (CACHE / f"{order[place]}.compiled").touch()
+        watch(Progress("compiling", done, len(games), order[place]))
+
+
+COMPILE_FIRST = ("mo-pqucb-gl", "mo-pqucb", "conucb")
+
+
+def _kind(row: Row) -> str:
+    """Return a name that two rows share if they run the same machine code."""
+    anchor = row.params.get("anchor", "")
+    name = anchor.get("name", "") if isinstance(anchor, dict) else anchor
+    return f"{row.policy.replace('/', '_')} {name}".strip()
+
+
+def _shortened(row: Row) -> Row:
+    return Row(**{**row.__dict__, "horizon": min(row.horizon, WARM_UP_ROUNDS)})
+
+
+def _key(task: Task) -> str:
+    """Return a name for all that decides a task's outcome: settings, chance, and the code itself."""
+    environment = {
+        name: value if isinstance(value, str | int | float | None) else repr(value)
+        for name, value in task.environment.params.items()
+    }
+    if isinstance(task.environment, Reviews):
+        environment = {**environment, "data": task.environment.source}
+    content = [
+        CACHE.name,
+        np.__version__,
+        type(task.environment).__name__,
+        environment,
+        task.row.policy,
+        task.row.params,
+        task.row.horizon,
+        task.seed,
+        task.run,
+        task.points,
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()[:24]
+
+
+def _write(path: Path, outcome: Outcome) -> None:
+    with replaced(path) as draft, draft.open("wb") as file:
+        np.savez(file, seconds=outcome.seconds, **outcome.run._asdict())
+
+
+def _read(path: Path) -> Outcome | None:
+    """Return what was kept of a task, or None where nothing whole was."""
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            return Outcome(Run(*(kept[name] for name in Run._fields)), float(kept["seconds"]))
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return None
