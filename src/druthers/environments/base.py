@@ -144,8 +144,17 @@ class Environment(ABC):
         if self.offered is None:
             offers = np.empty((rounds, 0), dtype=np.int64)
         else:
-            # The first few of a random order: a uniform subset, in random order.
-            offers = np.argsort(rng.random((rounds, n_arms)), axis=1)[:, : self.offered]
+            # Only the places offered are shuffled, in some rows of arms at a time; a row once shuffled serves again.
+            n_rows = min(rounds, 1 + 10**6 // n_arms)
+            rows, shuffled = np.arange(n_rows), np.tile(np.arange(n_arms), (n_rows, 1))
+            offers = np.empty((rounds, self.offered), dtype=np.int64)
+            for start in range(0, rounds, n_rows):
+                for place in range(self.offered):
+                    other = rng.integers(place, n_arms, size=n_rows)
+                    picked = shuffled[rows, other]
+                    shuffled[rows, other] = shuffled[:, place]
+                    shuffled[:, place] = picked
+                offers[start : start + n_rows] = shuffled[: rounds - start, : self.offered]
         lengths = self._lengths(rng, rounds, n_objectives)
         permutation = self.permutation
         if isinstance(permutation, str) and permutation == "reversed":
@@ -156,7 +165,7 @@ class Environment(ABC):
         shape = (rounds, n_objectives)
         return Chunk(
             users=users,
-            offers=np.ascontiguousarray(offers, dtype=np.int64),
+            offers=offers,
             orders=sample.orders.astype(np.int16),
             lengths=sample.lengths,
             corrupted=sample.corrupted,
