@@ -358,12 +358,10 @@ def total_derivatives(
                 minima[k, other] += min(own, second[other])
     for k in range(n_objectives):
         slope[k] += odds[k] * firsts[k]
-        curvature[k, k] += odds[k] * firsts[k]
-        for other in range(k, n_objectives):
-            value = odds[k] * odds[other] * minima[k, other]
-            curvature[k, other] -= value
-            if other > k:
-                curvature[other, k] -= value
+        own = odds[k]
+        for other in range(n_objectives):
+            curvature[k, other] -= own * odds[other] * minima[k, other]
+        curvature[k, k] += own * firsts[k]
     return total
 
 
