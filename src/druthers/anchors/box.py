@@ -25,26 +25,36 @@ def complete_rank(matrix: Floats, ridge: float) -> None:
 
 @kernel
 def project(estimate: Floats, bound: float) -> None:
-    """Move a centered vector to the nearest one within the bound that is still centered, by bisection on a shift."""
-    outside = False
-    for k in range(estimate.shape[0]):
-        if abs(estimate[k]) > bound:
-            outside = True
-    if not outside:
+    """Move a centered vector to the nearest one within the bound that is still centered: all shifted, then clipped.
+
+    The sum after clipping rises with the shift, by straight pieces, so Newton steps find its zero, in a bracket that
+    shrinks with every one.
+    """
+    n_objectives = estimate.shape[0]
+    high = max_abs(estimate)
+    if high <= bound:
         return
-    low = -2.0 * bound - max_abs(estimate)
-    high = -low
+    high += bound
+    low = -high
+    shift = 0.0
     for _ in range(100):
-        shift = 0.5 * (low + high)
         excess = 0.0
-        for k in range(estimate.shape[0]):
-            excess += min(max(estimate[k] + shift, -bound), bound)
+        free = 0
+        for k in range(n_objectives):
+            value = estimate[k] + shift
+            excess += min(max(value, -bound), bound)
+            free += abs(value) < bound
         if excess > 0.0:
             high = shift
         else:
             low = shift
-    for k in range(estimate.shape[0]):
-        estimate[k] = min(max(estimate[k] + 0.5 * (low + high), -bound), bound)
+        if abs(excess) <= 1e-15 * bound * n_objectives or not high - low > 0.0:
+            break
+        shift = shift - excess / free if free > 0 else 0.5 * (low + high)
+        if not low < shift < high:
+            shift = 0.5 * (low + high)
+    for k in range(n_objectives):
+        estimate[k] = min(max(estimate[k] + shift, -bound), bound)
 
 
 @kernel
@@ -63,25 +73,77 @@ def violation(point: Floats, slope: Floats, bound: float) -> float:
 
 
 @kernel
-def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, estimate: Floats, step: Floats) -> None:
-    """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.
+def held_step(matrix: Floats, slope: Floats, bound: float, slack: float, estimate: Floats, step: Floats) -> bool:
+    """Write the step to the minimum of the quadratic model on the centered box, by guessing what the bound holds.
 
-    The plain Newton step where it stays inside; otherwise primal-dual interior-point steps on the quadratic, until
-    its optimality conditions hold to `tolerance`.
+    A guess is solved as if some entries stood at the bound and the others had none. Those that went beyond are held
+    in the next guess, those that want back by more than `slack` let go. Returns False if that does not settle soon.
     """
     n_objectives = estimate.shape[0]
     root = np.empty((n_objectives, n_objectives))
-    if factor(matrix, root):
+    ones = np.empty(n_objectives)
+    free = np.ones(n_objectives)  # 0 where the bound holds an entry, and how far that entry steps
+    held = np.zeros(n_objectives)
+    for k in range(n_objectives):
+        if abs(estimate[k]) > (1.0 - 1e-9) * bound:
+            free[k] = 0.0
+            held[k] = (bound if estimate[k] > 0.0 else -bound) - estimate[k]
+    for _ in range(10):
         for k in range(n_objectives):
             step[k] = -slope[k]
-        solve(root, step)
-        center(step)
-        inside = True
+        for other in range(n_objectives):
+            if held[other] != 0.0:
+                for k in range(n_objectives):
+                    step[k] -= held[other] * matrix[other, k]
         for k in range(n_objectives):
-            if abs(estimate[k] + step[k]) > bound:
-                inside = False
-        if inside:
-            return
+            own = free[k]
+            for other in range(n_objectives):
+                root[k, other] = own * free[other] * matrix[k, other]
+            root[k, k] = matrix[k, k]
+            step[k] *= own
+            ones[k] = own
+        if not factor(root, root):
+            return False
+        solve(root, step)
+        solve(root, ones)
+        room = sum_of(ones)
+        if not room > 0.0:  # all are held, and only together can some be let go
+            return False
+        shift = (sum_of(step) + sum_of(held)) / room
+        for k in range(n_objectives):
+            step[k] += held[k] - shift * ones[k]
+        settled = True
+        for k in range(n_objectives):
+            goal = estimate[k] + step[k]
+            if free[k] == 0.0:
+                pull = slope[k] + shift
+                for other in range(n_objectives):
+                    pull += matrix[k, other] * step[other]
+                if (pull if goal > 0.0 else -pull) > slack:
+                    free[k] = 1.0
+                    held[k] = 0.0
+                    settled = False
+            elif not abs(goal) <= bound:
+                free[k] = 0.0
+                held[k] = (bound if goal > 0.0 else -bound) - estimate[k]
+                settled = False
+        if settled:
+            return True
+    return False
+
+
+@kernel
+def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, estimate: Floats, step: Floats) -> None:
+    """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.
+
+    Should guessing what the bound holds not settle, primal-dual interior-point steps on the quadratic, until its
+    optimality conditions hold to `tolerance`.
+    """
+    n_objectives = estimate.shape[0]
+    tolerance = max(tolerance, 1e-14 * (1.0 + max_abs(slope)))
+    if held_step(matrix, slope, bound, tolerance, estimate, step):
+        return
+    root = np.empty((n_objectives, n_objectives))
     point = np.empty(n_objectives)
     pull = np.empty(n_objectives)
     ones = np.empty(n_objectives)
@@ -95,7 +157,6 @@ def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, es
         lower[k] = gap / (bound + point[k])
     shift = 0.0
     reach = 0.0
-    tolerance = max(tolerance, 1e-14 * (1.0 + max_abs(slope)))
     for _ in range(60):
         dual = 0.0
         largest = 0.0
