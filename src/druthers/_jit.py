@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numba
-from numba.extending import overload
+from numba.core.typing.templates import AbstractTemplate, infer_global
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -104,16 +104,24 @@ def generic(stub: Callable[P, R]) -> Callable[P, R]:
     choice is made when they are compiled and costs nothing when they run.
     """
     bodies: dict[type, Callable[..., Any]] = {}
+    default = kernel(stub)
 
     @functools.wraps(stub)
     def call(*arguments: Any) -> Any:
-        return bodies.get(type(arguments[0]), stub)(*arguments)
+        return bodies.get(type(arguments[0]), default)(*arguments)
 
-    def choose(*types: Any) -> Callable[..., Any]:
-        body = bodies.get(types[0].instance_class, stub)
-        return getattr(body, "py_func", body)
+    # An `overload` would compile a body that is compiled already once more; this hands over the kernel itself.
+    class Choice(AbstractTemplate):
+        key = call
 
-    overload(call, jit_options={**OPTIONS, "no_cpython_wrapper": True}, strict=False)(choose)
+        def generic(self, types: Any, keywords: Any) -> Any:
+            self.chosen = numba.types.Dispatcher(bodies.get(types[0].instance_class, default))
+            return self.chosen.get_call_type(self.context, types, keywords)
+
+        def get_impl_key(self, signature: Any) -> Any:
+            return self.chosen.get_impl_key(signature)
+
+    infer_global(call, numba.types.Function(Choice))
     _IMPLEMENTATIONS[call] = bodies
     return cast("Callable[P, R]", call)
 
