@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +28,13 @@ D, K, N, OFFERED, ROUNDS = 20, 40, 20, 10, 2_000
 ROBUST = {"mo-pqucb-gl", "mo-pqucb-gl-recipe", "mo-pqucb-mixture"}
 
 
-def compile_yardstick(folder: Path) -> Path | None:
-    """Compile limit.c; None where there is no C compiler."""
+def compile_yardstick(folder: Path, sizes: Mapping[str, int] | None = None) -> Path | None:
+    """Compile limit.c, for sizes D, K, A and N if given; None where there is no C compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None
     binary = folder / "limit"
-    flags = ["-O3", "-march=native", "-ffast-math"]
+    flags = ["-O3", "-march=native", "-ffast-math", *(f"-D{key}={value}" for key, value in (sizes or {}).items())]
     subprocess.run([compiler, *flags, str(Path(__file__).with_name("limit.c")), "-o", str(binary), "-lm"], check=True)
     return binary
 

@@ -106,8 +106,8 @@ def test_settings_are_found_by_their_last_word():
     assert experiment.with_settings({"corruption": 0.5}).environment["corruption"] == 0.5
     assert experiment.with_settings({"horizon": 7}).horizon == 7
     assert experiment.with_settings({"policies.*.exploration": 0.1}).policies["random"] == {"exploration": 0.1}
-    with pytest.raises(InvalidExperiment, match=r"could be environment.corruption or policies.mo-pqucb.corruption"):
-        tiny(policies={"mo-pqucb": {}}).with_settings({"corruption": 0.5})
+    both = tiny(policies={"mo-pqucb": {}}).with_settings({"corruption": 0.5})
+    assert (both.environment["corruption"], both.policies["mo-pqucb"]) == (0.5, {})
     with pytest.raises(UnknownName, match="did you mean 's-ucb'"):
         experiment.only(["s-ucp"])
 
@@ -183,10 +183,9 @@ def test_interrupted_work_goes_on_where_it_was(tmp_path):
     assert resumed.summary() == clean.summary()
     assert (tmp_path / "summary.json").read_bytes() == (tmp_path / "clean" / "summary.json").read_bytes()
     seen.clear()
-    run_experiment(
-        tiny(runs=4, policies={"s-ucb": {"width": 2.0}, "random": {}}), tmp_path, workers=1, watch=seen.append
-    )
-    assert [step.done for step in seen if step.stage == "playing"][0] == 3  # only the random policy's runs are kept
+    other = tiny(runs=4, policies={"s-ucb": {"width": 2.0}, "random": {}})
+    run_experiment(other, tmp_path, workers=1, watch=seen.append)
+    assert next(step.done for step in seen if step.stage == "playing") == 3  # of the old, the random policy's runs
 
 
 KILLED = """

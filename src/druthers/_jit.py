@@ -84,14 +84,33 @@ if TYPE_CHECKING:
 else:
 
     def kernel(function):
-        """Compile a function on arrays with Numba and keep the machine code in `CACHE`."""
+        """Compile a function on arrays with Numba; keep the machine code of our own in `CACHE`."""
+        if not Path(function.__code__.co_filename).is_relative_to(PACKAGE):
+            return numba.njit(**OPTIONS)(function)
         # Numba reads its cache folder when the function is decorated, so it is set for that moment only.
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(CACHE)
         try:
-            return numba.njit(cache=True, **OPTIONS)(function)
+            compiled = numba.njit(cache=True, **OPTIONS)(function)
         finally:
             numba.config.CACHE_DIR = before
+        if hasattr(compiled, "_cache"):  # not so when compilation is switched off
+            save = compiled._cache.save_overload
+            compiled._cache.save_overload = lambda types, code: None if _foreign(types) else save(types, code)
+        return compiled
+
+
+def _foreign(types: Any) -> bool:
+    """Tell whether types name a class from outside this package.
+
+    Code for such a class must not be kept: the folder's name does not tell when that class's kernels change, and a
+    process that cannot import the class could not even read the list of what is kept.
+    """
+    owner = getattr(types, "instance_class", None)
+    if owner is not None and not owner.__module__.startswith("druthers."):
+        return True
+    parts = types if isinstance(types, tuple) else getattr(types, "types", ())
+    return any(_foreign(part) for part in parts)
 
 
 _IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}

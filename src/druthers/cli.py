@@ -53,10 +53,14 @@ which plays every policy of the paper in a few seconds and writes a report to lo
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="An experiment of `druthers list`, or a TOML file.")]
-Runs = Annotated[int | None, typer.Option(min=1, help="Independent runs, each with its own draws.")]
-Horizon = Annotated[int | None, typer.Option(min=1, help="Rounds of a run.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="The seed of all runs: the same seed, the same results.")]
-Points = Annotated[int | None, typer.Option(min=1, help="About how many rounds of a run to keep in the curves.")]
+Runs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Independent runs, each with its own draws.")]
+Horizon = Annotated[int | None, typer.Option(min=1, metavar="T", help="Rounds of a run.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, metavar="N", help="The seed of all runs: the same seed, the same results.")
+]
+Points = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="About how many rounds of a run to keep in the curves.")
+]
 Policies = Annotated[
     str | None,
     typer.Option(metavar="A,B,...", help="Only these policies, or others by name; your own as FILE.py:Class."),
@@ -67,13 +71,15 @@ Set = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Change a setting; may be repeated. KEY is a path such as `environment.corruption` or"
-        " `policies.s-ucb.width`, or just its last word where that is clear.",
+        " `policies.s-ucb.width`; a single word is that of the environment, or of all policies that take it.",
     ),
 ]
 EngineName = Annotated[
     str, typer.Option(metavar="NAME", help="Where to play: `processes`, `ray`, or an address `ray://HOST:PORT`.")
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="How many processes; one for each core by default.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="How many processes; one for each core by default.")
+]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Where results go: `results/NAME` by default.")]
 Data = Annotated[
     Path | None,
@@ -127,8 +133,8 @@ def run(
     """
     experiment = _changed(_loaded(name, data), runs, horizon, seed, points, policies, settings)
     console = _console(quiet or as_json)
-    results = _played(console, experiment, out or Path("results") / experiment.name, engine, workers)
     folder = out or Path("results") / experiment.name
+    results = _played(console, experiment, folder, engine, workers)
     if not no_figures:
         _illustrate(console, [results], folder)
     _finish(console, results, folder, as_json)
@@ -145,7 +151,7 @@ def sweep(
         ),
     ],
     samples: Annotated[
-        int | None, typer.Option(min=1, help="Draw so many combinations at random instead of trying all.")
+        int | None, typer.Option(min=1, metavar="N", help="Draw so many combinations at random instead of trying all.")
     ] = None,
     policies: Policies = None,
     runs: Runs = None,
@@ -222,7 +228,9 @@ def compare(
     results: Annotated[
         Path, typer.Option("--in", metavar="DIR", help="The results folder that A and B are policies of.")
     ] = Path("results/synthetic"),
-    level: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Level of the confidence interval.")] = 0.95,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.9999, metavar="SHARE", help="Level of the confidence interval.")
+    ] = 0.95,
     as_json: AsJson = False,
 ) -> None:
     """Compare two policies, or two results folders, run by run: paired differences with confidence intervals.
@@ -252,7 +260,8 @@ def compare(
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the experiments and the policies there are."""
-    experiments = {name: load_experiment(name) for name in experiment_names()}
+    names = [*PAPER, *(name for name in experiment_names() if name not in PAPER)]
+    experiments = {name: load_experiment(name) for name in names}
     abouts = {name: (policy.__doc__ or "").partition("\n")[0] for name, policy in POLICIES.items()}
     if as_json:
         titles = {name: experiment.title for name, experiment in experiments.items()}
@@ -390,4 +399,4 @@ def _require_same_draws(ours: Results, theirs: Results) -> None:
 
 
 def _one_line(experiment: Experiment) -> str:
-    return f"{experiment.title}: {experiment.runs} runs of {experiment.horizon:,} rounds"
+    return f"{experiment.title} ({experiment.runs} × {experiment.horizon:,} rounds)"

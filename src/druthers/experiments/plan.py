@@ -132,25 +132,15 @@ class Experiment:
         return dataclasses.replace(self, policies=chosen)
 
     def full_path(self, path: str) -> str:
-        """Return the path that a short one means: a bare KEY is that of the environment or of all policies."""
+        """Return the path that a single word means: that of the environment, or of all policies that take it."""
         if "." in path or path in {field.name for field in dataclasses.fields(self)}:
             return path
-        places = []
-        if path in _parameters(_environment_class(self.environment)):
-            places.append(f"environment.{path}")
-        places += [
-            f"policies.{label}.{path}"
-            for label, given in self.policies.items()
-            if path in _parameters(policy_class(given.get("policy", label)))
-        ]
-        if len(places) == 1:
-            return places[0]
-        if places and not places[0].startswith("environment"):
+        environment_keys = _parameters(_environment_class(self.environment))
+        if path in environment_keys:
+            return f"environment.{path}"
+        if path in self._policy_keys():
             return f"policies.*.{path}"
-        if places:
-            raise InvalidExperiment(f"{path!r} could be {' or '.join(places)}; write it in full")
-        keys = [*_parameters(_environment_class(self.environment)), *self._policy_keys()]
-        raise UnknownName.of("setting", path, sorted(set(keys)))
+        raise UnknownName.of("setting", path, sorted({*environment_keys, *self._policy_keys()}))
 
     def _policy_keys(self) -> list[str]:
         return [
@@ -193,7 +183,7 @@ class Experiment:
                 varied = {
                     path.rpartition(".")[2]: value
                     for path, value in combination.items()
-                    if not path.startswith("policies.") or path.split(".")[1] in (group, "*")
+                    if _concerns(path, group, policy_class(policy))
                 }
                 values = ", ".join(f"{key}={_short(value)}" for key, value in varied.items())
                 label = f"{group} [{values}]" if varied else group
@@ -319,6 +309,14 @@ def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     if not isinstance(content.get(head), Mapping):
         raise UnknownName.of("path", path, [key for key, item in content.items() if isinstance(item, Mapping)])
     return {**content, head: _placed(content[head], rest, value)}
+
+
+def _concerns(path: str, group: str, family: type[Policy]) -> bool:
+    """Tell whether a value at this path changes anything for a policy of an experiment."""
+    if not path.startswith("policies."):
+        return True
+    _, label, key = path.split(".", 2)
+    return label == group or (label == "*" and key in _parameters(family))
 
 
 def _drawn(values: Any, rng: np.random.Generator) -> Any:

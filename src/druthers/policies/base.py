@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from abc import ABC, abstractmethod
@@ -170,14 +171,23 @@ class Policy(ABC):
             arms=self._fresh_arms(8),
             users=self._fresh_users(2),
         )
-        self._bind()
 
-    def _bind(self) -> None:
-        ranking, noise = np.empty(0, dtype=np.int64), np.empty(0)
-        self._score = bound(score_policy, self._state, 0, ranking, noise, np.empty((4, 0)))
-        self._learn = bound(learn_policy, self._state, 0, 0, noise, 0.0)
-        self._hear = bound(hear_policy, self._state, 0, ranking) if self.hears else None
-        self._fault = bound(_fault, noise)
+    # Machine code is bound on first use: an episode compiled as a whole needs none of these entries.
+    @functools.cached_property
+    def _score(self) -> Callable[..., int]:
+        return bound(score_policy, self._state, 0, _NOTHING, _SILENCE, np.empty((4, 0)))
+
+    @functools.cached_property
+    def _learn(self) -> Callable[..., None]:
+        return bound(learn_policy, self._state, 0, 0, _SILENCE, 0.0)
+
+    @functools.cached_property
+    def _hear(self) -> Callable[..., None]:
+        return bound(hear_policy, self._state, 0, _NOTHING)
+
+    @functools.cached_property
+    def _fault(self) -> Callable[..., int]:
+        return bound(_fault, _SILENCE)
 
     @abstractmethod
     def _settings(self) -> Any:
@@ -238,7 +248,7 @@ class Policy(ABC):
     def hear(self, user: Hashable, ranking: RankingLike) -> None:
         """Take in a query: the objectives that matter to the user, most important first; empty says nothing."""
         checked = as_ranking(ranking, self.n_objectives)
-        if self._hear is not None and len(checked):
+        if self.hears and len(checked):
             row = self._user_row(user)  # may replace the state, so it comes first
             self._hear(self._state, row, checked)
 
@@ -464,6 +474,7 @@ class Policy(ABC):
 
 
 _SILENCE = np.empty(0)
+_NOTHING = np.empty(0, dtype=np.int64)
 _WHOLE = (int, np.integer)
 
 
