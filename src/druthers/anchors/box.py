@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from druthers._jit import kernel
+from druthers._jit import kernel, routine
 from druthers._matrices import center, factor, max_abs, solve, sum_of
 from druthers.types import Floats
 
@@ -62,7 +62,7 @@ def violation(point: Floats, slope: Floats, bound: float) -> float:
     return worst
 
 
-@kernel
+@routine
 def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, estimate: Floats, step: Floats) -> None:
     """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.
 
