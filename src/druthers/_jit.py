@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numba
+from llvmlite.binding import add_symbol
+from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import lower_builtin
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,6 +79,14 @@ CACHE = _cache_folder()
 # Division by zero gives infinity, as in NumPy; no wrapper for C callers, which nobody needs.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 
+_KERNELS: dict[tuple[str, str], Any] = {}
+
+
+def _place(function: Any) -> tuple[str, str]:
+    """Return where a kernel stands: what it is known by in other processes."""
+    return function.__module__, function.__qualname__
+
+
 if TYPE_CHECKING:
 
     def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -85,18 +96,18 @@ else:
 
     def kernel(function):
         """Compile a function on arrays with Numba; keep the machine code of our own in `CACHE`."""
-        if not Path(function.__code__.co_filename).is_relative_to(PACKAGE):
-            return numba.njit(**OPTIONS)(function)
+        ours = Path(function.__code__.co_filename).is_relative_to(PACKAGE)
         # Numba reads its cache folder when the function is decorated, so it is set for that moment only.
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(CACHE)
         try:
-            compiled = numba.njit(cache=True, **OPTIONS)(function)
+            compiled = numba.njit(cache=ours, **OPTIONS)(function)
         finally:
             numba.config.CACHE_DIR = before
-        if hasattr(compiled, "_cache"):  # not so when compilation is switched off
+        if ours and hasattr(compiled, "_cache"):  # not so when compilation is switched off
             save = compiled._cache.save_overload
             compiled._cache.save_overload = lambda types, code: None if _foreign(types) else save(types, code)
+        _KERNELS[_place(function)] = compiled
         return compiled
 
 
@@ -113,11 +124,29 @@ def _foreign(types: Any) -> bool:
     return any(_foreign(part) for part in parts)
 
 
+def routine(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a kernel that others call by name, where a plain one is swallowed by each that calls it.
+
+    A call by name costs some 20 ns. In return the callers compile without the kernel's own code: a chain of large
+    kernels, each of which swallows all below it, takes minutes.
+    """
+    body: Any = kernel(function)
+    if not hasattr(body, "overloads"):  # compilation is switched off
+        return function
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return body(*arguments)
+
+    _link_by_name(call, lambda types: body)
+    return cast("Callable[P, R]", call)
+
+
 _IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 
 
 def generic(stub: Callable[P, R]) -> Callable[P, R]:
-    """Make a kernel that is looked up by the class of its first argument, a NamedTuple of arrays.
+    """Make a `routine` that is looked up by the class of its first argument, a NamedTuple of arrays.
 
     `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
     choice is made when they are compiled and costs nothing when they run.
@@ -129,20 +158,44 @@ def generic(stub: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: Any) -> Any:
         return bodies.get(type(arguments[0]), default)(*arguments)
 
-    # An `overload` would compile a body that is compiled already once more; this hands over the kernel itself.
-    class Choice(AbstractTemplate):
-        key = call
-
-        def generic(self, types: Any, keywords: Any) -> Any:
-            self.chosen = numba.types.Dispatcher(bodies.get(types[0].instance_class, default))
-            return self.chosen.get_call_type(self.context, types, keywords)
-
-        def get_impl_key(self, signature: Any) -> Any:
-            return self.chosen.get_impl_key(signature)
-
-    infer_global(call, numba.types.Function(Choice))
+    _link_by_name(call, lambda types: bodies.get(types[0].instance_class, default))
     _IMPLEMENTATIONS[call] = bodies
     return cast("Callable[P, R]", call)
+
+
+def _link_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) -> None:
+    """Let kernels that call `function` link to the kernel that `choose` finds for the types of the arguments."""
+
+    class Typing(AbstractTemplate):
+        key = function
+
+        def generic(self, types: Any, keywords: Any) -> Any:
+            return numba.types.Dispatcher(choose(types)).get_call_type(self.context, types, keywords)
+
+    @lower_builtin(function, numba.types.VarArg(numba.types.Any))  # type: ignore[untyped-decorator]
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        body, convention = choose(signature.args), context.call_conv
+        place = _place(body)
+        # When the caller is read from the cache by another process, this runs first.
+        context.active_code_library._reload_init.add(functools.partial(_publish, place, signature.args))
+        shape = convention.get_function_type(signature.return_type, signature.args)
+        code = cgutils.get_or_insert_function(builder.module, shape, _publish(place, signature.args))
+        status, value = convention.call_function(builder, code, signature.return_type, signature.args, arguments)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return value
+
+    infer_global(function, numba.types.Function(Typing))
+
+
+def _publish(place: tuple[str, str], types: Any) -> str:
+    """Compile a kernel for these types, or read it from the cache, and make its machine code known by a name."""
+    body = _KERNELS[place]
+    body.compile(types)
+    result = body.overloads[types]
+    name = "druthers." + hashlib.sha256(f"{place} {types}".encode()).hexdigest()[:32]
+    add_symbol(name, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return name
 
 
 def implements(function: Callable[..., Any], state_class: type) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -97,7 +97,7 @@ def show_results(console: Console, results: Results) -> None:
     for label in sorted(results.labels, key=lambda label: float(results.final_regret(label).mean())):
         mean, error = mean_and_error(results.final_regret(label))
         p = results.paired(label, best).p
-        cells = [
+        cells: list[str | Text] = [
             Text(label, style="bold" if label == best else ""),
             f"{mean:,.0f}",
             "" if math.isnan(error) else f"± {error:,.0f}",
