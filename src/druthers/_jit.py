@@ -166,7 +166,7 @@ def generic(stub: Callable[P, R]) -> Callable[P, R]:
 def _link_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) -> None:
     """Let kernels that call `function` link to the kernel that `choose` finds for the types of the arguments."""
 
-    class Typing(AbstractTemplate):
+    class Typing(AbstractTemplate):  # type: ignore[misc]
         key = function
 
         def generic(self, types: Any, keywords: Any) -> Any:

@@ -49,10 +49,10 @@ class Run(NamedTuple):
     pulls: Integers
 
 
-def spread_rounds(horizon: int, points: int = 200) -> Integers:
-    """Return rounds at which to read a curve: evenly spread for a plain plot, and evenly in the logarithm."""
-    even = np.linspace(1, horizon, min(points, horizon))
-    return np.unique(np.concatenate([even, np.geomspace(1, horizon, 50)]).round().astype(np.int64))
+def spread_rounds(horizon: int, points: int = 75) -> Integers:
+    """Return rounds at which to read a curve: `points` evenly spread, and a third as many evenly in the logarithm."""
+    even, early = np.linspace(1, horizon, min(points, horizon)), np.geomspace(1, horizon, 1 + points // 3)
+    return np.unique(np.concatenate([even, early]).round().astype(np.int64))
 
 
 def simulate(policy: Policy, tape: Tape, rounds: Integers | None = None) -> Run:
@@ -65,7 +65,7 @@ def simulate(policy: Policy, tape: Tape, rounds: Integers | None = None) -> Run:
     tape
         What it plays on.
     rounds
-        After which rounds to look, rising; some two hundred by default.
+        After which rounds to look, rising; about a hundred by default.
 
     Examples
     --------

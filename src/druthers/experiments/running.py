@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import time
 import zipfile
@@ -197,7 +198,7 @@ def _write(path: Path, outcome: Outcome) -> None:
 def _read(path: Path) -> Outcome | None:
     """Return what was kept of a task, or None where nothing whole was."""
     try:
-        with np.load(path, allow_pickle=False) as kept:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
             return Outcome(Run(*(kept[name] for name in Run._fields)), float(kept["seconds"]))
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
