@@ -90,8 +90,12 @@ class Reviews(Environment):
         self.source = f"{kind} data {digest}" if kind != "simulated" else f"simulated stand-in for {data}"
 
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return mean rewards (K, D) and weights (N, D): the same for every run."""
-        return self._truth
+        """Return mean rewards (K, D) and weights (N, D): the same for every run, the items in an order of its own.
+
+        Policies give ties, such as among items never seen, to the first; in a fixed order that would favor some items.
+        """
+        means, weights = self._truth
+        return means[rng.permutation(len(means))], weights
 
 
 def find_data(data: str | Path) -> tuple[Floats, Floats, str]:

@@ -17,6 +17,7 @@ class ParetoSettings(NamedTuple):
     """What a Pareto policy is told."""
 
     width: float
+    unseen_bonus: float
 
 
 class ParetoUCBState(NamedTuple):
@@ -38,11 +39,20 @@ class ParetoTSState(NamedTuple):
 
 
 class _Pareto(Policy):
-    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0, width: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        width: float = 1.0,
+        unseen_first: bool = True,
+    ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
         if not width >= 0:
             raise InvalidSetting(f"width must not be negative, but got {width!r}")
         self.width = width
+        self.unseen_first = unseen_first
         self.noise_per_arm = self._noise_per_arm()
         self._start()
 
@@ -50,7 +60,7 @@ class _Pareto(Policy):
         return 1
 
     def _settings(self) -> ParetoSettings:
-        return ParetoSettings(width=float(self.width))
+        return ParetoSettings(width=float(self.width), unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0)
 
 
 class ParetoUCB(_Pareto):
@@ -63,6 +73,8 @@ class ParetoUCB(_Pareto):
     ----------
     width
         Multiplier of the confidence width.
+    unseen_first
+        As in `SUCB`.
 
     Notes
     -----
@@ -88,6 +100,8 @@ class ParetoTS(_Pareto):
     ----------
     width
         Standard deviation of one reward, as the posterior believes.
+    unseen_first
+        As in `SUCB`.
 
     References
     ----------
@@ -165,7 +179,7 @@ def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Float
     on_front = np.empty(offer.shape[0], dtype=np.int64)
     for j in range(offer.shape[0]):
         arm = offer[j]
-        unseen = never_seen(state.arms, arm)
+        unseen = state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm)
         out[0, j] = 0.0
         out[1, j] = 0.0
         out[2, j] = 0.0
@@ -190,7 +204,7 @@ def _score_ts(state: Any, user: int, offer: Integers, noise: Floats, out: Floats
     on_front = np.empty(offer.shape[0], dtype=np.int64)
     for j in range(offer.shape[0]):
         arm = offer[j]
-        unseen = never_seen(state.arms, arm)
+        unseen = state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm)
         out[0, j] = 0.0
         out[1, j] = 0.0
         out[2, j] = 0.0

@@ -16,6 +16,7 @@ class UCBSettings(NamedTuple):
     """What S-UCB is told."""
 
     width: float
+    unseen_bonus: float
 
 
 class UCBState(NamedTuple):
@@ -32,6 +33,7 @@ class MOSSSettings(NamedTuple):
 
     width: float
     horizon: float
+    unseen_bonus: float
 
 
 class MOSSState(NamedTuple):
@@ -52,6 +54,9 @@ class SUCB(Policy):
     ----------
     width
         Multiplier of the confidence width.
+    unseen_first
+        Whether an arm never seen comes before all others; if not, it counts as seen once with reward 0, as in the
+        authors' experiments.
 
     Examples
     --------
@@ -67,15 +72,24 @@ class SUCB(Policy):
     name = "s-ucb"
     State = UCBState
 
-    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0, width: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        width: float = 1.0,
+        unseen_first: bool = True,
+    ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
         if not width >= 0:
             raise InvalidSetting(f"width must not be negative, but got {width!r}")
         self.width = width
+        self.unseen_first = unseen_first
         self._start()
 
     def _settings(self) -> UCBSettings:
-        return UCBSettings(width=float(self.width))
+        return UCBSettings(width=float(self.width), unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0)
 
 
 class SMOSS(Policy):
@@ -89,6 +103,8 @@ class SMOSS(Policy):
         Multiplier of the confidence width.
     horizon
         Number of rounds T that the policy will play.
+    unseen_first
+        As in `SUCB`.
 
     References
     ----------
@@ -106,6 +122,7 @@ class SMOSS(Policy):
         exploration: float = 0.0,
         width: float = 1.0,
         horizon: int = 10_000,
+        unseen_first: bool = True,
     ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
         if not width >= 0:
@@ -114,10 +131,15 @@ class SMOSS(Policy):
             raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
         self.width = width
         self.horizon = horizon
+        self.unseen_first = unseen_first
         self._start()
 
     def _settings(self) -> MOSSSettings:
-        return MOSSSettings(width=float(self.width), horizon=float(self.horizon))
+        return MOSSSettings(
+            width=float(self.width),
+            horizon=float(self.horizon),
+            unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0,
+        )
 
 
 @implements(score_policy, UCBState)
@@ -132,8 +154,8 @@ def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Float
             utility += state.arms.means[arm, k]
             bonus += np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
         bonus *= state.settings.width
-        if never_seen(state.arms, arm):
-            bonus = NEVER_SEEN
+        if state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
+            bonus = state.settings.unseen_bonus
         out[0, j] = utility
         out[1, j] = bonus
         out[2, j] = 0.0
@@ -154,8 +176,8 @@ def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floa
             pulls = max(state.arms.pulls[arm, k], 1.0)
             bonus += np.sqrt(4.0 * max(np.log(share / pulls), 0.0) / pulls)
         bonus *= state.settings.width
-        if never_seen(state.arms, arm):
-            bonus = NEVER_SEEN
+        if state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
+            bonus = state.settings.unseen_bonus
         out[0, j] = utility
         out[1, j] = bonus
         out[2, j] = 0.0
