@@ -121,7 +121,7 @@ def routine(function: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: Any) -> Any:
         return body(*arguments)
 
-    _link_by_name(call, lambda types: body)
+    _link_by_name(call, lambda types: (body, types))
     return cast("Callable[P, R]", call)
 
 
@@ -131,8 +131,8 @@ _IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 def generic(stub: Callable[P, R]) -> Callable[P, R]:
     """Make a `routine` that is looked up by the class of its first argument, a NamedTuple of arrays.
 
-    `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
-    choice is made when they are compiled and costs nothing when they run.
+    `implements` adds a body for a class; for any other class the stub's own body serves, which must not look at the
+    state. Inside other kernels the choice is made when they are compiled and costs nothing when they run.
     """
     bodies: dict[type, Callable[..., Any]] = {}
     default = kernel(stub)
@@ -141,29 +141,38 @@ def generic(stub: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: Any) -> Any:
         return bodies.get(type(arguments[0]), default)(*arguments)
 
-    _link_by_name(call, lambda types: bodies.get(types[0].instance_class, default))
+    def choose(types: Any) -> tuple[Any, Any]:
+        if types[0].instance_class in bodies:
+            return bodies[types[0].instance_class], types
+        return default, (numba.types.none, *types[1:])  # no state, so that one compilation serves all classes
+
+    _link_by_name(call, choose)
     _IMPLEMENTATIONS[call] = bodies
     return cast("Callable[P, R]", call)
 
 
-def _link_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) -> None:
-    """Let kernels that call `function` link to the kernel that `choose` finds for the types of the arguments."""
+def _link_by_name(function: Callable[..., Any], choose: Callable[[Any], tuple[Any, Any]]) -> None:
+    """Let kernels that call `function` link to a kernel: `choose` says which and for which types, given the actual."""
 
     class Typing(AbstractTemplate):
         key = function
 
         def generic(self, types: Any, keywords: Any) -> Any:
-            return numba.types.Dispatcher(choose(types)).get_call_type(self.context, types, keywords)
+            body, wanted = choose(types)
+            found = numba.types.Dispatcher(body).get_call_type(self.context, wanted, keywords)
+            return found.replace(args=types)
 
     @lower_builtin(function, numba.types.VarArg(numba.types.Any))
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        body, convention = choose(signature.args), context.call_conv
-        place = _place(body)
-        # When the caller is read from the cache by another process, this runs first.
-        context.active_code_library._reload_init.add(functools.partial(_publish, place, signature.args))
-        shape = convention.get_function_type(signature.return_type, signature.args)
-        code = cgutils.get_or_insert_function(builder.module, shape, _publish(place, signature.args))
-        status, value = convention.call_function(builder, code, signature.return_type, signature.args, arguments)
+        body, wanted = choose(signature.args)
+        result, convention = signature.return_type, context.call_conv
+        # When the caller is read from the cache by another process, this is done first.
+        context.active_code_library._reload_init.add(functools.partial(_publish, _place(body), wanted))
+        shape = convention.get_function_type(result, wanted)
+        code = cgutils.get_or_insert_function(builder.module, shape, _publish(_place(body), wanted))
+        if wanted[0] == numba.types.none:
+            arguments = [context.get_dummy_value(), *arguments[1:]]
+        status, value = convention.call_function(builder, code, result, wanted, arguments)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return value
