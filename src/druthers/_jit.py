@@ -79,32 +79,22 @@ CACHE = _cache_folder()
 # Division by zero gives infinity, as in NumPy; no wrapper for C callers, which nobody needs.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 
-_KERNELS: dict[tuple[str, str], Any] = {}
-
-
-def _place(function: Any) -> tuple[str, str]:
-    """Return where a kernel stands: what it is known by in other processes."""
-    return function.__module__, function.__qualname__
-
-
 if TYPE_CHECKING:
 
-    def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    def kernel(function: Callable[P, R], **options: bool) -> Callable[P, R]:
         """Compile a function on arrays; to the type checker it stays the plain function."""
 
 else:
 
-    def kernel(function):
+    def kernel(function, **options):
         """Compile a function on arrays with Numba and keep the machine code in `CACHE`."""
         # Numba reads its cache folder when the function is decorated, so it is set for that moment only.
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(CACHE)
         try:
-            compiled = numba.njit(cache=True, **OPTIONS)(function)
+            return numba.njit(cache=True, **OPTIONS, **options)(function)
         finally:
             numba.config.CACHE_DIR = before
-        _KERNELS[_place(function)] = compiled
-        return compiled
 
 
 def routine(function: Callable[P, R]) -> Callable[P, R]:
@@ -121,7 +111,7 @@ def routine(function: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: Any) -> Any:
         return body(*arguments)
 
-    _link_by_name(call, lambda types: (body, types))
+    _call_by_name(call, lambda types: body)
     return cast("Callable[P, R]", call)
 
 
@@ -131,62 +121,57 @@ _IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 def generic(stub: Callable[P, R]) -> Callable[P, R]:
     """Make a `routine` that is looked up by the class of its first argument, a NamedTuple of arrays.
 
-    `implements` adds a body for a class; for any other class the stub's own body serves, which must not look at the
-    state. Inside other kernels the choice is made when they are compiled and costs nothing when they run.
+    `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
+    choice is made when they are compiled and costs nothing when they run.
     """
     bodies: dict[type, Callable[..., Any]] = {}
-    default = kernel(stub)
+    default = kernel(stub, no_cpython_wrapper=True)
 
     @functools.wraps(stub)
     def call(*arguments: Any) -> Any:
-        return bodies.get(type(arguments[0]), default)(*arguments)
+        return bodies.get(type(arguments[0]), stub)(*arguments)
 
-    def choose(types: Any) -> tuple[Any, Any]:
-        if types[0].instance_class in bodies:
-            return bodies[types[0].instance_class], types
-        return default, (numba.types.none, *types[1:])  # no state, so that one compilation serves all classes
-
-    _link_by_name(call, choose)
+    _call_by_name(call, lambda types: bodies.get(types[0].instance_class, default))
     _IMPLEMENTATIONS[call] = bodies
     return cast("Callable[P, R]", call)
 
 
-def _link_by_name(function: Callable[..., Any], choose: Callable[[Any], tuple[Any, Any]]) -> None:
-    """Let kernels that call `function` link to a kernel: `choose` says which and for which types, given the actual."""
+_CHOICES: dict[str, Callable[[Any], Any]] = {}
 
-    class Typing(AbstractTemplate):
+
+def _call_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) -> None:
+    """Let kernels that call `function` call the kernel that `choose` finds for the types of the arguments."""
+    place = f"{function.__module__}.{function.__qualname__}"
+    _CHOICES[place] = choose
+
+    class Typing(AbstractTemplate):  # type: ignore[misc]
         key = function
 
         def generic(self, types: Any, keywords: Any) -> Any:
-            body, wanted = choose(types)
-            found = numba.types.Dispatcher(body).get_call_type(self.context, wanted, keywords)
-            return found.replace(args=types)
+            return numba.types.Dispatcher(choose(types)).get_call_type(self.context, types, keywords)
 
-    @lower_builtin(function, numba.types.VarArg(numba.types.Any))
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        body, wanted = choose(signature.args)
-        result, convention = signature.return_type, context.call_conv
+        types, result, convention = signature.args, signature.return_type, context.call_conv
         # When the caller is read from the cache by another process, this is done first.
-        context.active_code_library._reload_init.add(functools.partial(_publish, _place(body), wanted))
-        shape = convention.get_function_type(result, wanted)
-        code = cgutils.get_or_insert_function(builder.module, shape, _publish(_place(body), wanted))
-        if wanted[0] == numba.types.none:
-            arguments = [context.get_dummy_value(), *arguments[1:]]
-        status, value = convention.call_function(builder, code, result, wanted, arguments)
+        context.active_code_library._reload_init.add(functools.partial(_publish, place, types))
+        shape = convention.get_function_type(result, types)
+        code = cgutils.get_or_insert_function(builder.module, shape, _publish(place, types))
+        status, value = convention.call_function(builder, code, result, types, arguments)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return value
 
     infer_global(function, numba.types.Function(Typing))
+    lower_builtin(function, numba.types.VarArg(numba.types.Any))(lower)
 
 
-def _publish(place: tuple[str, str], types: Any) -> str:
+def _publish(place: str, types: Any) -> str:
     """Compile a kernel for these types, or read it from the cache, and make its machine code known by a name."""
-    body = _KERNELS[place]
+    body = _CHOICES[place](types)
     body.compile(types)
-    result = body.overloads[types]
-    name = "druthers." + hashlib.sha256(f"{place} {types}".encode()).hexdigest()[:32]
-    add_symbol(name, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    code = body.overloads[types]
+    name = f"{place}.{hashlib.sha256(str(types).encode()).hexdigest()[:32]}"
+    add_symbol(name, code.library.get_pointer_to_function(code.fndesc.llvm_func_name))
     return name
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel
+from druthers._jit import implements, kernel, routine
 from druthers._matrices import inverse, norms
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, Policy, learn_policy, observe, score_policy
@@ -160,7 +160,7 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     return 1
 
 
-@kernel
+@routine
 def _regress(
     arms: Arms,
     clock: Floats,
