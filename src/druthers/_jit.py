@@ -79,35 +79,26 @@ CACHE = _cache_folder()
 # Division by zero gives infinity, as in NumPy; no wrapper for C callers, which nobody needs.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 
-_KERNELS: dict[tuple[str, str], Any] = {}
-
-
-def _place(function: Any) -> tuple[str, str]:
-    """Return where a kernel stands: what it is known by in other processes."""
-    return function.__module__, function.__qualname__
-
-
 if TYPE_CHECKING:
 
-    def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    def kernel(function: Callable[P, R], **options: bool) -> Callable[P, R]:
         """Compile a function on arrays; to the type checker it stays the plain function."""
 
 else:
 
-    def kernel(function):
+    def kernel(function, **options):
         """Compile a function on arrays with Numba; keep the machine code of our own in `CACHE`."""
         ours = Path(function.__code__.co_filename).is_relative_to(PACKAGE)
         # Numba reads its cache folder when the function is decorated, so it is set for that moment only.
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(CACHE)
         try:
-            compiled = numba.njit(cache=ours, **OPTIONS)(function)
+            compiled = numba.njit(cache=ours, **OPTIONS, **options)(function)
         finally:
             numba.config.CACHE_DIR = before
         if ours and hasattr(compiled, "_cache"):  # not so when compilation is switched off
             save = compiled._cache.save_overload
             compiled._cache.save_overload = lambda types, code: None if _foreign(types) else save(types, code)
-        _KERNELS[_place(function)] = compiled
         return compiled
 
 
@@ -127,8 +118,8 @@ def _foreign(types: Any) -> bool:
 def routine(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel that others call by name, where a plain one is swallowed by each that calls it.
 
-    A call by name costs some 20 ns. In return the callers compile without the kernel's own code: a chain of large
-    kernels, each of which swallows all below it, takes minutes.
+    The callers compile without the kernel's own code: in a chain of large kernels each would otherwise swallow, and
+    optimize again, all below it.
     """
     body: Any = kernel(function)
     if not hasattr(body, "overloads"):  # compilation is switched off
@@ -138,7 +129,7 @@ def routine(function: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: Any) -> Any:
         return body(*arguments)
 
-    _link_by_name(call, lambda types: body)
+    _call_by_name(call, lambda types: body)
     return cast("Callable[P, R]", call)
 
 
@@ -152,19 +143,24 @@ def generic(stub: Callable[P, R]) -> Callable[P, R]:
     choice is made when they are compiled and costs nothing when they run.
     """
     bodies: dict[type, Callable[..., Any]] = {}
-    default = kernel(stub)
+    default = kernel(stub, no_cpython_wrapper=True)
 
     @functools.wraps(stub)
     def call(*arguments: Any) -> Any:
-        return bodies.get(type(arguments[0]), default)(*arguments)
+        return bodies.get(type(arguments[0]), stub)(*arguments)
 
-    _link_by_name(call, lambda types: bodies.get(types[0].instance_class, default))
+    _call_by_name(call, lambda types: bodies.get(types[0].instance_class, default))
     _IMPLEMENTATIONS[call] = bodies
     return cast("Callable[P, R]", call)
 
 
-def _link_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) -> None:
-    """Let kernels that call `function` link to the kernel that `choose` finds for the types of the arguments."""
+_CHOICES: dict[str, Callable[[Any], Any]] = {}
+
+
+def _call_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) -> None:
+    """Let kernels that call `function` call the kernel that `choose` finds for the types of the arguments."""
+    place = f"{function.__module__}.{function.__qualname__}"
+    _CHOICES[place] = choose
 
     class Typing(AbstractTemplate):  # type: ignore[misc]
         key = function
@@ -172,29 +168,28 @@ def _link_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) ->
         def generic(self, types: Any, keywords: Any) -> Any:
             return numba.types.Dispatcher(choose(types)).get_call_type(self.context, types, keywords)
 
-    @lower_builtin(function, numba.types.VarArg(numba.types.Any))  # type: ignore[untyped-decorator]
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        body, convention = choose(signature.args), context.call_conv
-        place = _place(body)
-        # When the caller is read from the cache by another process, this runs first.
-        context.active_code_library._reload_init.add(functools.partial(_publish, place, signature.args))
-        shape = convention.get_function_type(signature.return_type, signature.args)
-        code = cgutils.get_or_insert_function(builder.module, shape, _publish(place, signature.args))
-        status, value = convention.call_function(builder, code, signature.return_type, signature.args, arguments)
+        types, result, convention = signature.args, signature.return_type, context.call_conv
+        # When the caller is read from the cache by another process, this is done first.
+        context.active_code_library._reload_init.add(functools.partial(_publish, place, types))
+        shape = convention.get_function_type(result, types)
+        code = cgutils.get_or_insert_function(builder.module, shape, _publish(place, types))
+        status, value = convention.call_function(builder, code, result, types, arguments)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return value
 
     infer_global(function, numba.types.Function(Typing))
+    lower_builtin(function, numba.types.VarArg(numba.types.Any))(lower)
 
 
-def _publish(place: tuple[str, str], types: Any) -> str:
+def _publish(place: str, types: Any) -> str:
     """Compile a kernel for these types, or read it from the cache, and make its machine code known by a name."""
-    body = _KERNELS[place]
+    body = _CHOICES[place](types)
     body.compile(types)
-    result = body.overloads[types]
-    name = "druthers." + hashlib.sha256(f"{place} {types}".encode()).hexdigest()[:32]
-    add_symbol(name, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    code = body.overloads[types]
+    name = f"{place}.{hashlib.sha256(str(types).encode()).hexdigest()[:32]}"
+    add_symbol(name, code.library.get_pointer_to_function(code.fndesc.llvm_func_name))
     return name
 
 

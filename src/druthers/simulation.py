@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import bound, kernel
+from druthers._jit import bound, kernel, routine
 from druthers.environments import Chunk, Tape
 from druthers.policies import Policy
 from druthers.policies.base import answer_policy, ask_policy, hear_policy, learn_policy, score_policy
@@ -209,60 +209,69 @@ def play(
     Writes the arm chosen and its regret for each interaction, and leaves `state` as single steps would. Where all arms
     are offered, `best_of_all` keeps each user's best utility once it is known; NaN before.
     """
-    n_objectives = means.shape[1]
-    everything = offers.shape[1] == 0
-    n_offered = arm_rows.shape[0] if everything else offers.shape[1]
-    order = np.empty(n_objectives, dtype=np.int64)
-    rows = arm_rows.copy() if everything else np.empty(n_offered, dtype=np.int64)
+    n_offered = offers.shape[1] if offers.shape[1] > 0 else arm_rows.shape[0]
+    order = np.empty(means.shape[1], dtype=np.int64)
+    rows = np.empty(n_offered, dtype=np.int64)
     reasons = np.empty((4, n_offered))
-    reward = np.empty(n_objectives)
+    reward = np.empty(means.shape[1])
     for t in range(users.shape[0]):
         user = users[t]
         row = user_rows[user]
-        length = lengths[t]
-        if length > 0:
-            for place in range(length):
-                order[place] = orders[t, place]
-            hear_policy(state, row, order[:length])
+        present(orders[t], offers[t], arm_rows, order, rows)
+        if lengths[t] > 0:
+            hear_policy(state, row, order[: lengths[t]])
         asked = ask_policy(state, row)
         if asked >= 0:
             answer_policy(state, row, asked, likes(preferences[user], asked))
-        if not everything:
-            for j in range(n_offered):
-                rows[j] = arm_rows[offers[t, j]]
         score_policy(state, row, rows, noise[t], reasons)
-        rank = int(coins[t, 1] * n_offered) if coins[t, 0] < exploration else 0
-        place = place_of_rank(reasons[3], rank)
-        arm = place if everything else offers[t, place]
-        best = best_of_all[user] if everything else np.nan
-        if np.isnan(best):
-            best = -np.inf
-            for j in range(n_offered):
-                other = j if everything else offers[t, j]
-                best = max(best, expected_utility(preferences[user], means[other]))
-            best_of_all[user] = best
-        arms[t] = arm
-        regret[t] = best - expected_utility(preferences[user], means[arm])
+        arms[t] = pick(reasons[3], coins[t], exploration, offers[t])
+        regret[t] = lost_utility(arms[t], offers[t], preferences[user], means, best_of_all, user)
         if (t + 1) % batch == 0:
             for s in range(t + 1 - batch, t + 1):
-                for k in range(n_objectives):
-                    reward[k] = means[arms[s], k] + reward_noise[s, k]
-                utility = felt_utility(preferences[users[s]], preference_noise[s], reward)
-                learn_policy(state, user_rows[users[s]], arm_rows[arms[s]], reward, utility)
+                other = users[s]
+                utility = reap(preferences[other], preference_noise[s], means[arms[s]], reward_noise[s], reward)
+                learn_policy(state, user_rows[other], arm_rows[arms[s]], reward, utility)
 
 
-@kernel
-def place_of_rank(scores: Floats, rank: int) -> int:
-    """Return where the score of a rank stands, 0 for the best; of equal scores the earlier has the better rank."""
+# What does not depend on the class of the state is apart from `play`, so that it is compiled once for all policies.
+@routine
+def present(order: NDArray[np.int16], offer: Integers, arm_rows: Integers, out: Integers, rows: Integers) -> None:
+    """Write a ranking as whole numbers into `out` and the rows of the offered arms, all where none is listed."""
+    for place in range(order.shape[0]):
+        out[place] = order[place]
+    for j in range(rows.shape[0]):
+        rows[j] = arm_rows[offer[j] if offer.shape[0] > 0 else j]
+
+
+@routine
+def pick(scores: Floats, coins: Floats, exploration: float, offer: Integers) -> int:
+    """Return the offered arm with the highest score, or now and then one of a random rank."""
     place = 0
-    for j in range(1, scores.shape[0]):
-        if scores[j] > scores[place]:
-            place = j
-    for _ in range(rank):
-        following = -1
-        for j in range(scores.shape[0]):
-            behind = scores[j] < scores[place] or (scores[j] == scores[place] and j > place)
-            if behind and (following < 0 or scores[j] > scores[following]):
-                following = j
-        place = following
-    return place
+    if coins[0] < exploration:  # of equal scores the earlier one has the better rank
+        place = np.argsort(-scores, kind="mergesort")[int(coins[1] * scores.shape[0])]
+    else:
+        for j in range(1, scores.shape[0]):
+            if scores[j] > scores[place]:
+                place = j
+    return int(offer[place]) if offer.shape[0] > 0 else place
+
+
+@routine
+def lost_utility(arm: int, offer: Integers, preference: Floats, means: Floats, best_of_all: Floats, user: int) -> float:
+    """Return the regret of an arm; `best_of_all` keeps each user's best utility where all arms are offered."""
+    everything = offer.shape[0] == 0
+    best = best_of_all[user] if everything else np.nan
+    if np.isnan(best):
+        best = -np.inf
+        for j in range(means.shape[0] if everything else offer.shape[0]):
+            best = max(best, expected_utility(preference, means[j if everything else offer[j]]))
+        best_of_all[user] = best
+    return best - expected_utility(preference, means[arm])
+
+
+@routine
+def reap(preference: Floats, preference_noise: Floats, mean: Floats, reward_noise: Floats, out: Floats) -> float:
+    """Write the reward of an arm and return the utility that the user felt."""
+    for k in range(out.shape[0]):
+        out[k] = mean[k] + reward_noise[k]
+    return felt_utility(preference, preference_noise, out)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel
+from druthers._jit import implements, kernel, routine
 from druthers._matrices import inverse, norms
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, Policy, learn_policy, observe, score_policy
@@ -192,6 +192,34 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     return 1
 
 
+@routine
+def _regress(
+    arms: Arms,
+    clock: Floats,
+    arm: int,
+    reward: Floats,
+    utility: float,
+    weight: float,
+    normalization: float,
+    root: Floats,
+    response: Floats,
+) -> float:
+    """Do as `learn_linear` for a user's rows; return how many utilities entered, 1 or 0."""
+    filled = np.empty(reward.shape[0])
+    whole = observe(arms, clock, arm, reward, filled)
+    if np.isnan(utility) or not whole:
+        return 0.0
+    if normalization > 0.0:
+        square = 0.0
+        for k in range(filled.shape[0]):
+            square += filled[k] * filled[k]
+        if square == 0.0:
+            return 0.0
+        weight *= normalization / square
+    learn_utility(root, response, filled, utility, weight)
+    return 1.0
+
+
 @implements(learn_policy, OFULState)
 @kernel
 def learn_linear(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
@@ -199,17 +227,10 @@ def learn_linear(state: Any, user: int, arm: int, reward: Floats, utility: float
 
     With a normalization omega, a utility counts omega / |reward|^2, since its noise grows with the reward.
     """
-    filled = np.empty(reward.shape[0])
-    whole = observe(state.arms, state.clock, arm, reward, filled)
-    if np.isnan(utility) or not whole:
-        return
-    weight = state.settings.feedback_weight
-    if state.settings.normalization > 0.0:
-        square = 0.0
-        for k in range(filled.shape[0]):
-            square += filled[k] * filled[k]
-        if square == 0.0:
-            return
-        weight *= state.settings.normalization / square
-    learn_utility(state.users.root[user], state.users.response[user], filled, utility, weight)
-    state.users.feedbacks[user] += 1.0
+    users = state.users
+    settings = state.settings
+    weight, normalization = settings.feedback_weight, settings.normalization
+    root, response = users.root[user], users.response[user]
+    users.feedbacks[user] += _regress(
+        state.arms, state.clock, arm, reward, utility, weight, normalization, root, response
+    )

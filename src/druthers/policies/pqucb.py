@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel
+from druthers._jit import implements, kernel, routine
 from druthers._matrices import norms
 from druthers.anchors.base import Anchor, hear_anchor
 from druthers.anchors.grouplasso import GroupLasso
@@ -317,18 +317,25 @@ class PRUCB(LinearPolicy):
         return self.ridge * np.eye(self.n_objectives)
 
 
-@kernel
-def dual_scores(state: Any, offer: Integers, root: Floats, estimate: Floats, radius: float, out: Floats) -> None:
-    """Write utility, bonuses and score of Eq. 8 for each offered arm."""
+@routine
+def dual_scores(
+    arms: Arms,
+    offer: Integers,
+    root: Floats,
+    estimate: Floats,
+    radius: float,
+    numerator: float,
+    unseen_bonus: float,
+    out: Floats,
+) -> None:
+    """Write utility, bonuses and score of Eq. 8 for each offered arm; an arm's width is sqrt(numerator / N)."""
     n_objectives = estimate.shape[0]
     columns = np.empty((n_objectives, offer.shape[0]))
     widths = np.empty(n_objectives)
-    settings = state.settings
-    numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
     for j in range(offer.shape[0]):
         arm = offer[j]
-        pulls = state.arms.pulls[arm]
-        means = state.arms.means[arm]
+        pulls = arms.pulls[arm]
+        means = arms.means[arm]
         for k in range(n_objectives):
             widths[k] = np.sqrt(numerator / max(pulls[k], 1.0))
         utility = 0.0
@@ -337,8 +344,8 @@ def dual_scores(state: Any, offer: Integers, root: Floats, estimate: Floats, rad
             columns[k, j] = means[k] + widths[k]
             utility += estimate[k] * means[k]
             bonus += abs(estimate[k]) * widths[k]
-        if settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
-            bonus = settings.unseen_bonus
+        if unseen_bonus > 0.0 and never_seen(arms, arm):
+            bonus = unseen_bonus
         out[0, j] = utility
         out[1, j] = bonus
     norms(root, columns, out[2])
@@ -362,7 +369,8 @@ def _score_pqucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
         settings.feedback_weight,
         settings.corruption,
     )
-    dual_scores(state, offer, users.root[user], estimate, radius, out)
+    numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
+    dual_scores(state.arms, offer, users.root[user], estimate, radius, numerator, settings.unseen_bonus, out)
     return 1
 
 
@@ -378,7 +386,8 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     noise_scale = settings.radius_scale * np.sqrt(settings.normalization)
     radius = noise_scale * np.sqrt(n_objectives * growth - 2.0 * np.log(settings.risk))
     radius += np.sqrt(settings.ridge * n_objectives) * settings.bound
-    dual_scores(state, offer, users.root[user], estimate, radius, out)
+    numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
+    dual_scores(state.arms, offer, users.root[user], estimate, radius, numerator, settings.unseen_bonus, out)
     return 1
 
 

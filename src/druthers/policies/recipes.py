@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import implements, kernel
+from druthers._jit import implements, kernel, routine
 from druthers._matrices import center, norms
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, hear_policy, learn_policy, never_seen, score_policy
@@ -320,27 +320,35 @@ def _hear_window(state: Any, user: int, ranking: Integers) -> None:
         center(users.anchor[user])
 
 
-@kernel
+@routine
 def _optimistic_scores(
-    state: Any, offer: Integers, root: Floats, estimate: Floats, radius: float, prior_pulls: float, out: Floats
+    arms: Arms,
+    offer: Integers,
+    root: Floats,
+    estimate: Floats,
+    radius: float,
+    rounds: float,
+    scale: float,
+    prior_pulls: float,
+    out: Floats,
 ) -> None:
     """Score the rewards raised by their widths in every objective, whatever the sign of the preference."""
     n_objectives = estimate.shape[0]
     columns = np.empty((n_objectives, offer.shape[0]))
-    numerator = 2.0 * np.log(1.0 + state.clock[0])
+    numerator = 2.0 * np.log(1.0 + rounds)
     for j in range(offer.shape[0]):
         arm = offer[j]
-        unseen = never_seen(state.arms, arm)
+        unseen = never_seen(arms, arm)
         utility = 0.0
         bonus = 0.0
         for k in range(n_objectives):
-            mean = state.arms.means[arm, k]
+            mean = arms.means[arm, k]
             if prior_pulls > 0.0:
-                width = state.settings.width * np.sqrt(numerator / (state.arms.pulls[arm, k] + prior_pulls))
+                width = scale * np.sqrt(numerator / (arms.pulls[arm, k] + prior_pulls))
             elif unseen:
                 width = UNSEEN_REWARD
             else:
-                width = state.settings.width * np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
+                width = scale * np.sqrt(numerator / max(arms.pulls[arm, k], 1.0))
             columns[k, j] = mean + width
             utility += estimate[k] * mean
             bonus += estimate[k] * width
@@ -367,7 +375,8 @@ def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: 
         + np.sqrt(left * n_objectives * np.log(queries) / told)
         + np.sqrt(left * settings.ridge / n_objectives)
     )
-    _optimistic_scores(state, offer, users.root[user], estimate, radius, 0.0, out)
+    rounds = state.clock[0]
+    _optimistic_scores(state.arms, offer, users.root[user], estimate, radius, rounds, settings.width, 0.0, out)
     return 1
 
 
@@ -381,7 +390,8 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0, estimate)
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / settings.ridge)
     radius = settings.radius * np.sqrt(n_objectives * growth)
-    _optimistic_scores(state, offer, users.root[user], estimate, radius, 0.001, out)
+    rounds = state.clock[0]
+    _optimistic_scores(state.arms, offer, users.root[user], estimate, radius, rounds, settings.width, 0.001, out)
     return 1
 
 
