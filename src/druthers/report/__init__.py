@@ -1,0 +1,8 @@
+"""Pictures of results: figures for print, and one page for the browser."""
+
+from __future__ import annotations
+
+from druthers.report.figures import draw_figures
+from druthers.report.page import write_report
+
+__all__ = ["draw_figures", "write_report"]

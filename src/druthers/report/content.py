@@ -1,0 +1,218 @@
+"""What the page knows of an experiment, as plain values for JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import math
+import re
+import shlex
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from druthers.errors import DruthersError
+from druthers.experiments import Results, Row, load_experiment, mean_and_error
+from druthers.experiments.plan import SET_BY_THE_LAB
+from druthers.policies import find_policy
+from druthers.report.layout import (
+    Laid,
+    axis_of,
+    band_of,
+    best_settings,
+    groups_of,
+    key_of,
+    learns,
+    panels_of,
+    rows_of,
+    shown,
+    varied_keys,
+)
+
+DIGITS = 5  # significant ones of every number on the page
+MOST_POINTS = 24_000  # of an experiment's curves; more rows than that allows have fewer points each
+LEVEL = 0.05  # of the p value below which two policies count as different
+
+
+def content_of(results: Results) -> dict[str, Any]:
+    """Return everything the page shows of one experiment."""
+    results = Laid.of(results)
+    experiment = results.experiment
+    rows = rows_of(results)
+    points = max(24, MOST_POINTS // len(rows))
+    rivals = _rivals(results)
+    timing = results.timing()["policies"]
+    command, whole = _command(results)
+    return {
+        "name": experiment.name,
+        "title": experiment.title or experiment.name,
+        "about": experiment.about,
+        "figure": experiment.figure,
+        "horizon": experiment.horizon,
+        "runs": experiment.runs,
+        "seed": experiment.seed,
+        "data": results.data,
+        "command": command,
+        "complete": whole,
+        "settings": toml_of(experiment.settings()),
+        "policies": _policies(results),
+        "versions": results.settings()["versions"],
+        "groups": groups_of(results),
+        "varied": [{"key": key, **_axis(results, key)} for key in varied_keys(results)],
+        "panels": [{"title": part.title, "labels": part.labels} for part in panels_of(results)],
+        "best": best_settings(results)[0],
+        "rows": [_row(results, row, rivals[row.label], timing[row.label]["us_per_round"], points) for row in rows],
+    }
+
+
+def _row(results: Results, row: Row, rival: str, micros: float, points: int) -> dict[str, Any]:
+    rounds = results.rounds(row.label)
+    # Evenly over the points that were kept, which are denser at the start; the last always.
+    kept = np.unique(np.linspace(0, len(rounds) - 1, min(points, len(rounds))).round().astype(int))
+    final = results.final_regret(row.label)
+    least = float(results.final_regret(rival).mean())
+    content: dict[str, Any] = {
+        "label": row.label,
+        "group": row.group,
+        "policy": row.policy,
+        "varied": {key: shown(value) for key, value in row.varied.items()},
+        "rounds": rounds[kept].tolist(),
+        "shares": rounded(results.shares(row.label).mean(axis=0)),
+        "final": rounded(mean_and_error(final)),
+        "growth": rounded(mean_and_error(results.growth(row.label))),
+        "micros": rounded(micros),
+        "rival": rival,
+        "ratio": rounded(float(final.mean()) / least if least > 0 else math.nan),
+    }
+    for name, what in (("regret", "regret"), ("error", "error"), ("gram", "gram_error")):
+        if what != "regret" and not learns(results, row.label):
+            continue
+        mean, error = band_of(results, row.label, what)
+        content[name] = rounded(mean[kept])
+        if len(final) > 1:
+            content[f"{name}_se"] = rounded(error[kept])
+        if what != "regret":
+            content[f"end_{name}"] = rounded(mean_and_error(results.end_error(row.label, what)))
+    if row.label != rival and len(final) > 1:
+        test = results.paired(row.label, rival)
+        content["difference"] = rounded([test.mean, test.low, test.high, test.p])
+        content["tied"] = test.p >= LEVEL
+    return content
+
+
+def _policies(results: Results) -> list[dict[str, Any]]:
+    """Return all settings of each policy: key, value, and whether the experiment gave it."""
+    first: dict[str, Row] = {}
+    for row in rows_of(results):
+        first.setdefault(row.group, row)
+    policies = []
+    for group in groups_of(results):
+        row = first[group]
+        params = []
+        for key, parameter in inspect.signature(find_policy(row.policy)).parameters.items():
+            # A policy that asks for the horizon is told that of the experiment.
+            value = row.params.get(key, row.horizon if key == "horizon" else parameter.default)
+            if key in row.varied and (key in row.params or key == "horizon"):
+                params.append([key, "varied", True])
+            elif key not in SET_BY_THE_LAB:
+                params.append([key, shown(value), key in row.params])
+        policies.append({"group": group, "policy": row.policy, "params": params})
+    return policies
+
+
+def _rivals(results: Results) -> dict[str, str]:
+    """Return for each row the best one on the same tapes: runs pair only where environment and horizon agree."""
+    least: dict[str, tuple[float, str]] = {}
+    keys = {row.label: key_of([row.environment, row.horizon]) for row in rows_of(results)}
+    for label, key in keys.items():
+        mine = (float(results.final_regret(label).mean()), label)
+        least[key] = min(least.get(key, mine), mine)
+    return {label: least[key][1] for label, key in keys.items()}
+
+
+def _axis(results: Results, key: str) -> dict[str, Any]:
+    axis = axis_of(results, key)
+    return {
+        "kind": axis.kind,
+        "values": [shown(value) for value in axis.values],
+        "places": rounded(axis.places(axis.values)),
+    }
+
+
+def _command(results: Results) -> tuple[str, bool]:
+    """Return the command that plays the experiment again, and whether it needs no file of settings."""
+    mine = results.experiment
+    try:
+        known = load_experiment(mine.name)
+    except (DruthersError, OSError):
+        known = None
+    # What may differ: options of the command, and words.
+    free = {key: getattr(mine, key) for key in ("seed", "runs", "horizon", "title", "about", "figure")}
+    if known is not None and dataclasses.replace(known, **free) == mine:
+        options = [f"--seed {mine.seed}"]
+        options += [
+            f"--{key} {getattr(mine, key)}" for key in ("runs", "horizon") if getattr(mine, key) != getattr(known, key)
+        ]
+        return f"druthers run {shlex.quote(mine.name)} {' '.join(options)}", True
+    return f"druthers run {shlex.quote(mine.name + '.toml')} --seed {mine.seed}", False
+
+
+def rounded(values: float | ArrayLike) -> Any:
+    """Return numbers to five significant digits, None where there is none.
+
+    Examples
+    --------
+    >>> rounded([1234.5678, 2.0, float("nan")])
+    [1234.6, 2, None]
+    """
+    if isinstance(values, float):
+        if not math.isfinite(values):
+            return None
+        short = float(f"{values:.{DIGITS}g}")
+        return int(short) if short == int(short) and abs(short) < 1e15 else short
+    return [rounded(value) for value in np.asarray(values, dtype=float).tolist()]
+
+
+def toml_of(settings: dict[str, Any]) -> str:
+    """Return settings as a TOML file that `load_experiment` reads back to the same.
+
+    Examples
+    --------
+    >>> print(toml_of({"runs": 3, "policies": {"s-ucb": {"width": 1.4}}}))
+    runs = 3
+    <BLANKLINE>
+    [policies.s-ucb]
+    width = 1.4
+    """
+    lines = [
+        f"{_key(key)} = {_value(value)}"
+        for key, value in settings.items()
+        if not isinstance(value, dict) and value is not None and key != "name"
+    ]
+    for key, table in settings.items():
+        if key == "policies":
+            for label, given in table.items():
+                lines += ["", f"[{_key(key)}.{_key(label)}]", *_entries(given)]
+        elif isinstance(table, dict) and table:
+            lines += ["", f"[{_key(key)}]", *_entries(table)]
+    return "\n".join(lines)
+
+
+def _entries(table: dict[str, Any]) -> list[str]:
+    return [f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None]
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)  # nan and inf are words of TOML too
+    return json.dumps(value if isinstance(value, bool | int | str) else str(value), ensure_ascii=False)

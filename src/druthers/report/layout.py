@@ -1,0 +1,178 @@
+"""How the rows of an experiment are laid out: in panels of rows that belong together, along axes, without overlaps."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers.experiments import Results, Row
+from druthers.types import Floats
+
+
+class Laid(Results):
+    """Results that work out their rows only once; everything here asks for them again and again."""
+
+    @functools.cached_property
+    def rows(self) -> list[Row]:
+        """The rows of the experiment, in its order."""
+        return self.experiment.rows()
+
+    @classmethod
+    def of(cls, results: Results) -> Laid:
+        """Return the same results."""
+        return cls(results.experiment, results.runs, results.seconds, results.data)
+
+
+class Panel(NamedTuple):
+    """Rows to be seen together: those that share the values of what is varied.
+
+    Attributes
+    ----------
+    title
+        The values, or nothing where nothing is varied.
+    labels
+        The rows, the one with the least regret first.
+    """
+
+    title: str
+    labels: list[str]
+
+
+class Axis(NamedTuple):
+    """Where some values stand on an axis.
+
+    Attributes
+    ----------
+    kind
+        "linear", "log" or "even" (one step from value to value).
+    values
+        The values in the order of the axis.
+    """
+
+    kind: str
+    values: list[Any]
+
+    def places(self, values: Sequence[Any]) -> list[float]:
+        """Return where values stand: numbers as they are, others counted from 0."""
+        if self.kind != "even":
+            return [float(value) for value in values]
+        keys = [key_of(value) for value in self.values]
+        return [float(keys.index(key_of(value))) for value in values]
+
+
+def key_of(value: Any) -> str:
+    """Return a text that is the same for equal settings, whatever they are made of."""
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def shown(value: Any) -> str:
+    """Return a setting as a reader wants to see it."""
+    if isinstance(value, dict) and "name" in value:
+        others = ", ".join(f"{key}={shown(item)}" for key, item in value.items() if key != "name")
+        return f"{value['name']}({others})" if others else str(value["name"])
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def setting_of(row: Row) -> str:
+    """Return the values of what is varied in a row."""
+    return ", ".join(f"{key} = {shown(value)}" for key, value in row.varied.items())
+
+
+def rows_of(results: Results) -> list[Row]:
+    """Return the rows that were played."""
+    return [row for row in results.rows if row.label in results.runs]
+
+
+def groups_of(results: Results) -> list[str]:
+    """Return the policies as the experiment calls them, the one with the least regret in any row first."""
+    least: dict[str, float] = {}
+    for row in rows_of(results):
+        regret = float(results.final_regret(row.label).mean())
+        least[row.group] = min(regret, least.get(row.group, math.inf))
+    return sorted(least, key=lambda group: least[group])
+
+
+def panels_of(results: Results) -> list[Panel]:
+    """Return the panels; a row that some varied thing does not concern is in all panels that differ in that alone."""
+    rows = rows_of(results)
+    kinds = {_items(row): setting_of(row) for row in rows}
+    widest = [items for items in kinds if not any(items < others for others in kinds)]
+    regret = {row.label: float(results.final_regret(row.label).mean()) for row in rows}
+    panels = []
+    for items in widest:
+        labels = sorted((row.label for row in rows if _items(row) <= items), key=lambda label: regret[label])
+        panels.append(Panel(kinds[items], labels))
+    return panels
+
+
+def _items(row: Row) -> frozenset[tuple[str, str]]:
+    return frozenset((key, key_of(value)) for key, value in row.varied.items())
+
+
+def best_settings(results: Results) -> list[str]:
+    """Return for each policy its row with the least regret, the best policy first."""
+    regret = {row.label: float(results.final_regret(row.label).mean()) for row in rows_of(results)}
+    best: dict[str, str] = {}
+    for row in sorted(rows_of(results), key=lambda row: regret[row.label]):
+        best.setdefault(row.group, row.label)
+    return list(best.values())
+
+
+def varied_keys(results: Results) -> list[str]:
+    """Return the names of what is varied."""
+    return list(dict.fromkeys(key for row in rows_of(results) for key in row.varied))
+
+
+def axis_of(results: Results, key: str) -> Axis:
+    """Return the axis for the values of something varied: evenly spaced unless numbers have room on a scale."""
+    values = list({key_of(row.varied[key]): row.varied[key] for row in rows_of(results) if key in row.varied}.values())
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return Axis("even", values)
+    values.sort()
+    numbers = np.array(values, dtype=float)
+    if numbers[0] > 0 and numbers[-1] > 30 * numbers[0]:
+        return Axis("log", values)
+    # Values drawn at random may be close to each other; listed ones must not fall together.
+    crowded = len(values) > 1 and np.diff(numbers).min() < 0.03 * (numbers[-1] - numbers[0])
+    return Axis("even" if crowded and results.experiment.samples is None else "linear", values)
+
+
+def band_of(results: Results, label: str, what: str) -> tuple[Floats, Floats]:
+    """Return the mean of a row's curves and its standard error, NaN for a single run."""
+    curves = results.curves(label, what)
+    runs = len(curves)
+    error = curves.std(axis=0, ddof=1) / math.sqrt(runs) if runs > 1 else np.full(curves.shape[1], np.nan)
+    return curves.mean(axis=0), error
+
+
+def learns(results: Results, label: str) -> bool:
+    """Tell whether a row's policy learns preferences."""
+    return bool(np.isfinite(results.end_error(label)).any())
+
+
+def spread_out(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return the places nearest to those wanted that keep a gap between neighbors and stay between low and high.
+
+    Examples
+    --------
+    >>> spread_out([0.5, 0.5, 0.9], 0.25, 0.0, 1.0)
+    [0.375, 0.625, 0.9]
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    blocks: list[list[float]] = []  # sum and number of those that stand side by side, freed of their gaps
+    for step, i in enumerate(order):
+        blocks.append([wanted[i] - step * gap, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
+            total, count = blocks.pop()
+            blocks[-1] = [blocks[-1][0] + total, blocks[-1][1] + count]
+    freed = [total / count for total, count in blocks for _ in range(int(count))]
+    room = max(high - (len(wanted) - 1) * gap, low)
+    places = [0.0] * len(wanted)
+    for step, i in enumerate(order):
+        places[i] = min(max(freed[step], low), room) + step * gap
+    return places

@@ -1,0 +1,58 @@
+"""The page: one HTML file with everything in it, for the browser, from disk, without a network."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from druthers.experiments import Results
+from druthers.experiments.results import replaced
+from druthers.report.content import content_of
+from druthers.report.styles import styles_of
+
+
+def write_report(results: Sequence[Results], path: str | Path) -> None:
+    """Write the results of some experiments as one interactive page.
+
+    Parameters
+    ----------
+    results
+        What came of the experiments, in the order of the page.
+    path
+        Where the page goes; its folder is made if it is not there.
+    """
+    experiments = [content_of(each) for each in results]
+    for number, experiment in enumerate(experiments, 1):
+        twins = sum(other["name"] == experiment["name"] for other in experiments)
+        experiment["nav"] = f"{experiment['name']} ({number})" if twins > 1 else experiment["name"]
+    styles = styles_of(group for experiment in experiments for group in experiment["groups"])
+    content = {"experiments": experiments, "styles": {group: style._asdict() for group, style in styles.items()}}
+    titles = [experiment["title"] for experiment in experiments]
+    title = titles[0] if len(titles) == 1 else f"{len(titles)} experiments"
+    text = _part("page.html")
+    # The template's own words go in first: what comes from settings could contain them.
+    for mark, filling in (("/*css*/", _part("page.css")), ("/*js*/", _part("chart.js") + _part("page.js"))):
+        text = text.replace(mark, filling)
+    head, _, rest = text.partition("<!--title-->")
+    middle, _, tail = rest.partition("<!--data-->")
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(target) as draft:
+        draft.write_text(head + html.escape(title) + middle + embedded(content) + tail, "utf-8")
+
+
+def embedded(content: Any) -> str:
+    """Return values as JSON that no text in them can end early, inside a script element."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    # A lone surrogate has no place in UTF-8.
+    return "".join(f"\\u{ord(sign):04x}" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
+
+
+def _part(name: str) -> str:
+    return resources.files("druthers.report").joinpath(name).read_text("utf-8")

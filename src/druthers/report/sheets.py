@@ -1,0 +1,155 @@
+"""A sheet of panels with fixed margins in inches: no measuring of texts, so layout costs nothing and never shifts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from druthers.report.styles import Style
+
+POINT = 1 / 72  # of an inch
+FONT = 8.0  # points
+LINE = 0.19  # inches from line to line in a legend
+
+
+class Sheet:
+    """A figure with panels in rows and columns and, beneath them, the names of the lines.
+
+    Parameters
+    ----------
+    new_figure
+        Makes a figure of a size.
+    count, columns
+        Number of panels, and of those in a row.
+    panel
+        Width and height of a panel in inches; by the number of columns if not given.
+    legend
+        Style of each name beneath.
+    left, right, top, bottom, gap
+        Margins in inches, the last between panels.
+
+    Attributes
+    ----------
+    axes
+        The panels, row by row.
+    boxes
+        Left, bottom, width and height of each in inches.
+    paper
+        Axes as large as the sheet, in inches, to write anywhere.
+    """
+
+    def __init__(
+        self,
+        new_figure: Any,
+        count: int,
+        columns: int,
+        panel: tuple[float, float] | None = None,
+        legend: dict[str, Style] | None = None,
+        left: float = 0.68,
+        right: float = 0.2,
+        top: float = 0.3,
+        bottom: float = 0.5,
+        gap: tuple[float, float] = (0.32, 0.52),
+    ) -> None:
+        wide, high = panel or {1: (4.9, 3.3), 2: (2.75, 2.4), 3: (1.95, 1.7)}.get(columns, (1.5, 1.6))
+        step = wide + max(gap[0], right), high + gap[1]
+        rows = -(-count // columns)
+        self.width = left + (columns - 1) * step[0] + wide + right
+        entry = 0.55 + max((text_width(shortened(name)) for name in legend or ()), default=0.0)
+        beside = max(1, min(len(legend or ()), int((self.width - 0.2) / entry)))
+        lines = -(-len(legend or ()) // beside)
+        foot = LINE * lines + 0.08 if legend else 0.0
+        self.height = top + (rows - 1) * step[1] + high + bottom + foot
+        self.figure = new_figure(figsize=(self.width, self.height))
+        self.boxes = [
+            (left + column * step[0], self.height - top - row * step[1] - high, wide, high)
+            for row, column in (divmod(number, columns) for number in range(count))
+        ]
+        self.axes = [self.figure.add_axes(self._relative(box)) for box in self.boxes]
+        for axes in self.axes:
+            # Fixed places: to find them by the ticks' sizes would be the slowest part of drawing.
+            axes.xaxis.set_label_coords(0.5, (0.23 - bottom) / high)
+            axes.yaxis.set_label_coords(-0.46 / wide, 0.5)
+        self.lowest = [self.axes[number] for number in range(count) if number + columns >= count]
+        self.leftmost = self.axes[::columns]
+        self.paper = self.figure.add_axes((0, 0, 1, 1), zorder=-1)
+        self.paper.set(xlim=(0, self.width), ylim=(0, self.height))
+        self.paper.set_axis_off()
+        start = max((self.width - beside * entry) / 2, 0.1)
+        for number, (name, style) in enumerate((legend or {}).items()):
+            row, column = divmod(number, beside)
+            self.name_line(start + column * entry, LINE * (lines - row - 1) + 0.15, shortened(name), style)
+
+    def _relative(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        return box[0] / self.width, box[1] / self.height, box[2] / self.width, box[3] / self.height
+
+    def name_line(self, x: float, y: float, text: str, style: Style) -> None:
+        """Write a name, with a piece of its line before it."""
+        self.paper.plot([x, x + 0.17, x + 0.34], [y] * 3, markevery=[1], **line_look(style))
+        self.write(x + 0.41, y, text)
+
+    def write(self, x: float, y: float, text: str, **look: Any) -> None:
+        """Write a text that starts at a place on the paper."""
+        self.paper.text(x, y, text, va="center_baseline", parse_math=False, **look)
+
+
+def line_look(style: Style, marks: Any = None) -> dict[str, Any]:
+    """Return a style as Matplotlib's keywords."""
+    return {
+        "color": style.color,
+        "linestyle": (0, style.dash) if style.dash else "-",
+        "linewidth": 1.4,
+        "marker": style.marker,
+        "markersize": 5.4 if style.marker in "PX" else 4.2,
+        "markeredgewidth": 0.5,
+        "markeredgecolor": "white",
+        **({} if marks is None else {"markevery": marks}),
+    }
+
+
+def shortened(label: str, length: int = 26) -> str:
+    """Return a label that fits, with a gap in its middle if need be."""
+    label = " ".join(label.split())
+    return label if len(label) <= length else f"{label[: length // 2]}…{label[len(label) - length // 2 + 1 :]}"
+
+
+def text_width(text: str) -> float:
+    """Return about how wide a text is, in inches."""
+    return 0.6 * FONT * POINT * len(text)
+
+
+def compact(value: float, _place: object = None) -> str:
+    """Return a number as short as an axis wants it.
+
+    Examples
+    --------
+    >>> [compact(value) for value in (0, 0.25, 1500, 20000, 3e6)]
+    ['0', '0.25', '1.5k', '20k', '3M']
+    """
+    for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit:
+            return f"{value / unit:.4g}{name}"
+    return f"{value:.4g}"
+
+
+def name_axes(lowest: Sequence[Any], leftmost: Sequence[Any], x: str, y: str) -> None:
+    """Name the horizontal axis of some panels and the vertical one of others."""
+    for axes in lowest:
+        axes.set_xlabel(x, parse_math=False)
+    for axes in leftmost:
+        axes.set_ylabel(y, parse_math=False)
+
+
+def name_panel(axes: Any, title: str, size: float = 8.5) -> None:
+    """Write what a panel shows above it."""
+    if title:
+        axes.set_title(title, loc="left", y=1.0, pad=5, fontsize=size, parse_math=False)
+
+
+def share_limits(panels: Sequence[Any], leftmost: Sequence[Any]) -> None:
+    """Give panels the same vertical axis, with numbers only on the leftmost ones."""
+    limits = [axes.get_ylim() for axes in panels]
+    for axes in panels:
+        axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+        if axes not in leftmost:
+            axes.tick_params(labelleft=False)
