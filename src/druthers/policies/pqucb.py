@@ -322,21 +322,23 @@ def dual_scores(state: Any, offer: Integers, root: Floats, estimate: Floats, rad
     """Write utility, bonuses and score of Eq. 8 for each offered arm."""
     n_objectives = estimate.shape[0]
     columns = np.empty((n_objectives, offer.shape[0]))
-    widths = np.empty(n_objectives)
     settings = state.settings
+    pulls = state.arms.pulls
+    means = state.arms.means
     numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
     for j in range(offer.shape[0]):
         arm = offer[j]
-        pulls = state.arms.pulls[arm]
-        means = state.arms.means[arm]
-        for k in range(n_objectives):
-            widths[k] = np.sqrt(numerator / max(pulls[k], 1.0))
         utility = 0.0
         bonus = 0.0
+        seen = -1.0
+        width = 0.0
         for k in range(n_objectives):
-            columns[k, j] = means[k] + widths[k]
-            utility += estimate[k] * means[k]
-            bonus += abs(estimate[k]) * widths[k]
+            if pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
+                seen = pulls[arm, k]
+                width = np.sqrt(numerator / max(seen, 1.0))
+            columns[k, j] = means[arm, k] + width
+            utility += estimate[k] * means[arm, k]
+            bonus += abs(estimate[k]) * width
         if settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
             bonus = settings.unseen_bonus
         out[0, j] = utility
