@@ -104,10 +104,10 @@ class ParetoTS(_Pareto):
 @kernel
 def covers(points: Floats, i: int, j: int) -> bool:
     """Tell whether row i is nowhere below row j."""
-    for k in range(points.shape[1]):
-        if points[i, k] < points[j, k]:
-            return False
-    return True
+    k = 0
+    while k < points.shape[1] and points[i, k] >= points[j, k]:
+        k += 1
+    return k == points.shape[1]
 
 
 @kernel
