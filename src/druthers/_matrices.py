@@ -95,11 +95,12 @@ def solve_transposed(root: Floats, x: Floats) -> None:
 @kernel
 def solve_upper(root: Floats, x: Floats) -> None:
     """Replace x by the solution y of Ry = x."""
-    for i in range(x.shape[0] - 1, -1, -1):
-        value = x[i]
-        for k in range(i + 1, x.shape[0]):
-            value -= root[i, k] * x[k]
-        x[i] = value / root[i, i]
+    for k in range(x.shape[0] - 1, -1, -1):
+        value = x[k] / root[k, k]
+        x[k] = value
+        # Down a column: slower to read than a row, but no sum that each step would wait for.
+        for i in range(k):
+            x[i] -= value * root[i, k]
 
 
 @kernel

@@ -314,51 +314,52 @@ def total_derivatives(
             _add_wide_derivatives(orders[row], lengths[row], preference, weights[row], slope, curvature)
         return total
     odds = np.empty(n_objectives)
-    first = np.empty(n_objectives)
+    left = np.empty(n_objectives)  # odds not yet ranked, by place
     second = np.empty(n_objectives)
     firsts = np.zeros(n_objectives)
+    named = np.zeros(n_objectives)
     minima = np.zeros((n_objectives, n_objectives))
     scaled_exp(preference, odds)
-    top = preference[0]
-    for k in range(1, n_objectives):
-        top = max(top, preference[k])
     for row in range(orders.shape[0]):
         order = orders[row]
         length = lengths[row]
         weight = weights[row]
-        left = 0.0
+        rest = 0.0
         for place in range(n_objectives - 1, -1, -1):
-            objective = order[place]
-            left += odds[objective]
-            first[objective] = left
+            rest += odds[order[place]]
+            left[place] = rest
         sums = 0.0
         squares = 0.0
         product = 1.0
-        for place in range(n_objectives):
+        for place in range(length):
+            share = 1.0 / left[place]
+            sums += weight * share
+            squares += weight * share * share
             objective = order[place]
-            if place < length:
-                remaining = first[objective]
-                share = 1.0 / remaining
-                sums += share
-                squares += share * share
-                slope[objective] -= weight
-                total -= weight * (preference[objective] - top)
-                # One logarithm for several places: the product stays in range.
-                product *= remaining
-                if product < 1e-150 or product > 1e150:
-                    total += weight * np.log(product)
-                    product = 1.0
-            firsts[objective] += weight * sums
-            second[objective] = weight * squares
+            named[objective] += weight
+            firsts[objective] += sums
+            second[objective] = squares
+            # One logarithm for several places: the product stays in range.
+            product *= left[place]
+            if product < 1e-150 or product > 1e150:
+                total += weight * np.log(product)
+                product = 1.0
         total += weight * np.log(product)
+        for place in range(length, n_objectives):
+            firsts[order[place]] += sums
+            second[order[place]] = squares
         # Whole rows, though half would do: loops of one length run faster.
         for k in range(n_objectives):
             own = second[k]
             for other in range(n_objectives):
                 minima[k, other] += min(own, second[other])
+    top = preference[0]
+    for k in range(1, n_objectives):
+        top = max(top, preference[k])
     for k in range(n_objectives):
-        slope[k] += odds[k] * firsts[k]
         own = odds[k]
+        total -= named[k] * (preference[k] - top)
+        slope[k] += own * firsts[k] - named[k]
         for other in range(n_objectives):
             curvature[k, other] -= own * odds[other] * minima[k, other]
         curvature[k, k] += own * firsts[k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -70,7 +71,7 @@ class Results:
     seconds: dict[str, list[float]]
     data: str | None = None
 
-    @property
+    @functools.cached_property
     def rows(self) -> list[Row]:
         """The rows of the experiment, in its order."""
         return self.experiment.rows()

@@ -193,26 +193,36 @@ def _ask(state: Any, user: int) -> int:
         return -1
     arms = state.arms
     n_objectives = users.response.shape[1]
-    features = np.empty(n_objectives)
+    features = np.empty((n_objectives, n_objectives))
+    weighed = np.empty((n_objectives, n_objectives))  # one question per column
+    askable = np.empty(n_objectives)
+    known = np.empty(n_objectives)
+    for objective in range(n_objectives):
+        askable[objective] = key_features(arms, objective, features[objective])
+        for k in range(n_objectives):
+            weighed[k, objective] = features[objective, k]
+    norms(users.key_root[user], weighed, known)
+    solve_upper_columns(users.key_root[user], weighed)
+    unused = np.empty(n_objectives)
+    norms(users.root[user], weighed, unused)
+    solve_upper_columns(users.root[user], weighed)
+    reach = np.zeros(n_objectives)
+    values = np.empty(n_objectives)
+    for arm in range(arms.means.shape[0]):
+        for objective in range(n_objectives):
+            values[objective] = 0.0
+        for k in range(n_objectives):
+            mean = arms.means[arm, k]
+            for objective in range(n_objectives):
+                values[objective] += mean * weighed[k, objective]
+        for objective in range(n_objectives):
+            reach[objective] += values[objective] * values[objective]
     chosen = -1
     highest = -1.0
     for objective in range(n_objectives):
-        if not key_features(arms, objective, features):
-            continue
-        weighed = features.copy()
-        solve(users.key_root[user], weighed)
-        known = 1.0
-        for k in range(n_objectives):
-            known += features[k] * weighed[k]
-        solve(users.root[user], weighed)
-        reach = 0.0
-        for arm in range(arms.means.shape[0]):
-            value = 0.0
-            for k in range(n_objectives):
-                value += arms.means[arm, k] * weighed[k]
-            reach += value * value
-        if reach / known > highest:
-            highest = reach / known
+        worth = reach[objective] / (1.0 + known[objective] ** 2)
+        if askable[objective] and worth > highest:
+            highest = worth
             chosen = objective
     return chosen
 

@@ -116,22 +116,21 @@ class ParetoTS(_Pareto):
 
 
 @kernel
-def dominates(points: Floats, i: int, j: int) -> bool:
-    """Tell whether row i is nowhere below row j and somewhere above it."""
-    better = False
-    for k in range(points.shape[1]):
-        if points[i, k] < points[j, k]:
-            return False
-        better = better or points[i, k] > points[j, k]
-    return better
+def covers(points: Floats, i: int, j: int) -> bool:
+    """Tell whether row i is nowhere below row j."""
+    k = 0
+    while k < points.shape[1] and points[i, k] >= points[j, k]:
+        k += 1
+    return k == points.shape[1]
 
 
 @routine
 def mark_front(points: Floats, on_front: Integers) -> int:
     """Set `on_front` to 1 for the rows of `points` (n, D) that no other row dominates, else 0; return how many.
 
-    Sorted by falling sum, a point can be dominated only by earlier ones, and then also by one on the front; rounding
-    can make the sums of a point and its dominator equal, so a newcomer looks back at its equals.
+    Sorted by falling sum, a point can be dominated only by earlier ones, and then also by one on the front, of which
+    equals are listed once. Rounding can make the sums of a point and its dominator equal, so a newcomer to the front
+    looks back at its equals in sum.
     """
     n_points, n_objectives = points.shape
     sums = np.zeros(n_points)
@@ -140,26 +139,29 @@ def mark_front(points: Floats, on_front: Integers) -> int:
             sums[j] += points[j, k]
     order = np.argsort(-sums, kind="mergesort")
     front = np.empty(n_points, dtype=np.int64)
+    n_members = 0
     n_front = 0
     for rank in range(n_points):
         j = order[rank]
-        on_front[j] = 1
-        for member in range(n_front):
-            if dominates(points, front[member], j):
-                on_front[j] = 0
-                break
-        if on_front[j] == 0:
-            continue
-        kept = 0
-        for member in range(n_front):
+        covered = False
+        for member in range(n_members):
             i = front[member]
-            if sums[i] == sums[j] and dominates(points, j, i):
-                on_front[i] = 0
-            else:
-                front[kept] = i
-                kept += 1
-        front[kept] = j
-        n_front = kept + 1
+            if covers(points, i, j):
+                covered = True
+                on_front[j] = on_front[i] if covers(points, j, i) else 0
+                break
+        if not covered:
+            on_front[j] = 1
+            front[n_members] = j
+            n_members += 1
+            earlier = rank - 1
+            while earlier >= 0 and sums[order[earlier]] == sums[j]:
+                i = order[earlier]
+                if on_front[i] == 1 and covers(points, j, i):
+                    on_front[i] = 0
+                    n_front -= 1
+                earlier -= 1
+        n_front += on_front[j]
     return n_front
 
 

@@ -331,19 +331,21 @@ def dual_scores(
     """Write utility, bonuses and score of Eq. 8 for each offered arm; an arm's width is sqrt(numerator / N)."""
     n_objectives = estimate.shape[0]
     columns = np.empty((n_objectives, offer.shape[0]))
-    widths = np.empty(n_objectives)
+    pulls = arms.pulls
+    means = arms.means
     for j in range(offer.shape[0]):
         arm = offer[j]
-        pulls = arms.pulls[arm]
-        means = arms.means[arm]
-        for k in range(n_objectives):
-            widths[k] = np.sqrt(numerator / max(pulls[k], 1.0))
         utility = 0.0
         bonus = 0.0
+        seen = -1.0
+        width = 0.0
         for k in range(n_objectives):
-            columns[k, j] = means[k] + widths[k]
-            utility += estimate[k] * means[k]
-            bonus += abs(estimate[k]) * widths[k]
+            if pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
+                seen = pulls[arm, k]
+                width = np.sqrt(numerator / max(seen, 1.0))
+            columns[k, j] = means[arm, k] + width
+            utility += estimate[k] * means[arm, k]
+            bonus += abs(estimate[k]) * width
         if unseen_bonus > 0.0 and never_seen(arms, arm):
             bonus = unseen_bonus
         out[0, j] = utility

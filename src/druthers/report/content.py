@@ -18,7 +18,6 @@ from druthers.experiments import Results, Row, load_experiment, mean_and_error
 from druthers.experiments.plan import SET_BY_THE_LAB
 from druthers.policies import find_policy
 from druthers.report.layout import (
-    Laid,
     axis_of,
     band_of,
     best_settings,
@@ -38,7 +37,6 @@ LEVEL = 0.05  # of the p value below which two policies count as different
 
 def content_of(results: Results) -> dict[str, Any]:
     """Return everything the page shows of one experiment."""
-    results = Laid.of(results)
     experiment = results.experiment
     rows = rows_of(results)
     points = max(24, MOST_POINTS // len(rows))

@@ -10,7 +10,7 @@ from druthers.errors import needs
 from druthers.experiments import Results
 from druthers.experiments.results import replaced
 from druthers.report.curves import draw_errors, draw_growth, draw_regret
-from druthers.report.layout import Laid, groups_of
+from druthers.report.layout import groups_of
 from druthers.report.shares import draw_shares
 from druthers.report.styles import Style, styles_of
 from druthers.report.varied import draw_varied
@@ -67,7 +67,6 @@ def draw_figures(results: Results, folder: str | Path, formats: Sequence[str] = 
     new_figure = needs("matplotlib.figure", "lab").Figure
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    results = Laid.of(results)
     styles = styles_of(groups_of(results))
     paths = []
     with matplotlib.rc_context(SETTINGS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Sequence
@@ -12,20 +11,6 @@ import numpy as np
 
 from druthers.experiments import Results, Row
 from druthers.types import Floats
-
-
-class Laid(Results):
-    """Results that work out their rows only once; everything here asks for them again and again."""
-
-    @functools.cached_property
-    def rows(self) -> list[Row]:
-        """The rows of the experiment, in its order."""
-        return self.experiment.rows()
-
-    @classmethod
-    def of(cls, results: Results) -> Laid:
-        """Return the same results."""
-        return cls(results.experiment, results.runs, results.seconds, results.data)
 
 
 class Panel(NamedTuple):
