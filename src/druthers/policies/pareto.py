@@ -121,7 +121,8 @@ def covers(points: Floats, i: int, j: int) -> bool:
     k = 0
     while k < points.shape[1] and points[i, k] >= points[j, k]:
         k += 1
-    return k == points.shape[1]
+    covered: bool = k == points.shape[1]
+    return covered
 
 
 @routine
