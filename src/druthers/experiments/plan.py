@@ -223,11 +223,16 @@ class Experiment:
         return dataclasses.asdict(self)
 
 
+def is_own(policy: str) -> bool:
+    """Tell whether a policy is someone's own, FILE.py:Class."""
+    return ":" in policy
+
+
 def policy_class(name: str) -> type[Policy]:
     """Return the class of a policy: one of ours by name, or anyone's by FILE.py:Class."""
-    file, colon, wanted = name.rpartition(":")
-    if not colon:
+    if not is_own(name):
         return find_policy(name)
+    file, _, wanted = name.rpartition(":")
     path = Path(file).resolve()
     module = sys.modules.get(path.stem)
     if module is None or getattr(module, "__file__", None) != str(path):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import json
+import sys
 import time
 import zipfile
 from collections.abc import Callable, Sequence
@@ -16,7 +18,7 @@ import numpy as np
 from druthers._jit import CACHE
 from druthers.environments import Environment, Reviews
 from druthers.experiments.engines import Engine, make_engine
-from druthers.experiments.plan import Experiment, Row
+from druthers.experiments.plan import Experiment, Row, is_own, policy_class
 from druthers.experiments.results import Results, replaced
 from druthers.policies import Oracle
 from druthers.simulation import Run, simulate, spread_rounds
@@ -56,15 +58,22 @@ Watch = Callable[[Progress], None]
 
 def play(task: Task) -> Outcome:
     """Carry out a task: draw the tape of the run and let a fresh policy play it."""
+    if is_own(task.row.policy) and task.row.policy not in _COMPILED_HERE:
+        _COMPILED_HERE.add(task.row.policy)
+        play(task._replace(row=_shortened(task.row)))
     start = time.perf_counter()
     tape = task.environment.tape(seed=(task.seed, task.run), horizon=task.row.horizon)
     truth: dict[str, Any] = {}
     if task.row.policy == Oracle.name:
         truth = {"preferences": dict(enumerate(tape.preferences)), "rewards": dict(enumerate(tape.means))}
-    own = int(np.random.SeedSequence((task.seed, task.run), spawn_key=(4,)).generate_state(1)[0])
-    policy = task.row.make_policy(tape.means.shape[1], seed=own, **truth)
+    own_seed = int(np.random.SeedSequence((task.seed, task.run), spawn_key=(4,)).generate_state(1)[0])
+    policy = task.row.make_policy(tape.means.shape[1], seed=own_seed, **truth)
     run = simulate(policy, tape, spread_rounds(task.row.horizon, task.points))
     return Outcome(run, time.perf_counter() - start)
+
+
+# Policies of others leave nothing in the cache, so each process compiles them before it takes the time.
+_COMPILED_HERE: set[str] = set()
 
 
 def run_experiment(
@@ -141,7 +150,7 @@ def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
     games = {}
     for task in tasks:
         kind = _kind(task.row)
-        if not (CACHE / f"{kind}.compiled").exists():
+        if not is_own(task.row.policy) and not (CACHE / f"{kind}.compiled").exists():
             games[kind] = task._replace(row=_shortened(task.row))
     if not games:
         return
@@ -160,7 +169,7 @@ def _kind(row: Row) -> str:
     """Return a name that two rows share if they run the same machine code."""
     anchor = row.params.get("anchor", "")
     name = anchor.get("name", "") if isinstance(anchor, dict) else anchor
-    return f"{row.policy.replace('/', '_')} {name}".strip()
+    return f"{row.policy} {name}".strip()
 
 
 def _shortened(row: Row) -> Row:
@@ -181,6 +190,7 @@ def _key(task: Task) -> str:
         type(task.environment).__name__,
         environment,
         task.row.policy,
+        inspect.getsource(sys.modules[policy_class(task.row.policy).__module__]) if is_own(task.row.policy) else "",
         task.row.params,
         task.row.horizon,
         task.seed,
