@@ -107,7 +107,7 @@ def covers(points: Floats, i: int, j: int) -> bool:
     k = 0
     while k < points.shape[1] and points[i, k] >= points[j, k]:
         k += 1
-    return k == points.shape[1]
+    return bool(k == points.shape[1])
 
 
 @kernel
