@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import tomllib
-from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from druthers import __version__
 from druthers.environments.reviews import DATA_VARIABLE, Reviews
 from druthers.errors import InvalidExperiment, UnknownName
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
-from druthers.experiments.engines import make_engine
+from druthers.experiments.engines import Processes
 from druthers.policies import POLICIES
 from druthers.report import draw_figures, write_report
 from druthers.terminal import show_comparison, show_results, show_title, shown_progress
@@ -136,7 +135,7 @@ def run(
     folder = out or Path("results") / experiment.name
     results = _played(console, experiment, folder, engine, workers)
     if not no_figures:
-        _illustrate(console, [results], folder)
+        _illustrate(console, {folder: results}, folder / "report.html")
     _finish(console, results, folder, as_json)
 
 
@@ -181,7 +180,7 @@ def sweep(
     folder = out or Path("results") / f"{experiment.name}-sweep"
     results = _played(console, experiment, folder, engine, workers)
     if not no_figures:
-        _illustrate(console, [results], folder)
+        _illustrate(console, {folder: results}, folder / "report.html")
     _finish(console, results, folder, as_json)
     console.print(_best_setting(results))
 
@@ -209,15 +208,13 @@ def reproduce(
     experiments = [_changed(_loaded(name, data), runs, None, seed, None, None, None) for name in names]
     console = _console(quiet)
     folder = out or Path("results") / "paper"
-    everything = []
-    with make_engine(engine, workers) as at_work:
-        for experiment in experiments:
-            everything.append(_played(console, experiment, folder / experiment.name, at_work, workers))
-            show_results(console, everything[-1])
-            console.print()
-    for results in everything:
-        draw_figures(results, folder / results.experiment.name / "figures")
-    write_report(everything, folder / "report.html")
+    everything = {}
+    for experiment in experiments:
+        place = folder / experiment.name
+        everything[place] = _played(console, experiment, place, engine, workers)
+        show_results(console, everything[place])
+        console.print()
+    _illustrate(console, everything, folder / "report.html")
     console.print(f"figures and curves in {folder}; open {folder / 'report.html'}")
 
 
@@ -288,11 +285,9 @@ def report(
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the report goes.")] = Path("report.html"),
 ) -> None:
     """Draw the figures of results again, and one report of all of them."""
-    everything = [Results.load(folder) for folder in folders]
-    for folder, results in zip(folders, everything, strict=True):
-        draw_figures(results, folder / "figures")
-    write_report(everything, out)
-    print(f"open {out}")
+    console = _console(False)
+    _illustrate(console, {folder: Results.load(folder) for folder in folders}, out)
+    console.print(f"open {out}")
 
 
 def _console(quiet: bool) -> Console:
@@ -357,20 +352,22 @@ def _played(console: Console, experiment: Experiment, folder: Path, engine: Any,
         return run_experiment(experiment, folder, engine=engine, workers=workers, watch=watch)
 
 
-def _illustrate(console: Console, results: list[Results], folder: Path) -> None:
-    with _saying(console, "drawing figures"):
-        for one in results:
-            draw_figures(one, folder / "figures")
-        write_report(results, folder / "report.html")
+def _illustrate(console: Console, everything: dict[Path, Results], page: Path) -> None:
+    """Draw the figures of each results folder and write one report, on all cores."""
+    tasks: list[tuple[Any, ...]] = [
+        (draw_figures, results, folder / "figures", formats)
+        for folder, results in everything.items()
+        for formats in (("pdf",), ("svg", "png"))  # about equally long
+    ]
+    tasks.append((write_report, list(everything.values()), page))
+    showing = console.status("drawing figures") if console.is_terminal and not console.quiet else nullcontext()
+    with showing, Processes() as engine:
+        for _ in engine.run(_carry_out, tasks):
+            pass
 
 
-@contextlib.contextmanager
-def _saying(console: Console, what: str) -> Iterator[None]:
-    if console.is_terminal and not console.quiet:
-        with console.status(what):
-            yield
-    else:
-        yield
+def _carry_out(task: tuple[Any, ...]) -> None:
+    task[0](*task[1:])
 
 
 def _finish(console: Console, results: Results, folder: Path, as_json: bool) -> None:

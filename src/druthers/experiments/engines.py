@@ -43,7 +43,7 @@ class Processes:
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        self.workers = workers or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Processes:

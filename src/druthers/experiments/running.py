@@ -15,16 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import CACHE
 from druthers.environments import Environment, Reviews
 from druthers.experiments.engines import Engine, make_engine
 from druthers.experiments.plan import Experiment, Row, is_own, policy_class
 from druthers.experiments.results import Results, replaced
 from druthers.policies import Oracle
-from druthers.simulation import Run, simulate, spread_rounds
+from druthers.simulation import CACHE, Run, simulate, spread_rounds
 
-# Compiling is shown, and measured by this many rounds: enough to reach every kernel.
+# A game of so many rounds reaches every kernel.
 WARM_UP_ROUNDS = 60
+
+# Tasks are handed out in batches of at most so many rounds, a second of work or less.
+BATCH_ROUNDS = 10_000
 
 
 class Task(NamedTuple):
@@ -76,6 +78,11 @@ def play(task: Task) -> Outcome:
 _COMPILED_HERE: set[str] = set()
 
 
+def play_all(tasks: Sequence[Task]) -> list[Outcome]:
+    """Carry out some tasks, one after the other."""
+    return [play(task) for task in tasks]
+
+
 def run_experiment(
     experiment: Experiment,
     folder: str | Path | None = None,
@@ -110,8 +117,8 @@ def run_experiment(
     environments = [row.make_environment() for row in rows]
     tasks = [
         Task(row, environment, experiment.seed, run, experiment.points)
-        for run in range(experiment.runs)
         for row, environment in zip(rows, environments, strict=True)
+        for run in range(experiment.runs)
     ]
     kept = None if folder is None else Path(folder) / "pairs"
     outcomes: dict[int, Outcome] = {}
@@ -127,12 +134,13 @@ def run_experiment(
         with make_engine(engine, workers) if isinstance(engine, str) else engine as at_work:
             warm_up(at_work, [tasks[place] for place in left], watch)
             watch(Progress("playing", len(outcomes), len(tasks)))
-            for done, outcome in at_work.run(play, [tasks[place] for place in left]):
-                place = left[done]
-                outcomes[place] = outcome
-                if kept is not None:
-                    _write(kept / f"{keys[place]}.npz", outcome)
-                watch(Progress("playing", len(outcomes), len(tasks), tasks[place].row.label))
+            batches = _batches(tasks, left)
+            for done, together in at_work.run(play_all, [[tasks[place] for place in batch] for batch in batches]):
+                for place, outcome in zip(batches[done], together, strict=True):
+                    outcomes[place] = outcome
+                    if kept is not None:
+                        _write(kept / f"{keys[place]}.npz", outcome)
+                    watch(Progress("playing", len(outcomes), len(tasks), tasks[place].row.label))
     runs: dict[str, list[Run]] = {row.label: [] for row in rows}
     seconds: dict[str, list[float]] = {row.label: [] for row in rows}
     for place, task in enumerate(tasks):
@@ -154,15 +162,33 @@ def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
             games[kind] = task._replace(row=_shortened(task.row))
     if not games:
         return
-    # What takes longest to compile comes first, so that the cores finish together.
-    order = sorted(games, key=lambda kind: COMPILE_FIRST.index(kind) if kind in COMPILE_FIRST else len(COMPILE_FIRST))
+    order = sorted(games, key=_haste)
     watch(Progress("compiling", 0, len(games)))
     for done, (place, _) in enumerate(engine.run(play, [games[kind] for kind in order]), start=1):
         (CACHE / f"{order[place]}.compiled").touch()
         watch(Progress("compiling", done, len(games), order[place]))
 
 
-COMPILE_FIRST = ("mo-pqucb-gl", "mo-pqucb", "conucb")
+# Kinds that take long to compile and to play come first, so that the cores finish together.
+SLOW_KINDS = ("mo-pqucb-gl", "mo-pqucb mixture", "mo-pqucb", "mo-pqucb-gl-recipe", "conucb")
+
+
+def _haste(kind: str) -> int:
+    return SLOW_KINDS.index(kind) if kind in SLOW_KINDS else len(SLOW_KINDS)
+
+
+def _batches(tasks: Sequence[Task], places: Sequence[int]) -> list[list[int]]:
+    """Put short tasks of a row together: a process then loads the machine code of few policies."""
+    batches: list[list[int]] = []
+    rounds = BATCH_ROUNDS
+    for place in sorted(places, key=lambda place: _haste(_kind(tasks[place].row))):
+        row = tasks[place].row
+        if rounds + row.horizon > BATCH_ROUNDS or row is not tasks[batches[-1][-1]].row:
+            batches.append([])
+            rounds = 0
+        batches[-1].append(place)
+        rounds += row.horizon
+    return batches
 
 
 def _kind(row: Row) -> str:
