@@ -22,8 +22,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python $(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@
 
-run: $(READY) ## run the example that compares policies
-	$(BIN)/python examples/compare.py
+run: $(READY) ## compare the policies of the paper on its synthetic benchmark; report in results/synthetic
+	$(BIN)/druthers run synthetic
 
 test: $(READY) ## run the quick tests and the doctests, then the kernels once more as plain Python
 	$(BIN)/python -m pytest
@@ -74,5 +74,5 @@ lock: ## renew constraints.txt with the newest versions that fit pyproject.toml
 	@echo "constraints.txt is new; now: make check test"
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) build dist site .cache .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build dist site results .cache .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

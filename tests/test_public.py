@@ -177,7 +177,8 @@ def test_unknown_settings_are_refused_with_a_suggestion():
     with pytest.raises(UnknownName) as problem:
         make_policy("s-ucb", n_objectives=2, widht=0.5)
     assert str(problem.value) == (
-        "unknown setting of s-ucb 'widht'; known: n_objectives, seed, exploration, width; did you mean 'width'?"
+        "unknown setting of s-ucb 'widht'; known: n_objectives, seed, exploration, width, unseen_first;"
+        " did you mean 'width'?"
     )
     with pytest.raises(UnknownName, match="did you mean 'feedback_weight'"):
         make_policy("mo-pqucb", n_objectives=2, feedback_weigth=0.5)
