@@ -112,11 +112,28 @@ def test_settings_are_found_by_their_last_word():
         experiment.only(["s-ucp"])
 
 
+OWN = """
+from druthers import SUCB
+
+class Mine(SUCB):
+    name = "mine"
+
+    def __init__(self, *, n_objectives, seed=0, exploration=0.0, width={width}):
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration, width=width)
+"""
+
+
 def test_a_policy_of_your_own_is_a_file_and_a_class(tmp_path):
     file = tmp_path / "mine.py"
-    file.write_text("from druthers import SUCB\n\n\nclass Mine(SUCB):\n    name = 'mine'\n")
-    results = run_experiment(tiny(policies={f"{file}:Mine": {}, "s-ucb": {}}), workers=2)
-    assert np.array_equal(results.final_regret(f"{file}:Mine"), results.final_regret("s-ucb"))
+    file.write_text(OWN.format(width=1.0))
+    mine = f"{file}:Mine"
+    first = run_experiment(tiny(policies={mine: {}, "s-ucb": {}}), tmp_path / "out", workers=2)
+    assert np.array_equal(first.final_regret(mine), first.final_regret("s-ucb"))
+    file.write_text(OWN.format(width=0.0))
+    os.utime(file, ns=(0, 0))  # however coarse the clock of the file system
+    second = run_experiment(tiny(policies={mine: {}, "s-ucb": {"width": 0.0}}), tmp_path / "out", workers=2)
+    assert np.array_equal(second.final_regret(mine), second.final_regret("s-ucb"))
+    assert not np.array_equal(second.final_regret(mine), first.final_regret(mine))
     with pytest.raises(UnknownName, match="did you mean 'Mine'"):
         tiny(policies={f"{file}:Min": {}})
     with pytest.raises(InvalidExperiment, match="there is no"):
@@ -147,6 +164,22 @@ def test_ray_gives_the_same_bytes(tmp_path):
     run_experiment(tiny(), tmp_path / "one", workers=1)
     run_experiment(tiny(), tmp_path / "ray", engine="ray", workers=2)
     assert (tmp_path / "one" / "summary.json").read_bytes() == (tmp_path / "ray" / "summary.json").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_lost_ray_worker_is_replaced_and_its_task_done_again(tmp_path):
+    pytest.importorskip("ray")
+    tasks = [str(tmp_path / name) for name in "abc"]
+    here = {"Path": Path, "os": os, "signal": signal}  # Ray's workers cannot import this file
+
+    def die_once(path):
+        if not here["Path"](path).exists():
+            here["Path"](path).touch()
+            here["os"].kill(here["os"].getpid(), here["signal"].SIGKILL)
+        return path
+
+    with make_engine("ray", workers=2) as engine:
+        assert dict(engine.run(die_once, tasks)) == dict(enumerate(tasks))
 
 
 def test_every_policy_of_a_run_plays_the_same_tape():

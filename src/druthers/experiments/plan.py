@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -234,19 +235,31 @@ def policy_class(name: str) -> type[Policy]:
         return find_policy(name)
     file, _, wanted = name.rpartition(":")
     path = Path(file).resolve()
-    module = sys.modules.get(path.stem)
-    if module is None or getattr(module, "__file__", None) != str(path):
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None or not path.exists():
-            raise InvalidExperiment(f"a policy of your own must be FILE.py:Class, but there is no {path}")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
+    module = _own_module(path)
     found = getattr(module, wanted, None)
     if not isinstance(found, type) or not issubclass(found, Policy):
         classes = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Policy)]
         raise UnknownName.of(f"policy of {path.name}", wanted, classes)
     return found
+
+
+_OWN_MODULES: dict[Path, tuple[int, ModuleType]] = {}
+
+
+def _own_module(path: Path) -> ModuleType:
+    """Return what a file defines, read again whenever it has changed."""
+    if not path.is_file():
+        raise InvalidExperiment(f"a policy of your own must be FILE.py:Class, but there is no {path}")
+    changed = path.stat().st_mtime_ns
+    if path not in _OWN_MODULES or _OWN_MODULES[path][0] != changed:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            raise InvalidExperiment(f"a policy of your own must be FILE.py:Class, but {path} is no Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module  # kernels look up the module they stand in
+        spec.loader.exec_module(module)
+        _OWN_MODULES[path] = changed, module
+    return _OWN_MODULES[path][1]
 
 
 def experiment_names() -> list[str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import io
 import json
-import sys
 import time
 import zipfile
 from collections.abc import Callable, Sequence
@@ -17,7 +15,7 @@ import numpy as np
 
 from druthers.environments import Environment, Reviews
 from druthers.experiments.engines import Engine, make_engine
-from druthers.experiments.plan import Experiment, Row, is_own, policy_class
+from druthers.experiments.plan import Experiment, Row, is_own
 from druthers.experiments.results import Results, replaced
 from druthers.policies import Oracle
 from druthers.simulation import CACHE, Run, simulate, spread_rounds
@@ -216,7 +214,7 @@ def _key(task: Task) -> str:
         type(task.environment).__name__,
         environment,
         task.row.policy,
-        inspect.getsource(sys.modules[policy_class(task.row.policy).__module__]) if is_own(task.row.policy) else "",
+        Path(task.row.policy.rpartition(":")[0]).read_text("utf-8") if is_own(task.row.policy) else "",
         task.row.params,
         task.row.horizon,
         task.seed,
