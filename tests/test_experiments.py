@@ -170,12 +170,11 @@ def test_ray_gives_the_same_bytes(tmp_path):
 def test_a_lost_ray_worker_is_replaced_and_its_task_done_again(tmp_path):
     pytest.importorskip("ray")
     tasks = [str(tmp_path / name) for name in "abc"]
-    here = {"Path": Path, "os": os, "signal": signal}  # Ray's workers cannot import this file
 
-    def die_once(path):
-        if not here["Path"](path).exists():
-            here["Path"](path).touch()
-            here["os"].kill(here["os"].getpid(), here["signal"].SIGKILL)
+    def die_once(path):  # a function of its own: Ray's workers cannot import this file
+        if not Path(path).exists():
+            Path(path).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         return path
 
     with make_engine("ray", workers=2) as engine:

@@ -182,7 +182,7 @@ def sweep(
     if not no_figures:
         _illustrate(console, {folder: results}, folder / "report.html")
     _finish(console, results, folder, as_json)
-    console.print(_best_setting(results))
+    console.print(_best_setting(results), soft_wrap=True)
 
 
 @app.command()
@@ -215,7 +215,7 @@ def reproduce(
         show_results(console, everything[place])
         console.print()
     _illustrate(console, everything, folder / "report.html")
-    console.print(f"figures and curves in {folder}; open {folder / 'report.html'}")
+    console.print(f"figures and curves in {folder}; open {folder / 'report.html'}", soft_wrap=True)
 
 
 @app.command()
@@ -376,7 +376,7 @@ def _finish(console: Console, results: Results, folder: Path, as_json: bool) -> 
     show_results(console, results)
     console.print()
     page = folder / "report.html"
-    console.print(f"results in {folder}" + (f"; open {page}" if page.exists() else ""))
+    console.print(f"results in {folder}" + (f"; open {page}" if page.exists() else ""), soft_wrap=True)
 
 
 def _best_setting(results: Results) -> str:

@@ -18,6 +18,7 @@ from druthers.experiments import Experiment, Paired, Progress, Results, mean_and
 from druthers.experiments.running import Watch
 
 BLOCKS = "▁▂▃▄▅▆▇█"
+SPARKS = 14
 STAGES = {
     "compiling": "compiling the policies, once for all later runs, up to a minute",
     "playing": "playing",
@@ -76,47 +77,56 @@ def evenly(rounds: Any, curve: Any, points: int = 60) -> Any:
 
 
 def show_results(console: Console, results: Results) -> None:
-    """Print what came of every row, best first."""
-    best = results.best()
-    least = float(results.final_regret(best).mean())
+    """Print what came of every row, best first; what does not fit the width of the terminal is left out."""
+    rivals = results.rivals()
     timing = results.timing()["policies"]
-    learns = any(np.isfinite(results.end_error(label)).any() for label in results.labels)
-    wide = console.width >= 100
-    table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    table.add_column("policy", no_wrap=True)
-    table.add_column("final regret", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("× best", justify="right")
-    if wide:
-        table.add_column("p", justify="right")
-        table.add_column("growth", justify="right")
-        if learns:
-            table.add_column("error", justify="right")
-    table.add_column("µs/round", justify="right")
-    table.add_column("regret over time", no_wrap=True)
-    for label in sorted(results.labels, key=lambda label: float(results.final_regret(label).mean())):
-        mean, error = mean_and_error(results.final_regret(label))
-        p = results.paired(label, best).p
-        cells: list[str | Text] = [
-            Text(label, style="bold" if label == best else ""),
-            f"{mean:,.0f}",
-            "" if math.isnan(error) else f"± {error:,.0f}",
-            f"{mean / least:.2f}" if least > 0 else "",
-        ]
-        if wide:
-            cells += ["best" if label == best else _chance(p), _shortly(results.growth(label), "t^{:.2f}")]
-            if learns:
-                cells.append(_shortly(results.end_error(label), "{:.3g}"))
-        curve = evenly(results.rounds(label), results.curves(label).mean(axis=0))
-        table.add_row(*cells, f"{timing[label]['us_per_round']:,.1f}", Text(sparkline(curve), style="cyan"))
+    rows = sorted(results.rows, key=lambda row: float(results.final_regret(row.label).mean()))
+    varied = list(dict.fromkeys(key for row in rows for key in row.varied))
+    learns = any(np.isfinite(results.end_error(row.label)).any() for row in rows)
+    columns: dict[str, list[str]] = {"policy": [row.group for row in rows]}
+    for key in varied:
+        columns[key] = [_value(row.varied.get(key, "")) for row in rows]
+    finals = [mean_and_error(results.final_regret(row.label)) for row in rows]
+    columns["final regret"] = [f"{mean:,.0f}" for mean, _ in finals]
+    columns[""] = ["" if math.isnan(error) else f"± {error:,.0f}" for _, error in finals]
+    least = [float(results.final_regret(rivals[row.label]).mean()) for row in rows]
+    columns["× best"] = [
+        f"{mean / best:.2f}" if best > 0 else "" for (mean, _), best in zip(finals, least, strict=True)
+    ]
+    # From here on, only what there is room for.
+    columns["µs/round"] = [f"{timing[row.label]['us_per_round']:,.1f}" for row in rows]
+    columns["p"] = [
+        "best" if rivals[row.label] == row.label else _chance(results.paired(row.label, rivals[row.label]).p)
+        for row in rows
+    ]
+    columns["growth"] = [_shortly(results.growth(row.label), "t^{:.2f}") for row in rows]
+    if learns:
+        columns["error"] = [_shortly(results.end_error(row.label), "{:.3g}") for row in rows]
+    room = console.width - SPARKS - 2
+    widths = {name: max(len(cell) for cell in [name, *cells]) + 2 for name, cells in columns.items()}
+    while len(columns) > len(varied) + 4 and sum(widths[name] for name in columns) > room:
+        columns.popitem()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in columns:
+        table.add_column(name, justify="left" if name in ("policy", "", *varied) else "right", no_wrap=True)
+    table.add_column("over time", no_wrap=True)
+    for place, row in enumerate(rows):
+        curve = evenly(results.rounds(row.label), results.curves(row.label).mean(axis=0))
+        cells = [Text(cells[place]) for cells in columns.values()]
+        cells[0].stylize("bold" if rivals[row.label] == row.label else "")
+        table.add_row(*cells, Text(sparkline(curve, SPARKS), style="cyan"))
     console.print(table)
-    notes = ["regret: mean over runs ± standard error"]
-    if wide:
-        notes.append("p: chance of such a paired difference to the best were there none")
-        notes.append("growth: regret as a power of time over the last nine tenths")
-    if wide and learns:
-        notes.append("error: distance of estimated and true preference at the end")
-    console.print("; ".join(notes), style="dim")
+    notes = {
+        "": "regret: mean over runs ± standard error",
+        "p": "p: chance of such a paired difference to the best were there none",
+        "growth": "growth: regret as a power of time over the last nine tenths",
+        "error": "error: distance of estimated and true preference at the end",
+    }
+    console.print("; ".join(note for name, note in notes.items() if name in columns), style="dim")
+
+
+def _value(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def show_title(console: Console, experiment: Experiment, data: str | None) -> None:

@@ -126,6 +126,17 @@ class Results:
         """Return the label of the row with the least mean regret."""
         return min(self.labels, key=lambda label: float(self.final_regret(label).mean()))
 
+    def rivals(self) -> dict[str, str]:
+        """Return for each row the best on the same tapes: runs pair only where environment and horizon agree."""
+        least: dict[str, tuple[float, str]] = {}
+        keys = {
+            row.label: json.dumps([row.environment, row.horizon], sort_keys=True, default=repr) for row in self.rows
+        }
+        for label, key in keys.items():
+            mine = (float(self.final_regret(label).mean()), label)
+            least[key] = min(least.get(key, mine), mine)
+        return {label: least[key][1] for label, key in keys.items()}
+
     def summary(self) -> dict[str, Any]:
         """Return the figures of every row: the content of summary.json, the same wherever it was computed."""
         rows = {row.label: row for row in self.rows}

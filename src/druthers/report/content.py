@@ -22,7 +22,6 @@ from druthers.report.layout import (
     band_of,
     best_settings,
     groups_of,
-    key_of,
     learns,
     panels_of,
     rows_of,
@@ -40,7 +39,7 @@ def content_of(results: Results) -> dict[str, Any]:
     experiment = results.experiment
     rows = rows_of(results)
     points = max(24, MOST_POINTS // len(rows))
-    rivals = _rivals(results)
+    rivals = results.rivals()
     timing = results.timing()["policies"]
     command, whole = _command(results)
     return {
@@ -118,16 +117,6 @@ def _policies(results: Results) -> list[dict[str, Any]]:
                 params.append([key, shown(value), key in row.params])
         policies.append({"group": group, "policy": row.policy, "params": params})
     return policies
-
-
-def _rivals(results: Results) -> dict[str, str]:
-    """Return for each row the best one on the same tapes: runs pair only where environment and horizon agree."""
-    least: dict[str, tuple[float, str]] = {}
-    keys = {row.label: key_of([row.environment, row.horizon]) for row in rows_of(results)}
-    for label, key in keys.items():
-        mine = (float(results.final_regret(label).mean()), label)
-        least[key] = min(least.get(key, mine), mine)
-    return {label: least[key][1] for label, key in keys.items()}
 
 
 def _axis(results: Results, key: str) -> dict[str, Any]:
