@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from druthers.environments import Reviews, Synthetic
-from druthers.environments.base import distinct
+from druthers.environments.base import deal, distinct
 from druthers.errors import InvalidSetting, UnknownName
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -82,6 +82,29 @@ def test_distinct_numbers_are_uniform_in_every_place(n, size):
         counts = np.bincount(drawn[:, place], minlength=n)
         assert len(counts) == n
         assert np.abs(counts - 20_000 / n).max() < 6 * np.sqrt(20_000 / n)
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (6, 2), (6, 6), (300, 10)])
+def test_hands_are_dealt_as_from_a_shuffled_list(n, size):
+    chances, drawn = np.random.default_rng(n).random((50, size)), np.empty((50, size), dtype=np.int64)
+    chances[0], chances[1] = 0.0, np.nextafter(1.0, 0.0)
+    deal(chances, np.arange(n), drawn)
+    cards = list(range(n))
+    for row, hand in enumerate(drawn.tolist()):
+        for k in range(size):
+            other = k + int(chances[row, k] * (n - k))
+            cards[k], cards[other] = cards[other], cards[k]
+        assert hand == cards[:size]
+
+
+@pytest.mark.parametrize("permutation", ["fresh", "fixed", "reversed", "adaptive"])
+def test_corruption_changes_nothing_but_the_corrupted_rankings(permutation):
+    clean = Synthetic().tape(seed=3, horizon=5_000)
+    tape = Synthetic(corruption=0.4, permutation=permutation).tape(seed=3, horizon=5_000)
+    honest = ~joined(tape, "corrupted")
+    for field in ("users", "offers", "lengths", "reward_noise", "preference_noise"):
+        assert np.array_equal(joined(tape, field), joined(clean, field)), field
+    assert np.array_equal(joined(tape, "orders")[honest], joined(clean, "orders")[honest])
 
 
 def test_a_fixed_permutation_is_one_for_a_run_and_another_for_the_next():

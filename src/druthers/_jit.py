@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
 from llvmlite.binding import add_symbol
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
@@ -213,7 +214,23 @@ def bound(function: Any, *example: Any) -> Callable[..., Any]:
         function = _IMPLEMENTATIONS[function][type(example[0])]
     if not hasattr(function, "overloads"):  # compilation is switched off
         return cast("Callable[..., Any]", function)
-    signature = tuple(numba.typeof(argument) for argument in example)
-    function.compile(signature)
-    entry: Callable[..., Any] = function.overloads[signature].entry_point
-    return entry
+    # Asking Numba for the types takes longer than 100 rounds of a simulation, so it is asked once for each kind.
+    kind = (function, _kind(example))
+    if kind not in _ENTRIES:
+        signature = tuple(numba.typeof(argument) for argument in example)
+        function.compile(signature)
+        _ENTRIES[kind] = function.overloads[signature].entry_point
+    return _ENTRIES[kind]
+
+
+_ENTRIES: dict[Any, Callable[..., Any]] = {}
+
+
+def _kind(value: Any) -> Any:
+    """Return what Numba's type of a value depends on: equal for two values only if their types are."""
+    if isinstance(value, tuple):
+        return (type(value), *map(_kind, value))
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    return type(value)

@@ -417,22 +417,25 @@ def sample_rankings(
     if not 0.0 <= corruption <= 1.0:
         raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
     corrupted: NDArray[np.bool_] = np.less(rng.random(n_rounds), corruption)
-    # Minus the logarithm of an exponential variable is a Gumbel variable, drawn at a third of the cost.
-    noise = -np.log(rng.standard_exponential(table.shape))
+    # The logarithm of an exponential variable is minus a Gumbel variable, drawn at a third of the cost.
+    noise = rng.standard_exponential(table.shape)
+    np.log(noise, out=noise)
     if callable(permutation):
         orders = _sample_adaptively(table, lengths, noise, corrupted, permutation)
     else:
         if isinstance(permutation, str):
             if permutation != "fresh":
                 raise InvalidSetting(f'permutation must be "fresh", an array or a callable, but got {permutation!r}')
-            # Drawn for all rounds, so that the rest of a seed's chance does not depend on which are corrupted.
-            shuffle = rng.random(table.shape)[corrupted].argsort(axis=1)
+            # Drawn last, so that the rest of a seed's chance does not depend on which rounds are corrupted.
+            shuffle = rng.random((corrupted.sum(), n_objectives)).argsort(axis=1)
         else:
             shuffle = np.broadcast_to(_as_permutation(permutation, n_objectives, n_rounds), table.shape)[corrupted]
-        drawn_from = table.copy()
-        drawn_from[corrupted] = np.take_along_axis(table[corrupted], shuffle, axis=1)
-        orders = np.argsort(-(drawn_from + noise), axis=1, kind="stable")
-    return RankingSample(orders.astype(np.int64), lengths, corrupted)
+        if corrupted.any():
+            table = table.copy()
+            table[corrupted] = np.take_along_axis(table[corrupted], shuffle, axis=1)
+        noise -= table
+        orders = np.argsort(noise, axis=1)
+    return RankingSample(orders.astype(np.int64, copy=False), lengths, corrupted)
 
 
 def _sample_adaptively(
@@ -444,7 +447,7 @@ def _sample_adaptively(
         preference = table[row]
         if corrupted[row]:
             preference = preference[_as_permutation(adversary(row, past), table.shape[1])]
-        orders[row] = np.argsort(-(preference + noise[row]), kind="stable")
+        orders[row] = np.argsort(noise[row] - preference)
         past.append(orders[row, : lengths[row]])
     return orders
 

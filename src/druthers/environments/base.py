@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from druthers._jit import kernel
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.rankings import Adversary, as_ranking, sample_rankings
 from druthers.types import Floats, Integers, RankingLike
@@ -99,7 +100,7 @@ class Tape:
         """Yield the rounds in order, a few thousand rows at a time."""
         step = max(1, CHUNK // self.users_per_round)
         for number, start in enumerate(range(0, self.horizon, step)):
-            rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1, number)))
+            rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
             rounds = min(step, self.horizon - start)
             chunk = self.environment.draw_chunk(rng, self, rounds)
             if self._said is not None:
@@ -112,15 +113,24 @@ def distinct(rng: np.random.Generator, rows: int, n: int, size: int) -> Integers
     """Draw, for each row, `size` different numbers below n in random order."""
     if size == 1:
         return rng.integers(n, size=(rows, 1))
-    if size * size > 4 * n:
-        return np.argsort(rng.random((rows, n)), axis=1)[:, :size]
-    # Floyd: the number that would repeat is replaced by the largest allowed so far; few draws, however large n is.
     drawn = np.empty((rows, size), dtype=np.int64)
-    for k, largest in enumerate(range(n - size, n)):
-        fresh = rng.integers(largest + 1, size=rows)
-        repeated = (drawn[:, :k] == fresh[:, None]).any(axis=1)
-        drawn[:, k] = np.where(repeated, largest, fresh)
-    return np.take_along_axis(drawn, np.argsort(rng.random((rows, size)), axis=1), axis=1)
+    deal(rng.random((rows, size)), np.arange(n), drawn)
+    return drawn
+
+
+@kernel
+def deal(chances: Floats, cards: Integers, drawn: Integers) -> None:
+    """Deal a hand from all the cards for each row, each card drawn by a chance below 1: Fisher and Yates.
+
+    The cards are not put back in order between hands; any order is as good to draw from.
+    """
+    for row in range(drawn.shape[0]):
+        for k in range(drawn.shape[1]):
+            other = k + int(chances[row, k] * (cards.shape[0] - k))
+            card = cards[other]
+            cards[other] = cards[k]
+            cards[k] = card
+            drawn[row, k] = card
 
 
 def upside_down(preferences: Floats) -> Integers:
@@ -247,21 +257,24 @@ class Environment(ABC):
         preferences = tape.preferences[users]
         offers = distinct(rng, rows, n_arms, self.offered) if self.offered else np.empty((rows, 0), dtype=np.int64)
         lengths = self._lengths(rng, rows, n_objectives)
+        reward_noise, preference_noise = rng.standard_normal((2, rows, n_objectives))
+        reward_noise *= np.sqrt(self.reward_noise)
+        preference_noise *= np.sqrt(self.preference_noise)
         permutation: Any = self.permutation
         if isinstance(permutation, str) and permutation in NAMED_PERMUTATIONS:
             permutation = NAMED_PERMUTATIONS[permutation](tape, preferences)
+        # Last, since more is drawn where queries are corrupted: all the rest of a seed's chance is the same.
         sample = sample_rankings(
             preferences, length=lengths, rng=rng, corruption=self.corruption, permutation=permutation
         )
-        shape = (rows, n_objectives)
         return Chunk(
             users=users,
-            offers=np.ascontiguousarray(offers),
+            offers=offers,
             orders=sample.orders.astype(np.int16),
             lengths=sample.lengths,
             corrupted=sample.corrupted,
-            reward_noise=np.sqrt(self.reward_noise) * rng.standard_normal(shape),
-            preference_noise=np.sqrt(self.preference_noise) * rng.standard_normal(shape),
+            reward_noise=reward_noise,
+            preference_noise=preference_noise,
         )
 
     def _lengths(self, rng: np.random.Generator, rows: int, n_objectives: int) -> Integers:
