@@ -144,7 +144,8 @@ def fit_likelihood(
 class LikelihoodAnchor:
     """Eq. 4 as it is followed online: an exact refit at 1, 2, 4, 8, ... rankings, one Newton step at the others.
 
-    When `window` rankings are kept, the older half becomes a quadratic at the estimate of that moment.
+    When `window` rankings are kept, the older half becomes a quadratic at the estimate of that moment. For whole
+    rankings the matrix of a Newton step serves, scaled, until the information has grown by an eighth.
     """
 
     def __init__(self, n_objectives: int, *, bound: float = 5.0, ridge: float = 0.0, window: int = 128) -> None:
@@ -154,6 +155,7 @@ class LikelihoodAnchor:
         self.estimate = np.zeros(n_objectives)
         self.information = np.zeros((n_objectives, n_objectives))
         self.folded = np.zeros((n_objectives, n_objectives)), np.zeros(n_objectives)
+        self.used: np.ndarray | None = None  # the matrix of the last Newton step
 
     def hear(self, ranking: Sequence[int]) -> None:
         if len(self.kept) == self.window:
@@ -169,14 +171,19 @@ class LikelihoodAnchor:
                 self.kept, self.n_objectives, bound=self.bound, ridge=self.ridge, folded=self.folded
             )
             self.information = curvature(self.kept, self.estimate) + self.folded[0]
+            self.used = None
         else:
             self.information = self.information + curvature([ranking], self.estimate)
-            size = np.trace(self.information) / self.n_objectives + 1e-300
+            short = len(ranking) < self.n_objectives - 1
+            if self.used is None or short or np.trace(self.information) >= 1.125 * np.trace(self.used):
+                self.used = self.information
+            growth = (np.trace(self.information) + 1e-300) / (np.trace(self.used) + 1e-300)
+            size = np.trace(self.used) / self.n_objectives + 1e-300
             # The constant is in the null space of the information, so any weight along it gives the same step; the
             # small multiple of the unit matrix is what the kernel adds against rounding.
-            matrix = self.information + size / self.n_objectives
+            matrix = self.used + size / self.n_objectives
             matrix = matrix + (self.ridge + 1e-10 * size) * np.eye(self.n_objectives)
-            step = np.linalg.solve(matrix, slope([ranking], self.estimate))
+            step = np.linalg.solve(matrix, slope([ranking], self.estimate)) / growth
             step /= max(np.abs(step).max(), 1.0)
             self.estimate = self.estimate - step
             self.estimate = self.estimate - self.estimate.mean()

@@ -83,24 +83,45 @@ def factor(matrix: Floats, out: Floats) -> bool:
 
 @kernel
 def solve_transposed(root: Floats, x: Floats) -> None:
-    """Replace x by the solution y of R'y = x."""
+    """Replace x by the solution y of R'y = x, four entries at a time, since each waits for those before it."""
     size = x.shape[0]
-    for k in range(size):
+    whole = size - size % 4
+    for k in range(0, whole, 4):
+        # One over a pivot can be had before the entry is there to be divided.
+        a = x[k] * (1.0 / root[k, k])
+        b = (x[k + 1] - root[k, k + 1] * a) * (1.0 / root[k + 1, k + 1])
+        c = (x[k + 2] - root[k, k + 2] * a - root[k + 1, k + 2] * b) * (1.0 / root[k + 2, k + 2])
+        d = x[k + 3] - root[k, k + 3] * a - root[k + 1, k + 3] * b - root[k + 2, k + 3] * c
+        d *= 1.0 / root[k + 3, k + 3]
+        x[k], x[k + 1], x[k + 2], x[k + 3] = a, b, c, d
+        for i in range(k + 4, size):
+            x[i] -= (root[k, i] * a + root[k + 1, i] * b) + (root[k + 2, i] * c + root[k + 3, i] * d)
+    for k in range(whole, size):
         value = x[k] / root[k, k]
         x[k] = value
         for i in range(k + 1, size):
-            x[i] -= value * root[k, i]
+            x[i] -= root[k, i] * value
 
 
 @kernel
 def solve_upper(root: Floats, x: Floats) -> None:
-    """Replace x by the solution y of Ry = x."""
-    for k in range(x.shape[0] - 1, -1, -1):
+    """Replace x by the solution y of Ry = x, four entries at a time."""
+    size = x.shape[0]
+    first = size % 4
+    for k in range(size - 4, first - 1, -4):
+        d = x[k + 3] * (1.0 / root[k + 3, k + 3])
+        c = (x[k + 2] - root[k + 2, k + 3] * d) * (1.0 / root[k + 2, k + 2])
+        b = (x[k + 1] - root[k + 1, k + 3] * d - root[k + 1, k + 2] * c) * (1.0 / root[k + 1, k + 1])
+        a = x[k] - root[k, k + 3] * d - root[k, k + 2] * c - root[k, k + 1] * b
+        a *= 1.0 / root[k, k]
+        x[k], x[k + 1], x[k + 2], x[k + 3] = a, b, c, d
+        for i in range(k):
+            x[i] -= (root[i, k] * a + root[i, k + 1] * b) + (root[i, k + 2] * c + root[i, k + 3] * d)
+    for k in range(first - 1, -1, -1):
         value = x[k] / root[k, k]
         x[k] = value
-        # Down a column: slower to read than a row, but no sum that each step would wait for.
         for i in range(k):
-            x[i] -= value * root[i, k]
+            x[i] -= root[i, k] * value
 
 
 @kernel

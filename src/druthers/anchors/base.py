@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import generic, kernel, routine
 from druthers.errors import InvalidSetting
-from druthers.rankings import add_derivatives, as_orders, as_ranking
+from druthers.rankings import as_orders, as_ranking, total_derivatives
 from druthers.types import Floats, Integers, RankingLike
 
 
@@ -129,8 +129,8 @@ def fold_oldest(rows: Any, user: int, n_folded: int) -> None:
     n_objectives = estimate.shape[0]
     slope = np.zeros(n_objectives)
     curvature = np.zeros((n_objectives, n_objectives))
-    for row in range(n_folded):
-        add_derivatives(rows.orders[user, row], rows.lengths[user, row], estimate, 1.0, slope, curvature)
+    orders, lengths = rows.orders[user, :n_folded], rows.lengths[user, :n_folded]
+    total_derivatives(orders, lengths, np.ones(n_folded), estimate, slope, curvature)
     for k in range(n_objectives):
         value = -slope[k]
         for other in range(n_objectives):

@@ -19,6 +19,9 @@ from druthers.types import Floats, Integers
 ONLINE_ACCURACY = 1e-9
 BATCH_ACCURACY = 1e-11
 
+# How much the information may grow before its factor is made anew.
+STALE = 1.125
+
 
 class LikelihoodRows(NamedTuple):
     """One user's rankings per row: the estimate, the latest rankings, and a quadratic for the older ones."""
@@ -27,6 +30,8 @@ class LikelihoodRows(NamedTuple):
     ridge: float
     estimate: Floats
     information: Floats
+    root: Floats
+    rooted: Floats
     queries: Integers
     total_length: Integers
     shortest: Integers
@@ -51,7 +56,7 @@ class Likelihood(Anchor):
     ridge
         Precision of a normal prior on the weights; 0 is the estimator of the paper.
     window
-        Rankings kept for exact refits; older ones become a quadratic. A user takes (2 D + 8) window + 16 D^2 bytes.
+        Rankings kept for exact refits; older ones become a quadratic. A user takes (2 D + 8) window + 24 D^2 bytes.
     n_objectives
         Number of objectives; needed when the anchor stands alone.
 
@@ -85,6 +90,8 @@ class Likelihood(Anchor):
             ridge=float(self.ridge),
             estimate=np.zeros((n_users, n_objectives)),
             information=np.zeros((n_users, n_objectives, n_objectives)),
+            root=np.zeros((n_users, n_objectives, n_objectives)),
+            rooted=np.zeros(n_users),
             queries=np.zeros(n_users, dtype=np.int64),
             total_length=np.zeros(n_users, dtype=np.int64),
             shortest=np.zeros(n_users, dtype=np.int64),
@@ -121,15 +128,17 @@ def _hear(rows: Any, user: int, ranking: Integers) -> None:
             rows.estimate[user],
             rows.information[user],
         )
+        rows.rooted[user] = 0.0
     else:
-        newton_step(
+        rows.rooted[user] = newton_step(
             rows.orders[user, row],
             ranking.shape[0],
-            1.0,
             rows.ridge,
             rows.bound,
             rows.estimate[user],
             rows.information[user],
+            rows.root[user],
+            rows.rooted[user],
         )
 
 
@@ -165,26 +174,39 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
 def newton_step(
     order: NDArray[Any],
     length: int,
-    weight: float,
     ridge: float,
     bound: float,
     estimate: Floats,
     information: Floats,
-) -> None:
-    """Add one ranking's information and move the estimate by one Newton step of at most 1 in any weight."""
+    root: Floats,
+    rooted: float,
+) -> float:
+    """Add one ranking's information and move the estimate by one Newton step of at most 1 in any weight.
+
+    `root` is the factor of the information when its trace was `rooted`, which is returned. As long as rankings are
+    whole, the information of all objectives grows alike, so the factor is made anew only once it has grown by an
+    eighth; till then the step is scaled. A short ranking tells much of a few objectives: it needs the factor of now.
+    """
     n_objectives = estimate.shape[0]
     slope = np.zeros(n_objectives)
-    add_derivatives(order, length, estimate, weight, slope, information)
-    root = information.copy()
-    complete_rank(root, ridge)
-    if not factor(root, root):
-        return
-    solve(root, slope)
-    damping = 1.0 / max(max_abs(slope), 1.0)
+    add_derivatives(order, length, estimate, 1.0, slope, information)
+    trace = 1e-300  # positive even where there is but one objective
     for k in range(n_objectives):
-        estimate[k] -= damping * slope[k]
+        trace += information[k, k]
+    if length < n_objectives - 1 or not trace < STALE * rooted:
+        copy_matrix(information, root)
+        complete_rank(root, ridge)
+        if not factor(root, root):
+            return 0.0
+        rooted = trace
+    solve(root, slope)
+    scale = rooted / trace
+    scale /= max(scale * max_abs(slope), 1.0)
+    for k in range(n_objectives):
+        estimate[k] -= scale * slope[k]
     center(estimate)
     project(estimate, bound)
+    return rooted
 
 
 @kernel

@@ -125,20 +125,43 @@ def covers(points: Floats, i: int, j: int) -> bool:
     return covered
 
 
-@routine
-def mark_front(points: Floats, on_front: Integers) -> int:
-    """Set `on_front` to 1 for the rows of `points` (n, D) that no other row dominates, else 0; return how many.
-
-    Sorted by falling sum, a point can be dominated only by earlier ones, and then also by one on the front, of which
-    equals are listed once. Rounding can make the sums of a point and its dominator equal, so a newcomer to the front
-    looks back at its equals in sum.
-    """
+@kernel
+def _order_by_sum(points: Floats, bins: Integers, order: Integers) -> None:
+    """Write the bin of each row of `points`, the highest sums in bin 0, and the rows in the order of their bins."""
     n_points, n_objectives = points.shape
     sums = np.zeros(n_points)
     for j in range(n_points):
         for k in range(n_objectives):
             sums[j] += points[j, k]
-    order = np.argsort(-sums, kind="mergesort")
+    low = top = sums[0]
+    for j in range(1, n_points):
+        low = min(low, sums[j])
+        top = max(top, sums[j])
+    scale = (n_points - 1) / (top - low) if top > low else 0.0
+    ends = np.zeros(n_points, dtype=np.int64)
+    for j in range(n_points):
+        below = (top - sums[j]) * scale
+        bins[j] = int(below) if below < n_points else n_points - 1  # also where numbers are too large to tell
+        ends[bins[j]] += 1
+    for place in range(1, n_points):
+        ends[place] += ends[place - 1]
+    for j in range(n_points - 1, -1, -1):
+        ends[bins[j]] -= 1
+        order[ends[bins[j]]] = j
+
+
+@routine
+def mark_front(points: Floats, on_front: Integers) -> int:
+    """Set `on_front` to 1 for the rows of `points` (n, D) that no other row dominates, else 0; return how many.
+
+    In order of falling sum, a point can be dominated only by earlier ones, and then also by one on the front, of which
+    equals are listed once. Sorting into as many bins as there are points is as good and costs a fraction: within a bin,
+    as where rounding makes sums equal, a newcomer to the front looks back.
+    """
+    n_points = points.shape[0]
+    bins = np.empty(n_points, dtype=np.int64)
+    order = np.empty(n_points, dtype=np.int64)
+    _order_by_sum(points, bins, order)
     front = np.empty(n_points, dtype=np.int64)
     n_members = 0
     n_front = 0
@@ -156,7 +179,7 @@ def mark_front(points: Floats, on_front: Integers) -> int:
             front[n_members] = j
             n_members += 1
             earlier = rank - 1
-            while earlier >= 0 and sums[order[earlier]] == sums[j]:
+            while earlier >= 0 and bins[order[earlier]] == bins[j]:
                 i = order[earlier]
                 if on_front[i] == 1 and covers(points, j, i):
                     on_front[i] = 0
@@ -186,10 +209,12 @@ def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Float
         out[0, j] = 0.0
         out[1, j] = 0.0
         out[2, j] = 0.0
+        seen = -1.0
+        width = 0.0
         for k in range(n_objectives):
-            width = state.settings.width * np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
-            if unseen:
-                width = NEVER_SEEN
+            if state.arms.pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
+                seen = state.arms.pulls[arm, k]
+                width = NEVER_SEEN if unseen else state.settings.width * np.sqrt(numerator / max(seen, 1.0))
             points[j, k] = state.arms.means[arm, k] + width
             out[0, j] += state.arms.means[arm, k]
             out[1, j] += width
@@ -211,10 +236,13 @@ def _score_ts(state: Any, user: int, offer: Integers, noise: Floats, out: Floats
         out[0, j] = 0.0
         out[1, j] = 0.0
         out[2, j] = 0.0
+        seen = -1.0
+        width = 0.0
         for k in range(n_objectives):
-            drawn = state.settings.width * noise[j * stride + 1 + k] / np.sqrt(max(state.arms.pulls[arm, k], 1.0))
-            if unseen:
-                drawn = NEVER_SEEN
+            if state.arms.pulls[arm, k] != seen:
+                seen = state.arms.pulls[arm, k]
+                width = state.settings.width / np.sqrt(max(seen, 1.0))
+            drawn = NEVER_SEEN if unseen else width * noise[j * stride + 1 + k]
             points[j, k] = state.arms.means[arm, k] + drawn
             out[0, j] += state.arms.means[arm, k]
             out[1, j] += drawn

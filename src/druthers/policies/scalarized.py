@@ -150,9 +150,14 @@ def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Float
         arm = offer[j]
         utility = 0.0
         bonus = 0.0
+        seen = -1.0
+        width = 0.0
         for k in range(state.arms.means.shape[1]):
             utility += state.arms.means[arm, k]
-            bonus += np.sqrt(numerator / max(state.arms.pulls[arm, k], 1.0))
+            if state.arms.pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
+                seen = state.arms.pulls[arm, k]
+                width = np.sqrt(numerator / max(seen, 1.0))
+            bonus += width
         bonus *= state.settings.width
         if state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
             bonus = state.settings.unseen_bonus
@@ -171,10 +176,15 @@ def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floa
         arm = offer[j]
         utility = 0.0
         bonus = 0.0
+        seen = -1.0
+        width = 0.0
         for k in range(state.arms.means.shape[1]):
             utility += state.arms.means[arm, k]
-            pulls = max(state.arms.pulls[arm, k], 1.0)
-            bonus += np.sqrt(4.0 * max(np.log(share / pulls), 0.0) / pulls)
+            if state.arms.pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
+                seen = state.arms.pulls[arm, k]
+                pulls = max(seen, 1.0)
+                width = np.sqrt(4.0 * max(np.log(share / pulls), 0.0) / pulls)
+            bonus += width
         bonus *= state.settings.width
         if state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
             bonus = state.settings.unseen_bonus
