@@ -118,10 +118,9 @@ class ParetoTS(_Pareto):
 @kernel
 def covers(points: Floats, i: int, j: int) -> bool:
     """Tell whether row i is nowhere below row j."""
-    k = 0
-    while k < points.shape[1] and points[i, k] >= points[j, k]:
-        k += 1
-    covered: bool = k == points.shape[1]
+    covered = True
+    for k in range(points.shape[1]):  # all of them: where to stop early, a processor cannot guess
+        covered &= points[i, k] >= points[j, k]
     return covered
 
 
