@@ -288,12 +288,14 @@ def test_permuting_objectives_permutes_the_result() -> None:
 
 
 def test_suspects_are_the_corrupted_rankings() -> None:
-    """Of full rankings of 20 objectives hardly one is misjudged, and all fitted ones are judged, kept or not."""
-    _, sample = draw(7, 300, 0.3)
-    anchor = Mixture(n_objectives=D, window=32).fit(sample.rankings())
-    assert anchor.responsibilities.shape == (300,)
-    missed = np.setxor1d(anchor.suspects, np.flatnonzero(sample.corrupted))
-    assert len(missed) <= 3
+    """Of full rankings of 20 objectives one in a hundred is misjudged, and all fitted ones are judged, kept or not."""
+    missed = 0
+    for seed in range(10):
+        _, sample = draw(seed, 300, 0.3)
+        anchor = Mixture(n_objectives=D, window=32).fit(sample.rankings())
+        assert anchor.responsibilities.shape == (300,)
+        missed += len(np.setxor1d(anchor.suspects, np.flatnonzero(sample.corrupted)))
+    assert missed <= 40
     np.testing.assert_allclose(anchor.trust(sample.rankings()), anchor.responsibilities)
     anchor.hear(sample.orders[0])
     assert len(anchor.responsibilities) == anchor._own().kept[0] < 32

@@ -269,8 +269,10 @@ def _refit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, t
     rows.refitted[user] = rows.queries[user]
     threshold = 0.0
     best_value = -np.inf
-    # First the plain hypothesis, then the mixture from where it was (or from the plain estimate) and from afar.
-    for start in range(3):
+    # First the plain hypothesis, then the mixture from where it was (or from the plain estimate) and from afar: but
+    # only as long as nothing is folded, since a fold tells what rankings said near the estimate they were folded at.
+    nothing_folded = rows.folded_clean[user] + rows.folded_corrupted[user] == 0.0
+    for start in range(3 if nothing_folded else 2):
         mixed = start > 0
         given = 0.0
         folded_information = rows.plain_information[user]
