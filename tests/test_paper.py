@@ -273,9 +273,9 @@ def test_theorem_1_rankings_alone_cost_linear_regret(way):
     halves = [
         toy_regrets(build, preference, TOY_REWARDS, utilities=way != "no utilities") for preference in TOY_PREFERENCES
     ]
-    # 2,000 rounds at the gap of 0.1, or of 0.02.
+    # 2,000 rounds at the gap of 0.1, or of 0.02: the same choices for both, and each is wrong for one of them.
     shares = np.array([second / (2000 * gap) for (_, second), gap in zip(halves, (0.02, 0.1), strict=True)])
-    assert shares.max() > 0.95
+    assert shares.sum() > 0.95
 
 
 def test_theorem_1_utilities_repair_it():

@@ -50,7 +50,7 @@ def make_policy(name: str, *, n_objectives: int, seed: int = 0, **params: Any) -
     Examples
     --------
     >>> make_policy("s-ucb", n_objectives=2, width=0.5)
-    SUCB(n_objectives=2, seed=0, exploration=0.0, width=0.5)
+    SUCB(n_objectives=2, seed=0, exploration=0.0, width=0.5, unseen_first=True)
     >>> make_policy("ucb", n_objectives=2)
     Traceback (most recent call last):
     druthers.errors.UnknownName: unknown policy 'ucb'; known: s-ucb, s-moss, pareto-ucb, pareto-ts, ...
