@@ -25,6 +25,11 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin
 
+try:
+    import fcntl
+except ImportError:  # Windows, where two processes should not compile for the first time at once
+    fcntl = None  # type: ignore[assignment]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -98,9 +103,18 @@ else:
         finally:
             numba.config.CACHE_DIR = before
         if ours and hasattr(compiled, "_cache"):  # not so when compilation is switched off
-            save = compiled._cache.save_overload
-            compiled._cache.save_overload = lambda types, code: None if _foreign(types) else save(types, code)
+            compiled._cache.save_overload = functools.partial(_save, compiled._cache.save_overload)
         return compiled
+
+
+def _save(save: Callable[[Any, Any], None], types: Any, code: Any) -> None:
+    """Keep machine code, one process at a time: Numba lets two that come together take the same file name."""
+    if _foreign(types):
+        return
+    with (CACHE / "lock").open("w") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)  # given back when the file is closed, or the process dies
+        save(types, code)
 
 
 def _foreign(types: Any) -> bool:
