@@ -51,7 +51,7 @@ def test_run_prints_a_table_and_writes_everything(druthers, tmp_path):
     code, out, err = druthers("run", "tiny.toml", "--workers", "1")
     assert (code, err) == (0, "")
     assert "A tiny experiment" in out
-    assert "3 runs of 40 rounds from seed 1" in out
+    assert "3 runs of 40 rounds from seed 2" in out
     assert "open results/tiny/report.html" in out
     folder = tmp_path / "results" / "tiny"
     assert {path.name for path in folder.iterdir()} >= {

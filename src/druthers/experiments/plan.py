@@ -97,7 +97,7 @@ class Experiment:
     figure: str = "regret"
     horizon: int = 2_000
     runs: int = 10
-    seed: int = 1
+    seed: int = 2
     points: int = 75
     vary: dict[str, Any] = dataclasses.field(default_factory=dict)
     samples: int | None = None
