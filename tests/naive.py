@@ -592,6 +592,77 @@ def prucb_recipe(
     return _reasons(history, offer, reason)
 
 
+def utility_variance(x: np.ndarray, y: np.ndarray, anchor: np.ndarray) -> float:
+    """Fisher-PQUCB's variance of utilities per |reward|^2, by least squares on all rows x = r/|r|, y = g/|r|.
+
+    Around the regression on x (n - D free), with what is left around the plane of constant and anchor (n - 2 free and
+    0.1 mean y^2 for one more) counted four times.
+    """
+    n, size = x.shape
+    if not np.any(y):
+        return 1.0
+    mean_square = np.mean(y**2)
+    coarse, level, along = y, x.sum(axis=1), x @ anchor
+    if level @ level > 1e-9 * n:
+        coarse = y - level * (level @ y) / (level @ level)
+        along = along - level * (level @ along) / (level @ level)
+        if along @ along > 1e-9 * n:
+            coarse = coarse - along * (along @ coarse) / (along @ along)
+    coarse_variance = (0.1 * mean_square + coarse @ coarse) / (1 + max(n - 2, 0))
+    fit = np.linalg.solve(x.T @ x + 1e-6 * np.eye(size), x.T @ y)
+    residual = np.sum((y - x @ fit) ** 2) + 1e-6 * fit @ fit
+    return max((4 * coarse_variance + residual) / (4 + max(n - size, 0)), 1e-6 * mean_square)
+
+
+def reward_variances(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Variance of rewards within arms (a prior of one deviation, the variance over all), over all, and the mean."""
+    within, overall, means = [], [], []
+    for k in range(history.n_objectives):
+        by_arm = [rewards[~np.isnan(rewards)] for rewards in (history.rewards(arm)[:, k] for arm in history.arms)]
+        everything = np.concatenate([*by_arm, []])
+        overall.append(np.var(everything, ddof=1) if len(everything) > 1 else 0.0)
+        means.append(np.mean(everything) if len(everything) else 0.0)
+        squares = sum(np.sum((one - one.mean()) ** 2) for one in by_arm if len(one))
+        within.append((overall[-1] + squares) / (1 + sum(len(one) - 1 for one in by_arm if len(one))))
+    return np.array(within), np.array(overall), np.array(means)
+
+
+def fisher_belief(
+    history: History, user: Hashable, anchor: np.ndarray, information: np.ndarray, *, ridge: float, pull: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Estimate M^-1 (sum g r/(s^2 |r|^2) + (H + pull) anchor) and M = sum r r'/(s^2 |r|^2) + H + ridge (I - 11'/D)."""
+    x, y = history.weighed(user, 1.0)
+    size = len(anchor)
+    gram, variance = x.T @ x, utility_variance(x, y, anchor) if len(y) else 1.0
+    matrix = gram / variance + information
+    matrix = matrix + ridge * (np.eye(size) - 1.0 / size) + (1e-6 + 1e-11 * np.trace(matrix)) * np.eye(size)
+    return np.linalg.solve(matrix, x.T @ y / variance + information @ anchor + pull * anchor), matrix
+
+
+def fisher_pqucb(
+    history: History,
+    user: Hashable,
+    offer: Sequence[Hashable],
+    anchor: np.ndarray,
+    information: np.ndarray,
+    *,
+    ridge: float,
+    pull: float,
+    width: float,
+) -> np.ndarray:
+    """<c, mean> + width sqrt(sum c^2 s_r^2/N) + width |mean|_{M^-1}; what an arm never showed is as in all arms."""
+    c, matrix = fisher_belief(history, user, anchor, information, ridge=ridge, pull=pull)
+    within, overall, means = reward_variances(history)
+
+    def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
+        guess = np.where(pulls > 0, mean, means)
+        spread = np.where(pulls > 0, within / np.maximum(pulls, 1), overall)
+        bonus = width * math.sqrt(c**2 @ spread) if pulls.any() else NEVER_SEEN
+        return c @ guess, bonus, width * math.sqrt(guess @ np.linalg.solve(matrix, guess))
+
+    return _reasons(history, offer, reason)
+
+
 def uniform_loss(length: int, n_objectives: int) -> float:
     """The logarithm of the number of rankings of this length."""
     return math.log(math.perm(n_objectives, length))
