@@ -650,15 +650,19 @@ def fisher_pqucb(
     pull: float,
     width: float,
 ) -> np.ndarray:
-    """<c, mean> + width sqrt(sum c^2 s_r^2/N) + width |mean|_{M^-1}; what an arm never showed is as in all arms."""
+    """<c, mean> + width sqrt(sum c^2 s_r^2/N + mean'M^-1 mean); what an arm never showed is as in all arms.
+
+    The bonus is divided in proportion to the two variances.
+    """
     c, matrix = fisher_belief(history, user, anchor, information, ridge=ridge, pull=pull)
     within, overall, means = reward_variances(history)
 
     def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
         guess = np.where(pulls > 0, mean, means)
         spread = np.where(pulls > 0, within / np.maximum(pulls, 1), overall)
-        bonus = width * math.sqrt(c**2 @ spread) if pulls.any() else NEVER_SEEN
-        return c @ guess, bonus, width * math.sqrt(guess @ np.linalg.solve(matrix, guess))
+        of_reward, of_preference = c**2 @ spread, guess @ np.linalg.solve(matrix, guess)
+        share = width / math.sqrt(of_reward + of_preference) if of_reward + of_preference > 0 else 0.0
+        return c @ guess, share * of_reward if pulls.any() else NEVER_SEEN, share * of_preference
 
     return _reasons(history, offer, reason)
 

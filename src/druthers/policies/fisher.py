@@ -21,7 +21,7 @@ from druthers.policies.base import (
     observe,
     score_policy,
 )
-from druthers.policies.linear import add_up, require_not_negative, require_positive
+from druthers.policies.linear import require_not_negative, require_positive
 from druthers.types import Floats, Integers, Preference
 
 # A precision that stands for knowing nothing: of the level of a preference, and of a regression before it starts.
@@ -74,8 +74,8 @@ class FisherPQUCB(Policy):
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
     and h the sums of rr'/|r|^2 and gr/|r|^2 over a user's utilities g, H the information of the anchor, s_p^2 the
     estimated variance of a utility per |r|^2 and s_r^2 that of rewards, M = G/s_p^2 + H + prior, the estimate is
-    c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width |mean|_{M^-1}
-    + width sqrt(sum c^2 s_r^2/N). Arms never seen come first.
+    c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width sqrt(mean'M^-1 mean
+    + sum c^2 s_r^2/N), utility and one standard deviation of it. Arms never seen come first.
 
     Parameters
     ----------
@@ -296,7 +296,10 @@ def reward_variances(clock: Floats, out: Floats) -> None:
 def fisher_scores(
     arms: Arms, clock: Floats, offer: Integers, root: Floats, estimate: Floats, width: float, out: Floats
 ) -> None:
-    """Write utility, bonuses and score of each offered arm; an objective not seen in an arm is like in all others."""
+    """Write utility, bonuses and score of each offered arm; an objective not seen in an arm is like in all others.
+
+    The errors of rewards and preference are independent, so their variances add up; each bonus has its share.
+    """
     size = estimate.shape[0]
     columns = np.empty((size, offer.shape[0]))
     variances = np.empty((2, size))
@@ -319,9 +322,15 @@ def fisher_scores(
             columns[k, j] = mean
             utility += estimate[k] * mean
         out[0, j] = utility
-        out[1, j] = NEVER_SEEN if never_seen(arms, arm) else width * np.sqrt(square)
+        out[1, j] = square
     norms(root, columns, out[2])
-    add_up(width, out)
+    for j in range(offer.shape[0]):
+        of_preference = out[2, j] * out[2, j]
+        deviation = np.sqrt(out[1, j] + of_preference)
+        share = width / deviation if deviation > 0.0 else 0.0
+        out[1, j] = NEVER_SEEN if never_seen(arms, offer[j]) else share * out[1, j]
+        out[2, j] = share * of_preference
+        out[3, j] = out[0, j] + out[1, j] + out[2, j]
 
 
 @implements(score_policy, FisherState)
