@@ -628,15 +628,29 @@ def reward_variances(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def fisher_belief(
-    history: History, user: Hashable, anchor: np.ndarray, information: np.ndarray, *, ridge: float, pull: float
+    x: np.ndarray, y: np.ndarray, anchor: np.ndarray, information: np.ndarray, *, unit: float, ridge: float, pull: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Estimate M^-1 (sum g r/(s^2 |r|^2) + (H + pull) anchor) and M = sum r r'/(s^2 |r|^2) + H + ridge (I - 11'/D)."""
-    x, y = history.weighed(user, 1.0)
+    """Estimate M^-1 (x'y/s^2 + (H + pull) anchor/unit) and M = x'x/s^2 + (H + ridge (I - 11'/D))/unit^2."""
     size = len(anchor)
-    gram, variance = x.T @ x, utility_variance(x, y, anchor) if len(y) else 1.0
-    matrix = gram / variance + information
-    matrix = matrix + ridge * (np.eye(size) - 1.0 / size) + (1e-6 + 1e-11 * np.trace(matrix)) * np.eye(size)
-    return np.linalg.solve(matrix, x.T @ y / variance + information @ anchor + pull * anchor), matrix
+    variance = utility_variance(x, y, anchor) if len(y) else 1.0
+    matrix = x.T @ x / variance + information / unit**2
+    floor = 1e-6 + 1e-11 * np.trace(matrix)
+    matrix = matrix + ridge / unit**2 * (np.eye(size) - 1.0 / size) + floor * np.eye(size)
+    return np.linalg.solve(matrix, x.T @ y / variance + (information @ anchor + pull * anchor) / unit), matrix
+
+
+def log_evidence(
+    x: np.ndarray, y: np.ndarray, anchor: np.ndarray, information: np.ndarray, *, unit: float, ridge: float
+) -> float:
+    """Log-density of utilities whose preference is normal around unit anchor, the anchor fitted with the same ridge.
+
+    The level of the preference, which rankings do not tell, has variance 1e6.
+    """
+    size, variance = len(anchor), utility_variance(x, y, anchor)
+    precision = (information + ridge * (np.eye(size) - 1.0 / size)) / unit**2 + 1e-6 * np.eye(size)
+    covariance = x @ np.linalg.solve(precision, x.T) + variance * np.eye(len(y))
+    off = y - unit * (x @ anchor)
+    return float(-0.5 * off @ np.linalg.solve(covariance, off) - 0.5 * np.linalg.slogdet(covariance)[1])
 
 
 def fisher_pqucb(
@@ -646,20 +660,24 @@ def fisher_pqucb(
     anchor: np.ndarray,
     information: np.ndarray,
     *,
+    unit: float,
     ridge: float,
     pull: float,
     width: float,
 ) -> np.ndarray:
-    """<c, mean> + width sqrt(sum c^2 s_r^2/N + mean'M^-1 mean); what an arm never showed is as in all arms.
+    """<c, mean> + width sqrt(sum c^2 s_r^2 max(1, ln(t/(KN))/2)/N + mean'M^-1 mean), as in all arms where N = 0.
 
     The bonus is divided in proportion to the two variances.
     """
-    c, matrix = fisher_belief(history, user, anchor, information, ridge=ridge, pull=pull)
+    x, y = history.weighed(user, 1.0)
+    c, matrix = fisher_belief(x, y, anchor, information, unit=unit, ridge=ridge, pull=pull)
     within, overall, means = reward_variances(history)
 
     def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
         guess = np.where(pulls > 0, mean, means)
-        spread = np.where(pulls > 0, within / np.maximum(pulls, 1), overall)
+        seen = np.maximum(pulls, 1)
+        growth = np.maximum(0.5 * np.log(max(history.rounds, 1) / (len(history.arms) * seen)), 1.0)
+        spread = np.where(pulls > 0, growth * within / seen, overall)
         of_reward, of_preference = c**2 @ spread, guess @ np.linalg.solve(matrix, guess)
         share = width / math.sqrt(of_reward + of_preference) if of_reward + of_preference > 0 else 0.0
         return c @ guess, share * of_reward if pulls.any() else NEVER_SEEN, share * of_preference

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive import fisher_belief, fisher_pqucb, reward_variances, utility_variance
+from naive import fisher_belief, fisher_pqucb, log_evidence, reward_variances, utility_variance
 from test_kernels import Life, check_reasons
 
 from druthers import FisherPQUCB, GroupLasso, Likelihood, Mixture, information_weighted, make_policy
 from druthers.environments import Reviews, Synthetic
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Policy
+from druthers.policies.fisher import UNIT_GATE, fit_unit
 from druthers.simulation import play_tape, simulate
 from druthers.testing import World
 
@@ -32,17 +33,45 @@ def test_scores_and_preference_after_random_histories(seed):
     for _ in range(6):
         user, offer, decision = life.choose()
         anchor, information = told(life, user, pull)
-        wanted = fisher_pqucb(life.history, user, offer, anchor, information, ridge=ridge, pull=pull, width=0.8)
+        x, y = life.history.weighed(user, 1.0)
+        params = {"unit": unit_of(life.policy, user), "ridge": ridge, "pull": pull}
+        wanted = fisher_pqucb(life.history, user, offer, anchor, information, width=0.8, **params)
         check_reasons(decision, wanted, rtol=1e-6)
-        weights, matrix = fisher_belief(life.history, user, anchor, information, ridge=ridge, pull=pull)
+        weights, matrix = fisher_belief(x, y, anchor, information, **params)
         believed = life.policy.preference(user)
         np.testing.assert_allclose(believed.weights, weights, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(believed.covariance @ matrix, np.eye(life.size), atol=1e-6)
         variance, variances = life.policy.noise(user)
-        x, y = life.history.weighed(user, 1.0)
         assert variance == pytest.approx(utility_variance(x, y, anchor) if len(y) else 1.0, rel=1e-6)
         np.testing.assert_allclose(variances, reward_variances(life.history)[0], rtol=1e-9, atol=1e-12)
         life.live(9)
+
+
+def unit_of(policy, user):
+    return float(policy._state.users.unit[policy._users.rows.get(user, 0)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_unit_has_the_largest_evidence(seed):
+    """Of the units tried, that under which the utilities are most likely; 1 where no other is so by far."""
+    rng = np.random.default_rng(seed)
+    size, n, true = int(rng.integers(2, 8)), int(rng.integers(5, 40)), (1.0, 8.0, 0.1)[seed % 3]
+    preference = rng.uniform(0, 4, size)
+    anchor = Likelihood(ridge=0.5, n_objectives=size)
+    for _ in range(60):
+        anchor.hear(np.argsort(-(preference + rng.gumbel(size=size))))
+    x = rng.uniform(0, 1, (n, size))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    y = true * (x @ preference + 0.3 * rng.normal(size=n))
+    both = np.column_stack([x, y])
+    variance = utility_variance(x, y, anchor.estimate)
+    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5)
+    units = 1.5 ** np.arange(-12.0, 13.0)
+    values = [log_evidence(x, y, anchor.estimate, anchor.information, unit=unit, ridge=0.5) for unit in units]
+    plain = log_evidence(x, y, anchor.estimate, anchor.information, unit=1.0, ridge=0.5)
+    clearly = 2.0 * (max(values) - plain) > UNIT_GATE
+    assert found == pytest.approx(units[int(np.argmax(values))] if clearly else 1.0)
+    assert 0.5 < found / true < 2.0 or found == 1.0
 
 
 def lived(rounds=400, seed=3, **params):
@@ -134,7 +163,7 @@ def test_units_of_rewards_do_not_matter(factor):
 
 @pytest.mark.parametrize("factor", [0.1, 10.0])
 def test_utilities_in_other_units_than_rankings_do_no_great_harm(factor):
-    """Then the anchor is off by that factor; utilities must carry the day in the end."""
+    """Then the anchor is off by that factor; here too little for the evidence to tell, and utilities carry the day."""
     world, policy, arms = play_scaled(1.0, factor)
     chance = world.regret(np.random.default_rng(0).integers(5, size=250).tolist())
     assert world.regret(arms) < 0.5 * chance

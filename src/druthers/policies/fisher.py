@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel, routine
-from druthers._matrices import add_rank_one, factor, inverse, norms, solve
-from druthers.anchors.base import Anchor, hear_anchor
+from druthers._matrices import add_rank_one, factor, inverse, norms, solve_transposed, solve_upper
+from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
 from druthers.policies.base import (
     NEVER_SEEN,
@@ -32,6 +32,13 @@ FIRST_GUESS = 0.1
 COARSE_WEIGHT = 4.0
 # Noise below this share of the mean square utility counts as this much: with none at all nothing could be weighed.
 LEAST_NOISE = 1e-6
+# Units of utilities that are tried against those of rankings, and by how much twice the log-evidence must rise.
+UNIT_STEP = 1.5
+UNIT_STEPS = 12
+UNIT_GATE = 16.0
+FIRST_FIT = 8
+# The reward bonus of an arm seen less often than the average one grows with this times the logarithm of how much less.
+GROWTH = 0.5
 
 
 class FisherSettings(NamedTuple):
@@ -46,12 +53,14 @@ class FisherUsers(NamedTuple):
     """Each user's feedback and the memory of the anchor.
 
     With x = reward/|reward| and y = utility/|reward|, `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its
-    upper factor, started at nearly nothing: its last entry is the root of the residual sum of squares.
+    upper factor, started at nearly nothing: its last entry is the root of the residual sum of squares. `unit` is how
+    many units of utility one of the Plackett-Luce model is worth.
     """
 
     feedbacks: Floats
     products: Floats
     root: Floats
+    unit: Floats
     anchor: Any
 
 
@@ -75,7 +84,8 @@ class FisherPQUCB(Policy):
     and h the sums of rr'/|r|^2 and gr/|r|^2 over a user's utilities g, H the information of the anchor, s_p^2 the
     estimated variance of a utility per |r|^2 and s_r^2 that of rewards, M = G/s_p^2 + H + prior, the estimate is
     c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width sqrt(mean'M^-1 mean
-    + sum c^2 s_r^2/N), utility and one standard deviation of it. Arms never seen come first.
+    + sum c^2 s_r^2 max(1, ln(t/(KN))/2)/N), utility and one standard deviation of it, or more where an arm was seen
+    less than others. Arms never seen come first.
 
     Parameters
     ----------
@@ -141,6 +151,7 @@ class FisherPQUCB(Policy):
             feedbacks=np.zeros(n_users),
             products=np.zeros((n_users, size, size)),
             root=np.repeat(root[None], n_users, axis=0),
+            unit=np.ones(n_users),
             anchor=self.anchor.rows(n_users, self.n_objectives),
         )
 
@@ -149,7 +160,8 @@ class FisherPQUCB(Policy):
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
         anchor, information = users.anchor.estimate[row], users.anchor.information[row]
         variance = utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor)
-        believe(users.products[row], variance, anchor, information, settings.ridge, settings.pull, weights, root)
+        unit = users.unit[row]
+        believe(users.products[row], variance, anchor, information, unit, settings.ridge, settings.pull, weights, root)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
@@ -217,25 +229,30 @@ def believe(
     variance: float,
     anchor: Floats,
     information: Floats,
+    unit: float,
     ridge: float,
     pull: float,
     estimate: Floats,
     root: Floats,
-) -> None:
+) -> float:
     """Write the estimate and the upper factor of M = G/variance + H + ridge (I - 11'/D) + (nearly nothing) I.
 
-    The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor.
+    The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor, of c/unit.
+    Returns minus twice the logarithm of the evidence, the probability of the utilities given the rankings, up to what
+    does not depend on the unit.
     """
     size = estimate.shape[0]
     weight = 1.0 / variance
+    told = 1.0 / (unit * unit)
+    ridge *= told
     total = 0.0
     for k in range(size):
-        value = weight * products[k, size] + pull * anchor[k]
+        value = pull * anchor[k]
         for j in range(size):
             value += information[k, j] * anchor[j]
-            root[k, j] = weight * products[k, j] + information[k, j] - ridge / size
-        total += weight * products[k, k] + information[k, k]
-        estimate[k] = value
+            root[k, j] = weight * products[k, j] + told * information[k, j] - ridge / size
+        total += weight * products[k, k] + told * information[k, k]
+        estimate[k] = weight * products[k, size] + value / unit
     floor = NOTHING + 1e-11 * total  # the second keeps the factor from failing where utilities are nearly exact
     for k in range(size):
         root[k, k] += ridge + floor
@@ -244,7 +261,31 @@ def believe(
             for j in range(size):
                 root[k, j] = 0.0
             root[k, k] = np.sqrt(total + ridge + floor)
-    solve(root, estimate)
+    solve_transposed(root, estimate)
+    surprise = 2.0 * (size - 1) * np.log(unit)
+    for k in range(size):
+        surprise += 2.0 * np.log(root[k, k]) - estimate[k] * estimate[k]
+    solve_upper(root, estimate)
+    return float(surprise)
+
+
+@routine
+def fit_unit(
+    products: Floats, variance: float, anchor: Floats, information: Floats, ridge: float, pull: float
+) -> float:
+    """Return the unit of utilities with the largest evidence, or 1 where that is not clearly more likely."""
+    size = anchor.shape[0]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    best = believe(products, variance, anchor, information, 1.0, ridge, pull, estimate, root) - UNIT_GATE
+    unit = 1.0
+    for step in range(-UNIT_STEPS, UNIT_STEPS + 1):
+        trial = UNIT_STEP**step
+        surprise = believe(products, variance, anchor, information, trial, ridge, pull, estimate, root)
+        if surprise < best:
+            best = surprise
+            unit = trial
+    return unit
 
 
 @kernel
@@ -261,7 +302,8 @@ def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, floa
         products, anchor = users.products[row], users.anchor.estimate[row]
         variance = utility_variance(products, users.root[row], users.feedbacks[row], anchor)
         information = users.anchor.information[row]
-        believe(products, variance, anchor, information, state.settings.ridge, state.settings.pull, miss, root)
+        ridge, pull = state.settings.ridge, state.settings.pull
+        believe(products, variance, anchor, information, users.unit[row], ridge, pull, miss, root)
         square = 0.0
         for k in range(size):
             miss[k] -= truths[user, k]
@@ -298,12 +340,15 @@ def fisher_scores(
 ) -> None:
     """Write utility, bonuses and score of each offered arm; an objective not seen in an arm is like in all others.
 
-    The errors of rewards and preference are independent, so their variances add up; each bonus has its share.
+    The errors of rewards and preference are independent, so their variances add up; each bonus has its share. That of
+    rewards counts more for an arm seen much less often than the average one: an unlucky first reward is looked into
+    again some day.
     """
     size = estimate.shape[0]
     columns = np.empty((size, offer.shape[0]))
     variances = np.empty((2, size))
     reward_variances(clock, variances)
+    average = clock[0] / max(clock[1], 1.0)
     for k in range(size):
         variances[0, k] *= estimate[k] * estimate[k]
         variances[1, k] *= estimate[k] * estimate[k]
@@ -311,11 +356,16 @@ def fisher_scores(
         arm = offer[j]
         utility = 0.0
         square = 0.0
+        seen = 0.0
+        growth = 0.0
         for k in range(size):
             pulls = arms.pulls[arm, k]
             if pulls > 0.0:
+                if pulls != seen:  # mostly, all objectives of an arm were seen equally often
+                    seen = pulls
+                    growth = max(GROWTH * np.log(average / pulls), 1.0) / pulls
                 mean = arms.means[arm, k]
-                square += variances[0, k] / pulls
+                square += growth * variances[0, k]
             else:
                 mean = clock[2 + size + k]
                 square += variances[1, k]
@@ -345,7 +395,8 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     root = np.empty((size, size))
     variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
     information = users.anchor.information[user]
-    believe(products, variance, anchor, information, settings.ridge, settings.pull, estimate, root)
+    unit = users.unit[user]
+    believe(products, variance, anchor, information, unit, settings.ridge, settings.pull, estimate, root)
     fisher_scores(state.arms, state.clock, offer, root, estimate, settings.width, out)
     return 1
 
@@ -399,6 +450,12 @@ def _take_in(
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     users = state.users
-    users.feedbacks[user] += _take_in(
-        state.arms, state.clock, arm, reward, utility, users.products[user], users.root[user]
-    )
+    products = users.products[user]
+    added = _take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
+    users.feedbacks[user] += added
+    count = int(users.feedbacks[user])
+    if added > 0.0 and count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
+        anchor = users.anchor.estimate[user]
+        variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
+        information = users.anchor.information[user]
+        users.unit[user] = fit_unit(products, variance, anchor, information, state.settings.ridge, state.settings.pull)
