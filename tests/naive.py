@@ -599,6 +599,99 @@ def prucb_recipe(
     return _reasons(history, offer, reason)
 
 
+def utility_variance(x: np.ndarray, y: np.ndarray, anchor: np.ndarray) -> float:
+    """Fisher-PQUCB's variance of utilities per |reward|^2, by least squares on all rows x = r/|r|, y = g/|r|.
+
+    Around the regression on x (n - D free), with what is left around the plane of constant and anchor (n - 2 free and
+    0.1 mean y^2 for one more) counted four times.
+    """
+    n, size = x.shape
+    if not np.any(y):
+        return 1.0
+    mean_square = np.mean(y**2)
+    coarse, level, along = y, x.sum(axis=1), x @ anchor
+    if level @ level > 1e-9 * n:
+        coarse = y - level * (level @ y) / (level @ level)
+        along = along - level * (level @ along) / (level @ level)
+        if along @ along > 1e-9 * n:
+            coarse = coarse - along * (along @ coarse) / (along @ along)
+    coarse_variance = (0.1 * mean_square + coarse @ coarse) / (1 + max(n - 2, 0))
+    fit = np.linalg.solve(x.T @ x + 1e-6 * np.eye(size), x.T @ y)
+    residual = np.sum((y - x @ fit) ** 2) + 1e-6 * fit @ fit
+    return max((4 * coarse_variance + residual) / (4 + max(n - size, 0)), 1e-6 * mean_square)
+
+
+def reward_variances(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Variance of rewards within arms (a prior of one deviation, the variance over all), over all, and the mean."""
+    within, overall, means = [], [], []
+    for k in range(history.n_objectives):
+        by_arm = [rewards[~np.isnan(rewards)] for rewards in (history.rewards(arm)[:, k] for arm in history.arms)]
+        everything = np.concatenate([*by_arm, []])
+        overall.append(np.var(everything, ddof=1) if len(everything) > 1 else 0.0)
+        means.append(np.mean(everything) if len(everything) else 0.0)
+        squares = sum(np.sum((one - one.mean()) ** 2) for one in by_arm if len(one))
+        within.append((overall[-1] + squares) / (1 + sum(len(one) - 1 for one in by_arm if len(one))))
+    return np.array(within), np.array(overall), np.array(means)
+
+
+def fisher_belief(
+    x: np.ndarray, y: np.ndarray, anchor: np.ndarray, information: np.ndarray, *, unit: float, ridge: float, pull: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Estimate M^-1 (x'y/s^2 + (H + pull) anchor/unit) and M = x'x/s^2 + (H + ridge (I - 11'/D))/unit^2."""
+    size = len(anchor)
+    variance = utility_variance(x, y, anchor) if len(y) else 1.0
+    matrix = x.T @ x / variance + information / unit**2
+    floor = 1e-6 + 1e-11 * np.trace(matrix)
+    matrix = matrix + ridge / unit**2 * (np.eye(size) - 1.0 / size) + floor * np.eye(size)
+    return np.linalg.solve(matrix, x.T @ y / variance + (information @ anchor + pull * anchor) / unit), matrix
+
+
+def log_evidence(
+    x: np.ndarray, y: np.ndarray, anchor: np.ndarray, information: np.ndarray, *, unit: float, ridge: float
+) -> float:
+    """Log-density of utilities whose preference is normal around unit anchor, the anchor fitted with the same ridge.
+
+    The level of the preference, which rankings do not tell, has variance 1e6.
+    """
+    size, variance = len(anchor), utility_variance(x, y, anchor)
+    precision = (information + ridge * (np.eye(size) - 1.0 / size)) / unit**2 + 1e-6 * np.eye(size)
+    covariance = x @ np.linalg.solve(precision, x.T) + variance * np.eye(len(y))
+    off = y - unit * (x @ anchor)
+    return float(-0.5 * off @ np.linalg.solve(covariance, off) - 0.5 * np.linalg.slogdet(covariance)[1])
+
+
+def fisher_pqucb(
+    history: History,
+    user: Hashable,
+    offer: Sequence[Hashable],
+    anchor: np.ndarray,
+    information: np.ndarray,
+    *,
+    unit: float,
+    ridge: float,
+    pull: float,
+    width: float,
+) -> np.ndarray:
+    """<c, mean> + width sqrt(sum c^2 s_r^2 max(1, ln(t/(KN))/2)/N + mean'M^-1 mean), as in all arms where N = 0.
+
+    The bonus is divided in proportion to the two variances.
+    """
+    x, y = history.weighed(user, 1.0)
+    c, matrix = fisher_belief(x, y, anchor, information, unit=unit, ridge=ridge, pull=pull)
+    within, overall, means = reward_variances(history)
+
+    def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
+        guess = np.where(pulls > 0, mean, means)
+        seen = np.maximum(pulls, 1)
+        growth = np.maximum(0.5 * np.log(max(history.rounds, 1) / (len(history.arms) * seen)), 1.0)
+        spread = np.where(pulls > 0, growth * within / seen, overall)
+        of_reward, of_preference = c**2 @ spread, guess @ np.linalg.solve(matrix, guess)
+        share = width / math.sqrt(of_reward + of_preference) if of_reward + of_preference > 0 else 0.0
+        return c @ guess, share * of_reward if pulls.any() else NEVER_SEEN, share * of_preference
+
+    return _reasons(history, offer, reason)
+
+
 def uniform_loss(length: int, n_objectives: int) -> float:
     """The logarithm of the number of rankings of this length."""
     return math.log(math.perm(n_objectives, length))

@@ -8,6 +8,7 @@ from typing import Any
 from druthers.errors import UnknownName
 from druthers.policies.base import Policy
 from druthers.policies.conucb import ConUCB
+from druthers.policies.fisher import FisherPQUCB
 from druthers.policies.linear import MOOFUL
 from druthers.policies.pareto import ParetoTS, ParetoUCB
 from druthers.policies.pqucb import MOPQUCB, MOPQUCBGL, PRUCB, Greedy
@@ -27,6 +28,7 @@ POLICIES: dict[str, type[Policy]] = {
         PRUCB,
         MOPQUCB,
         MOPQUCBGL,
+        FisherPQUCB,
         PRUCBRecipe,
         MOPQUCBRecipe,
         MOPQUCBGLRecipe,
@@ -72,6 +74,7 @@ __all__ = [
     "SMOSS",
     "SUCB",
     "ConUCB",
+    "FisherPQUCB",
     "Greedy",
     "MOPQUCBGLRecipe",
     "MOPQUCBRecipe",

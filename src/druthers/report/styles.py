@@ -36,6 +36,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _KNOWN = {
     "mo-pqucb-recipe": ("blue", "solid", "o"),
     "mo-pqucb": ("blue", "dashed", "s"),
+    "fisher-pqucb": ("teal", "solid", "o"),
     "mo-pqucb-gl-recipe": ("purple", "solid", "D"),
     "mo-pqucb-gl": ("purple", "dashed", "^"),
     "prucb-recipe": ("green", "solid", "v"),

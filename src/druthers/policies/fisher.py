@@ -1,0 +1,461 @@
+"""Fisher-PQUCB: rankings and utilities, each weighed by the information it carries; nothing to tune per data set."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import implements, kernel, routine
+from druthers._matrices import add_rank_one, factor, inverse, norms, solve_transposed, solve_upper
+from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
+from druthers.anchors.likelihood import Likelihood
+from druthers.policies.base import (
+    NEVER_SEEN,
+    Arms,
+    Policy,
+    hear_policy,
+    learn_policy,
+    never_seen,
+    observe,
+    score_policy,
+)
+from druthers.policies.linear import require_not_negative, require_positive
+from druthers.types import Floats, Integers, Preference
+
+# A precision that stands for knowing nothing: of the level of a preference, and of a regression before it starts.
+NOTHING = 1e-6
+# A user's own first guess of the noise in utilities: this share of their mean square, worth one utility.
+FIRST_GUESS = 0.1
+# How many utilities the noise around the line through the anchor is worth, beside the noise around the regression.
+COARSE_WEIGHT = 4.0
+# Noise below this share of the mean square utility counts as this much: with none at all nothing could be weighed.
+LEAST_NOISE = 1e-6
+# Units of utilities that are tried against those of rankings, and by how much twice the log-evidence must rise.
+UNIT_STEP = 1.5
+UNIT_STEPS = 12
+UNIT_GATE = 16.0
+FIRST_FIT = 8
+# The reward bonus of an arm seen less often than the average one grows with this times the logarithm of how much less.
+GROWTH = 0.5
+
+
+class FisherSettings(NamedTuple):
+    """What Fisher-PQUCB is told; `pull` is the anchor's own ridge."""
+
+    ridge: float
+    pull: float
+    width: float
+
+
+class FisherUsers(NamedTuple):
+    """Each user's feedback and the memory of the anchor.
+
+    With x = reward/|reward| and y = utility/|reward|, `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its
+    upper factor, started at nearly nothing: its last entry is the root of the residual sum of squares. `unit` is how
+    many units of utility one of the Plackett-Luce model is worth.
+    """
+
+    feedbacks: Floats
+    products: Floats
+    root: Floats
+    unit: Floats
+    anchor: Any
+
+
+class FisherState(NamedTuple):
+    """All that Fisher-PQUCB knows.
+
+    After its two counts, `clock` holds D numbers each of: rewards seen, their mean, their squared deviations from it,
+    their squared deviations from the mean of the arm, and how many of the latter are free.
+    """
+
+    settings: FisherSettings
+    clock: Floats
+    arms: Arms
+    users: FisherUsers
+
+
+class FisherPQUCB(Policy):
+    """Rankings and utilities weighed by their Fisher information, with noise scales learned on the way.
+
+    Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
+    and h the sums of rr'/|r|^2 and gr/|r|^2 over a user's utilities g, H the information of the anchor, s_p^2 the
+    estimated variance of a utility per |r|^2 and s_r^2 that of rewards, M = G/s_p^2 + H + prior, the estimate is
+    c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width sqrt(mean'M^-1 mean
+    + sum c^2 s_r^2 max(1, ln(t/(KN))/2)/N), utility and one standard deviation of it, or more where an arm was seen
+    less than others. Arms never seen come first.
+
+    Parameters
+    ----------
+    ridge
+        Precision of a normal prior on the differences between weights, in the units of the Plackett-Luce model. The
+        level of the weights, which no ranking tells, has none to speak of.
+    width
+        How many standard deviations to be optimistic, for rewards and preferences alike.
+    anchor
+        What to make of the rankings; `Likelihood(ridge=ridge)` by default. `Mixture()` where some may be corrupted.
+
+    Notes
+    -----
+    `preference` returns M^-1 as an honest covariance: see docs/fisher.md for how often its intervals hold the truth.
+
+    Examples
+    --------
+    >>> policy = FisherPQUCB(n_objectives=2)
+    >>> policy.hear("ada", (1, 0))
+    >>> decision = policy.choose("ada", offer=["inn", "spa"])
+    >>> policy.learn("ada", decision.arm, reward=[0.2, 0.9], utility=0.8)
+    >>> bool(np.argmax(policy.preference("ada").weights) == 1)
+    True
+    """
+
+    name = "fisher-pqucb"
+    hears = True
+    learns_preference = True
+    State = FisherState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        ridge: float = 0.5,
+        width: float = 1.0,
+        anchor: Anchor | None = None,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        require_positive(ridge=ridge)
+        require_not_negative(width=width)
+        self.ridge = ridge
+        self.width = width
+        self.anchor = Likelihood(ridge=ridge) if anchor is None else anchor
+        self._start()
+
+    def _start(self) -> None:
+        super()._start()
+        self._state = self._state._replace(clock=np.zeros(2 + 5 * self.n_objectives))
+
+    def _settings(self) -> FisherSettings:
+        return FisherSettings(
+            ridge=float(self.ridge), pull=float(getattr(self.anchor, "ridge", 0.0)), width=float(self.width)
+        )
+
+    def _fresh_users(self, n_users: int) -> FisherUsers:
+        size = self.n_objectives + 1
+        root = np.sqrt(NOTHING) * np.eye(size)
+        root[-1, -1] = 1e-100  # no residual yet, and no zero to divide by
+        return FisherUsers(
+            feedbacks=np.zeros(n_users),
+            products=np.zeros((n_users, size, size)),
+            root=np.repeat(root[None], n_users, axis=0),
+            unit=np.ones(n_users),
+            anchor=self.anchor.rows(n_users, self.n_objectives),
+        )
+
+    def _preference(self, row: int) -> Preference:
+        users, settings, size = self._state.users, self._state.settings, self.n_objectives
+        weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
+        anchor, information = users.anchor.estimate[row], users.anchor.information[row]
+        variance = utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor)
+        unit = users.unit[row]
+        believe(users.products[row], variance, anchor, information, unit, settings.ridge, settings.pull, weights, root)
+        inverse(root, covariance)
+        return Preference(weights=weights, covariance=covariance)
+
+    def _distances(self, truths: Floats) -> tuple[float, float]:
+        rows = np.array([self._users.rows[user] for user in range(len(truths))])
+        return mean_misses(self._state, rows, truths)
+
+    def noise(self, user: Hashable) -> tuple[float, Floats]:
+        """Return the noise as estimated: variance of a utility per |reward|^2 for this user, of rewards (D,) for all.
+
+        Examples
+        --------
+        >>> FisherPQUCB(n_objectives=2).noise("ada")
+        (1.0, array([0., 0.]))
+        """
+        users, row = self._state.users, self._users.rows.get(user, 0)
+        anchor = users.anchor.estimate[row]
+        variances = np.empty((2, self.n_objectives))
+        reward_variances(self._state.clock, variances)
+        return utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor), variances[0]
+
+
+@routine
+def utility_variance(products: Floats, root: Floats, feedbacks: float, anchor: Floats) -> float:
+    """Return s_p^2, the variance of a user's utilities per |reward|^2, from all that the user felt.
+
+    The residuals of the regression have feedbacks - D degrees of freedom. Until there are enough, the residuals
+    around the best point of the plane through the anchor and the constant help out, with feedbacks - 2; these also hold
+    what the anchor gets wrong. Both are functions of sums, so the order of feedback does not matter.
+    """
+    size = anchor.shape[0]
+    energy = float(products[size, size])
+    if not energy > 0.0:
+        return 1.0
+    # Inner products, in the metric of the feedback, of the constant, the anchor and the utilities.
+    both = constant = along = level = told = 0.0
+    for k in range(size):
+        row = 0.0
+        row_anchor = 0.0
+        for j in range(size):
+            row += products[k, j]
+            row_anchor += products[k, j] * anchor[j]
+        constant += row
+        both += row_anchor
+        along += row_anchor * anchor[k]
+        level += products[k, size]
+        told += products[k, size] * anchor[k]
+    rest = energy
+    if constant > 1e-9 * feedbacks:
+        rest -= level * level / constant
+        told -= both * level / constant
+        left = along - both * both / constant
+        if left > 1e-9 * feedbacks:  # else there is no anchor to speak of
+            rest -= told * told / left
+    mean_square = energy / feedbacks
+    coarse = (FIRST_GUESS * mean_square + max(rest, 0.0)) / (1.0 + max(feedbacks - 2.0, 0.0))
+    residual = float(root[size, size] ** 2)
+    fine = (COARSE_WEIGHT * coarse + residual) / (COARSE_WEIGHT + max(feedbacks - size, 0.0))
+    return float(max(fine, LEAST_NOISE * mean_square))
+
+
+@routine
+def believe(
+    products: Floats,
+    variance: float,
+    anchor: Floats,
+    information: Floats,
+    unit: float,
+    ridge: float,
+    pull: float,
+    estimate: Floats,
+    root: Floats,
+) -> float:
+    """Write the estimate and the upper factor of M = G/variance + H + ridge (I - 11'/D) + (nearly nothing) I.
+
+    The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor, of c/unit.
+    Returns minus twice the logarithm of the evidence, the probability of the utilities given the rankings, up to what
+    does not depend on the unit.
+    """
+    size = estimate.shape[0]
+    weight = 1.0 / variance
+    told = 1.0 / (unit * unit)
+    ridge *= told
+    total = 0.0
+    for k in range(size):
+        value = pull * anchor[k]
+        for j in range(size):
+            value += information[k, j] * anchor[j]
+            root[k, j] = weight * products[k, j] + told * information[k, j] - ridge / size
+        total += weight * products[k, k] + told * information[k, k]
+        estimate[k] = weight * products[k, size] + value / unit
+    floor = NOTHING + 1e-11 * total  # the second keeps the factor from failing where utilities are nearly exact
+    for k in range(size):
+        root[k, k] += ridge + floor
+    if not factor(root, root):  # an anchor of someone's own may bring an information that is none
+        for k in range(size):
+            for j in range(size):
+                root[k, j] = 0.0
+            root[k, k] = np.sqrt(total + ridge + floor)
+    solve_transposed(root, estimate)
+    surprise = 2.0 * (size - 1) * np.log(unit)
+    for k in range(size):
+        surprise += 2.0 * np.log(root[k, k]) - estimate[k] * estimate[k]
+    solve_upper(root, estimate)
+    return float(surprise)
+
+
+@routine
+def fit_unit(
+    products: Floats, variance: float, anchor: Floats, information: Floats, ridge: float, pull: float
+) -> float:
+    """Return the unit of utilities with the largest evidence, or 1 where that is not clearly more likely."""
+    size = anchor.shape[0]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    best = believe(products, variance, anchor, information, 1.0, ridge, pull, estimate, root) - UNIT_GATE
+    unit = 1.0
+    for step in range(-UNIT_STEPS, UNIT_STEPS + 1):
+        trial = UNIT_STEP**step
+        surprise = believe(products, variance, anchor, information, trial, ridge, pull, estimate, root)
+        if surprise < best:
+            best = surprise
+            unit = trial
+    return unit
+
+
+@kernel
+def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, float]:
+    """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
+    users = state.users
+    n_users, size = truths.shape
+    miss = np.empty(size)
+    root = np.empty((size, size))
+    plain = 0.0
+    weighted = 0.0
+    for user in range(n_users):
+        row = rows[user]
+        products, anchor = users.products[row], users.anchor.estimate[row]
+        variance = utility_variance(products, users.root[row], users.feedbacks[row], anchor)
+        information = users.anchor.information[row]
+        ridge, pull = state.settings.ridge, state.settings.pull
+        believe(products, variance, anchor, information, users.unit[row], ridge, pull, miss, root)
+        square = 0.0
+        for k in range(size):
+            miss[k] -= truths[user, k]
+            square += miss[k] * miss[k]
+        plain += np.sqrt(square)
+        square = 0.0
+        for k in range(size):
+            stretched = 0.0
+            for j in range(k, size):
+                stretched += root[k, j] * miss[j]
+            square += stretched * stretched
+        weighted += np.sqrt(square)
+    return plain / n_users, weighted / n_users
+
+
+@kernel
+def reward_variances(clock: Floats, out: Floats) -> None:
+    """Write each objective's variance of rewards within an arm into `out[0]`, and over all rewards into `out[1]`.
+
+    Deviations within arms are pooled over arms, with the variance over all rewards as a prior worth one of them.
+    """
+    size = out.shape[1]
+    for k in range(size):
+        count, deviations = clock[2 + k], clock[2 + 2 * size + k]
+        within, free = clock[2 + 3 * size + k], clock[2 + 4 * size + k]
+        overall = deviations / (count - 1.0) if count > 1.0 else 0.0
+        out[0, k] = (overall + within) / (1.0 + free)
+        out[1, k] = overall
+
+
+@routine
+def fisher_scores(
+    arms: Arms, clock: Floats, offer: Integers, root: Floats, estimate: Floats, width: float, out: Floats
+) -> None:
+    """Write utility, bonuses and score of each offered arm; an objective not seen in an arm is like in all others.
+
+    The errors of rewards and preference are independent, so their variances add up; each bonus has its share. That of
+    rewards counts more for an arm seen much less often than the average one: an unlucky first reward is looked into
+    again some day.
+    """
+    size = estimate.shape[0]
+    columns = np.empty((size, offer.shape[0]))
+    variances = np.empty((2, size))
+    reward_variances(clock, variances)
+    average = clock[0] / max(clock[1], 1.0)
+    for k in range(size):
+        variances[0, k] *= estimate[k] * estimate[k]
+        variances[1, k] *= estimate[k] * estimate[k]
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        utility = 0.0
+        square = 0.0
+        seen = 0.0
+        growth = 0.0
+        for k in range(size):
+            pulls = arms.pulls[arm, k]
+            if pulls > 0.0:
+                if pulls != seen:  # mostly, all objectives of an arm were seen equally often
+                    seen = pulls
+                    growth = max(GROWTH * np.log(average / pulls), 1.0) / pulls
+                mean = arms.means[arm, k]
+                square += growth * variances[0, k]
+            else:
+                mean = clock[2 + size + k]
+                square += variances[1, k]
+            columns[k, j] = mean
+            utility += estimate[k] * mean
+        out[0, j] = utility
+        out[1, j] = square
+    norms(root, columns, out[2])
+    for j in range(offer.shape[0]):
+        of_preference = out[2, j] * out[2, j]
+        deviation = np.sqrt(out[1, j] + of_preference)
+        share = width / deviation if deviation > 0.0 else 0.0
+        out[1, j] = NEVER_SEEN if never_seen(arms, offer[j]) else share * out[1, j]
+        out[2, j] = share * of_preference
+        out[3, j] = out[0, j] + out[1, j] + out[2, j]
+
+
+@implements(score_policy, FisherState)
+@kernel
+def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    users = state.users
+    settings = state.settings
+    products = users.products[user]
+    anchor = users.anchor.estimate[user]
+    size = anchor.shape[0]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
+    information = users.anchor.information[user]
+    unit = users.unit[user]
+    believe(products, variance, anchor, information, unit, settings.ridge, settings.pull, estimate, root)
+    fisher_scores(state.arms, state.clock, offer, root, estimate, settings.width, out)
+    return 1
+
+
+@implements(hear_policy, FisherState)
+@kernel
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    hear_anchor(state.users.anchor, user, ranking)
+
+
+@routine
+def _take_in(
+    arms: Arms, clock: Floats, arm: int, reward: Floats, utility: float, products: Floats, root: Floats
+) -> float:
+    """Learn about rewards, their noise and the user's preference; return how many utilities entered, 1 or 0."""
+    size = reward.shape[0]
+    for k in range(size):
+        value = reward[k]
+        if np.isnan(value):
+            continue
+        clock[2 + k] += 1.0
+        step = value - clock[2 + size + k]
+        clock[2 + size + k] += step / clock[2 + k]
+        clock[2 + 2 * size + k] += step * (value - clock[2 + size + k])
+        pulls = arms.pulls[arm, k]
+        if pulls > 0.0:
+            off = value - arms.means[arm, k]
+            clock[2 + 3 * size + k] += off * off * pulls / (pulls + 1.0)
+            clock[2 + 4 * size + k] += 1.0
+    row = np.empty(size + 1)
+    whole = observe(arms, clock, arm, reward, row)
+    if np.isnan(utility) or not whole:
+        return 0.0
+    square = 0.0
+    for k in range(size):
+        square += row[k] * row[k]
+    if not square > 0.0:
+        return 0.0
+    row[size] = utility
+    scale = 1.0 / np.sqrt(square)
+    for k in range(size + 1):
+        row[k] *= scale
+    for k in range(size + 1):
+        for j in range(size + 1):
+            products[k, j] += row[k] * row[j]
+    add_rank_one(root, row)
+    return 1.0
+
+
+@implements(learn_policy, FisherState)
+@kernel
+def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    users = state.users
+    products = users.products[user]
+    added = _take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
+    users.feedbacks[user] += added
+    count = int(users.feedbacks[user])
+    if added > 0.0 and count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
+        anchor = users.anchor.estimate[user]
+        variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
+        information = users.anchor.information[user]
+        users.unit[user] = fit_unit(products, variance, anchor, information, state.settings.ridge, state.settings.pull)

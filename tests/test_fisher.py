@@ -1,0 +1,257 @@
+"""Fisher-PQUCB: equal to its slow twin, honest about its noise, indifferent to units, and better than the recipe."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive import fisher_belief, fisher_pqucb, log_evidence, reward_variances, utility_variance
+from test_kernels import Life, check_reasons
+
+from druthers import FisherPQUCB, GroupLasso, Likelihood, Mixture, information_weighted, make_policy
+from druthers.environments import Reviews, Synthetic
+from druthers.errors import InvalidSetting
+from druthers.policies.base import Policy
+from druthers.policies.fisher import UNIT_GATE, fit_unit
+from druthers.simulation import play_tape, simulate
+from druthers.testing import World
+
+
+def told(life, user, ridge):
+    """Return estimate and information of an anchor of its own that heard the same rankings."""
+    anchor = Likelihood(ridge=ridge, n_objectives=life.size)
+    for ranking in life.history.rankings(user):
+        anchor.hear(ranking)
+    return anchor.estimate, anchor.information
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scores_and_preference_after_random_histories(seed):
+    """Gaps in rewards, missing utilities, zero rewards, users and arms never seen, negative weights; D from 1 to 6."""
+    ridge, pull = (0.5, 0.5) if seed % 3 else (0.3, 0.7)
+    anchor = None if seed % 3 else Likelihood(ridge=pull)
+    life = Life("fisher-pqucb", seed, 1 + seed % 6, ridge=ridge, width=0.8, anchor=anchor)
+    for _ in range(6):
+        user, offer, decision = life.choose()
+        anchor, information = told(life, user, pull)
+        x, y = life.history.weighed(user, 1.0)
+        params = {"unit": unit_of(life.policy, user), "ridge": ridge, "pull": pull}
+        wanted = fisher_pqucb(life.history, user, offer, anchor, information, width=0.8, **params)
+        check_reasons(decision, wanted, rtol=1e-6)
+        weights, matrix = fisher_belief(x, y, anchor, information, **params)
+        believed = life.policy.preference(user)
+        np.testing.assert_allclose(believed.weights, weights, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(believed.covariance @ matrix, np.eye(life.size), atol=1e-6)
+        variance, variances = life.policy.noise(user)
+        assert variance == pytest.approx(utility_variance(x, y, anchor) if len(y) else 1.0, rel=1e-6)
+        np.testing.assert_allclose(variances, reward_variances(life.history)[0], rtol=1e-9, atol=1e-12)
+        life.live(9)
+
+
+def unit_of(policy, user):
+    return float(policy._state.users.unit[policy._users.rows.get(user, 0)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_unit_has_the_largest_evidence(seed):
+    """Of the units tried, that under which the utilities are most likely; 1 where no other is so by far."""
+    rng = np.random.default_rng(seed)
+    size, n, true = int(rng.integers(2, 8)), int(rng.integers(5, 40)), (1.0, 8.0, 0.1)[seed % 3]
+    preference = rng.uniform(0, 4, size)
+    anchor = Likelihood(ridge=0.5, n_objectives=size)
+    for _ in range(60):
+        anchor.hear(np.argsort(-(preference + rng.gumbel(size=size))))
+    x = rng.uniform(0, 1, (n, size))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    y = true * (x @ preference + 0.3 * rng.normal(size=n))
+    both = np.column_stack([x, y])
+    variance = utility_variance(x, y, anchor.estimate)
+    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5)
+    units = 1.5 ** np.arange(-12.0, 13.0)
+    values = [log_evidence(x, y, anchor.estimate, anchor.information, unit=unit, ridge=0.5) for unit in units]
+    plain = log_evidence(x, y, anchor.estimate, anchor.information, unit=1.0, ridge=0.5)
+    clearly = 2.0 * (max(values) - plain) > UNIT_GATE
+    assert found == pytest.approx(units[int(np.argmax(values))] if clearly else 1.0)
+    assert 0.5 < found / true < 2.0 or found == 1.0
+
+
+def lived(rounds=400, seed=3, **params):
+    """Return a policy and the tape of the synthetic benchmark that it played."""
+    tape = Synthetic(n_arms=10, n_objectives=5, n_users=3, offered=4).tape(seed=seed, horizon=rounds)
+    policy = FisherPQUCB(n_objectives=5, **params)
+    for _ in play_tape(policy, tape, np.array([rounds])):
+        pass
+    return policy, tape
+
+
+def test_the_estimate_is_the_information_weighted_one():
+    policy, _ = lived()
+    users = policy._state.users
+    for user, row in policy._users.rows.items():
+        variance, _ = policy.noise(user)
+        anchor, information = users.anchor.estimate[row], users.anchor.information[row]
+        gram, response = users.products[row, :5, :5] / variance, users.products[row, :5, 5] / variance
+        prior = 0.5 * (np.eye(5) - 0.2)
+        floor = 1e-6 + 1e-11 * (np.trace(gram) + np.trace(information))
+        wanted = information_weighted(gram, response, anchor, information + prior, ridge=floor)
+        believed = policy.preference(user)
+        np.testing.assert_allclose(believed.weights, wanted.weights, rtol=1e-9)
+        np.testing.assert_allclose(believed.covariance, wanted.covariance, rtol=1e-8, atol=1e-12)
+
+
+def test_without_utilities_the_belief_is_the_anchor():
+    policy = FisherPQUCB(n_objectives=4)
+    anchor = Likelihood(ridge=0.5, n_objectives=4)
+    for ranking in [(0, 1, 2, 3), (1, 0, 3), (0, 2), (0, 3, 1, 2)]:
+        policy.hear("ada", ranking)
+        anchor.hear(ranking)
+    np.testing.assert_allclose(policy.preference("ada").weights, anchor.estimate, atol=1e-5)
+
+
+def test_noise_scales_converge():
+    """The utilities' variance within 15 % after some 1,300 of each user (standard error 4 %), the rewards' within 10 %.
+
+    By chance once in about 5,000 seeds.
+    """
+    for reward_noise, preference_noise in ((0.5, 0.5), (0.04, 2.0), (1.5, 0.02)):
+        world = Synthetic(
+            n_arms=10,
+            n_objectives=5,
+            n_users=3,
+            offered=4,
+            reward_noise=reward_noise,
+            preference_noise=preference_noise,
+        )
+        tape = world.tape(seed=2, horizon=4_000)
+        policy = FisherPQUCB(n_objectives=5)
+        simulate(policy, tape, np.array([4_000]))
+        for user in range(3):
+            variance, variances = policy.noise(user)
+            assert variance == pytest.approx(preference_noise, rel=0.15)
+            np.testing.assert_allclose(variances, reward_noise, rtol=0.1)
+
+
+def test_noise_is_sane_from_the_first_feedback():
+    policy = FisherPQUCB(n_objectives=3)
+    policy.choose("ada", ["inn"])
+    assert policy.noise("ada")[0] == 1.0
+    policy.learn("ada", "inn", [3.0, 0.0, 4.0], 10.0)
+    assert 0.1 * 4.0 / 5.0 * 0.2 < policy.noise("ada")[0] <= 4.0
+
+
+def play_scaled(rewards, utilities):
+    world = World.draw(seed=5, rounds=250)
+    policy, arms = FisherPQUCB(n_objectives=3), []
+    for t, user in enumerate(world.users.tolist()):
+        policy.hear(user, world.orders[t])
+        arms.append(policy.choose(user, range(5)).arm)
+        reward, utility = world.outcome(t, arms[-1])
+        policy.learn(user, arms[-1], rewards * reward, utilities * utility)
+    return world, policy, arms
+
+
+@pytest.mark.parametrize("factor", [1e-3, 10.0, 1e4])
+def test_units_of_rewards_do_not_matter(factor):
+    """Rewards in other units, and utilities with them: the same choices and the same preferences."""
+    _, policy, arms = play_scaled(1.0, 1.0)
+    _, scaled, scaled_arms = play_scaled(factor, factor)
+    assert arms == scaled_arms
+    np.testing.assert_allclose(scaled.preference(0).weights, policy.preference(0).weights, rtol=1e-6)
+    np.testing.assert_allclose(scaled.preference(0).covariance, policy.preference(0).covariance, rtol=1e-6)
+    np.testing.assert_allclose(scaled.noise(0)[0], policy.noise(0)[0], rtol=1e-6)
+    np.testing.assert_allclose(scaled.noise(0)[1], factor**2 * policy.noise(0)[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [0.1, 10.0])
+def test_utilities_in_other_units_than_rankings_do_no_great_harm(factor):
+    """Then the anchor is off by that factor; here too little for the evidence to tell, and utilities carry the day."""
+    world, policy, arms = play_scaled(1.0, factor)
+    chance = world.regret(np.random.default_rng(0).integers(5, size=250).tolist())
+    assert world.regret(arms) < 0.5 * chance
+    assert np.all(np.isfinite(policy.choose(0).reasons))
+
+
+@pytest.mark.parametrize("size", [1, 2, 64])
+@pytest.mark.parametrize("kind", ["zero rewards", "zero utilities", "exact", "constant", "huge", "tiny"])
+def test_numbers_stay_finite(size, kind):
+    rng = np.random.default_rng(size)
+    policy, preference = FisherPQUCB(n_objectives=size), rng.normal(size=size)
+    scale = {"huge": 1e5, "tiny": 1e-9}.get(kind, 1.0)
+    for t in range(150):
+        policy.hear("ada", rng.permutation(size)[: rng.integers(0, size + 1)])
+        arm = policy.choose("ada", range(6)).arm
+        reward = scale * rng.normal(size=size)
+        if kind == "zero rewards":
+            reward = np.zeros(size)
+        elif kind == "constant":
+            reward = np.full(size, 1.0 + arm)
+        elif kind == "exact":
+            reward = np.roll(np.arange(size) + 1.0, arm)
+        utility = 0.0 if kind == "zero utilities" else float(preference @ reward)
+        if t % 7 == 3 and size > 1:
+            reward[rng.integers(size)] = np.nan
+        policy.learn("ada", arm, reward, utility)
+        decision, believed = policy.choose("ada"), policy.preference("ada")
+        assert np.all(np.isfinite(decision.reasons))
+        assert np.all(np.isfinite(believed.weights))
+        assert np.all(np.isfinite(believed.covariance))
+        assert np.all(np.diag(believed.covariance) > 0.0)
+
+
+@pytest.mark.parametrize("anchor", [Mixture(), GroupLasso(), Likelihood()], ids=lambda anchor: anchor.name)
+def test_any_anchor_serves(anchor):
+    policy, tape = lived(rounds=300, anchor=anchor)
+    misses = [np.abs(policy.preference(user).weights - tape.preferences[user]).mean() for user in range(3)]
+    assert np.mean(misses) < 0.5
+
+
+def test_distances_are_those_of_the_preferences():
+    policy, tape = lived()
+    assert policy._distances(tape.preferences) == pytest.approx(Policy._distances(policy, tape.preferences), rel=1e-6)
+
+
+@pytest.mark.parametrize("params", [{"ridge": 0.0}, {"ridge": -1.0}, {"width": -0.1}, {"width": float("nan")}])
+def test_bad_settings_are_refused(params):
+    with pytest.raises(InvalidSetting):
+        FisherPQUCB(n_objectives=3, **params)
+
+
+COVERED = {
+    "the paper's": Synthetic(),
+    "top one": Synthetic(length=1),
+    "few queries": Synthetic(n_arms=20, n_objectives=8, n_users=5, query_rate=0.1),
+    "small scale": Synthetic(n_arms=20, n_objectives=5, n_users=5, scale=2.0, offered=None),
+    "negative weights": Reviews(
+        rewards=np.random.default_rng(0).uniform(0, 5, (20, 6)),
+        preferences=np.random.default_rng(1).uniform(-2.5, 2.5, (8, 6)),
+        preference_noise=0.2,
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", COVERED)
+def test_ninety_percent_intervals_cover_the_truth(label):
+    """Between 85 and 95 % of weights, over rounds 100 to 2,000 and ten runs.
+
+    Measured shares are within 2 % of 89 to 91 %; with other seeds once in some hundred one may leave the band.
+    """
+    hits = []
+    for run in range(10):
+        tape = COVERED[label].tape(seed=(8, run), horizon=2_000)
+        policy = FisherPQUCB(n_objectives=tape.means.shape[1])
+        for _ in play_tape(policy, tape, np.array([100, 300, 1_000, 2_000])):
+            for user, truth in enumerate(tape.preferences):
+                believed = policy.preference(user)
+                hits.append(np.abs(believed.weights - truth) <= 1.645 * np.sqrt(np.diag(believed.covariance)))
+    assert 0.85 <= np.mean(hits) <= 0.95
+
+
+@pytest.mark.slow
+def test_half_the_regret_of_the_recipe_on_the_papers_benchmark():
+    """Paired over ten runs the ratio is about 0.49 with a standard error of 0.01: 0.55 is exceeded once in 10^8."""
+    regrets = np.zeros(2)
+    for run in range(10):
+        tape = Synthetic().tape(seed=(4, run), horizon=2_000)
+        for which, name in enumerate(["fisher-pqucb", "mo-pqucb-recipe"]):
+            regrets[which] += simulate(make_policy(name, n_objectives=20), tape, np.array([2_000])).regret[-1]
+    assert regrets[0] <= 0.55 * regrets[1]
