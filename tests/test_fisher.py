@@ -110,7 +110,7 @@ def test_without_utilities_the_belief_is_the_anchor():
 def test_noise_scales_converge():
     """The utilities' variance within 15 % after some 1,300 of each user (standard error 4 %), the rewards' within 10 %.
 
-    By chance once in about 5,000 seeds.
+    By chance about one seed in 1,000 fails.
     """
     for reward_noise, preference_noise in ((0.5, 0.5), (0.04, 2.0), (1.5, 0.02)):
         world = Synthetic(
@@ -233,7 +233,8 @@ COVERED = {
 def test_ninety_percent_intervals_cover_the_truth(label):
     """Between 85 and 95 % of weights, over rounds 100 to 2,000 and ten runs.
 
-    Measured shares are within 2 % of 89 to 91 %; with other seeds once in some hundred one may leave the band.
+    Over six seeds the mean shares are 88.6 to 90.6 %, their standard deviation at most 0.01, and 0.02 for the small
+    scale: by chance about one seed in fifty fails.
     """
     hits = []
     for run in range(10):
@@ -248,10 +249,10 @@ def test_ninety_percent_intervals_cover_the_truth(label):
 
 @pytest.mark.slow
 def test_half_the_regret_of_the_recipe_on_the_papers_benchmark():
-    """Paired over ten runs the ratio is about 0.49 with a standard error of 0.01: 0.55 is exceeded once in 10^8."""
+    """On four seeds the ratio was 0.46 to 0.52, standard deviation 0.025: one seed in 10,000 exceeds 0.6 by chance."""
     regrets = np.zeros(2)
     for run in range(10):
         tape = Synthetic().tape(seed=(4, run), horizon=2_000)
         for which, name in enumerate(["fisher-pqucb", "mo-pqucb-recipe"]):
             regrets[which] += simulate(make_policy(name, n_objectives=20), tape, np.array([2_000])).regret[-1]
-    assert regrets[0] <= 0.55 * regrets[1]
+    assert regrets[0] <= 0.6 * regrets[1]
