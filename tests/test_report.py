@@ -242,7 +242,7 @@ class TestPage:
 
     def test_the_command_plays_it_again(self, plain):
         content = content_of(plain)
-        assert content["command"] == "druthers run made-up.toml --seed 1"
+        assert content["command"] == "druthers run made-up.toml --seed 2"
         assert not content["complete"]
         again = Experiment.of(tomllib.loads(content["settings"]), "made-up")
         assert again == plain.experiment
