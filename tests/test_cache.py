@@ -13,7 +13,7 @@ import time
 import numpy as np
 from numba.core.caching import IndexDataCacheFile
 read = IndexDataCacheFile._load_index
-IndexDataCacheFile._load_index = lambda self: (read(self), time.sleep(0.1))[0]
+IndexDataCacheFile._load_index = lambda self: (read(self), time.sleep(0.3))[0]
 from druthers.simulation import expected_utility
 kinds = [np.arange(6, dtype=kind)[::step] for kind in ("f8", "f4", "i8", "i4", "i2", "u1") for step in (1, 2)]
 for preference in kinds[int(sys.argv[1]) :: 2]:

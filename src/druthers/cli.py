@@ -134,9 +134,7 @@ def run(
     console = _console(quiet or as_json)
     folder = out or Path("results") / experiment.name
     results = _played(console, experiment, folder, engine, workers)
-    if not no_figures:
-        _illustrate(console, {folder: results}, folder / "report.html")
-    _finish(console, results, folder, as_json)
+    _finish(console, results, folder, no_figures, as_json)
 
 
 @app.command()
@@ -179,9 +177,7 @@ def sweep(
     console = _console(quiet or as_json)
     folder = out or Path("results") / f"{experiment.name}-sweep"
     results = _played(console, experiment, folder, engine, workers)
-    if not no_figures:
-        _illustrate(console, {folder: results}, folder / "report.html")
-    _finish(console, results, folder, as_json)
+    _finish(console, results, folder, no_figures, as_json)
     console.print(_best_setting(results), soft_wrap=True)
 
 
@@ -198,8 +194,11 @@ def reproduce(
 ) -> None:
     """Play all experiments of the paper and write their figures and one report.
 
-    druthers reproduce
-    druthers reproduce --data ~/data --only synthetic,tripadvisor
+    Writes to `results/paper`: a folder for each experiment as `run` makes it, and one `report.html` for all of them.
+    Stopped halfway, the same command goes on from what was finished.
+
+        druthers reproduce
+        druthers reproduce --data ~/data --only synthetic,tripadvisor
     """
     names = PAPER if only is None else only.split(",")
     for name in names:
@@ -232,8 +231,11 @@ def compare(
 ) -> None:
     """Compare two policies, or two results folders, run by run: paired differences with confidence intervals.
 
-    druthers compare mo-pqucb-recipe prucb-recipe --in results/synthetic
-    druthers compare results/synthetic results/other
+    Two folders must hold runs of the same seed, number and length, under other settings; the policies that both have
+    are compared.
+
+        druthers compare mo-pqucb-recipe prucb-recipe --in results/synthetic
+        druthers compare results/synthetic results/other
     """
     pairs: list[tuple[str, str, Paired]] = []
     if Path(first).is_dir() and Path(second).is_dir():
@@ -370,12 +372,14 @@ def _carry_out(task: tuple[Any, ...]) -> None:
     task[0](*task[1:])
 
 
-def _finish(console: Console, results: Results, folder: Path, as_json: bool) -> None:
+def _finish(console: Console, results: Results, folder: Path, no_figures: bool, as_json: bool) -> None:
+    page = folder / "report.html"
+    if not no_figures:
+        _illustrate(console, {folder: results}, page)
     if as_json:
         print(json.dumps(results.summary(), indent=1))
     show_results(console, results)
     console.print()
-    page = folder / "report.html"
     console.print(f"results in {folder}" + (f"; open {page}" if page.exists() else ""), soft_wrap=True)
 
 

@@ -72,16 +72,20 @@ def needs(module: str, extra: str, *, load: bool = True) -> Any:
     return importlib.import_module(module) if load else None
 
 
+def choices(name: object, known: Iterable[str]) -> str:
+    """Return which names are known, and the nearest one."""
+    names = list(known)
+    close = difflib.get_close_matches(str(name), names, n=1)
+    return f"known: {', '.join(names)}" + (f"; did you mean '{close[0]}'?" if close else "")
+
+
 class UnknownName(DruthersError, KeyError):
     """No registry holds this name."""
 
     @classmethod
     def of(cls, kind: str, name: object, known: Iterable[str]) -> UnknownName:
         """Say which names are known, and the nearest one."""
-        names = list(known)
-        close = difflib.get_close_matches(str(name), names, n=1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        return cls(f"unknown {kind} {name!r}; known: {', '.join(names)}{hint}")
+        return cls(f"unknown {kind} {name!r}; {choices(name, known)}")
 
 
 class UnknownUser(DruthersError, KeyError):

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
+from druthers.experiments.plan import short
 from druthers.experiments.running import Watch
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -85,7 +86,7 @@ def show_results(console: Console, results: Results) -> None:
     learns = any(np.isfinite(results.end_error(row.label)).any() for row in rows)
     columns: dict[str, list[str]] = {"policy": [row.group for row in rows]}
     for key in varied:
-        columns[key] = [_value(row.varied.get(key, "")) for row in rows]
+        columns[key] = [short(row.varied.get(key, "")) for row in rows]
     finals = [mean_and_error(results.final_regret(row.label)) for row in rows]
     columns["final regret"] = [f"{mean:,.0f}" for mean, _ in finals]
     columns[""] = ["" if math.isnan(error) else f"± {error:,.0f}" for _, error in finals]
@@ -123,10 +124,6 @@ def show_results(console: Console, results: Results) -> None:
         "error": "error: distance of estimated and true preference at the end",
     }
     console.print("; ".join(note for name, note in notes.items() if name in columns), style="dim")
-
-
-def _value(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def show_title(console: Console, experiment: Experiment, data: str | None) -> None:

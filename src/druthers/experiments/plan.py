@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib.util
 import inspect
 import itertools
@@ -19,7 +18,7 @@ import numpy as np
 
 from druthers.anchors import ANCHORS, make_anchor
 from druthers.environments import ENVIRONMENTS, Environment
-from druthers.errors import InvalidExperiment, UnknownName
+from druthers.errors import InvalidExperiment, UnknownName, choices
 from druthers.policies import Policy, find_policy
 
 HERE = Path(__file__).parent
@@ -186,7 +185,7 @@ class Experiment:
                     for path, value in combination.items()
                     if _concerns(path, group, policy_class(policy))
                 }
-                values = ", ".join(f"{key}={_short(value)}" for key, value in varied.items())
+                values = ", ".join(f"{key}={short(value)}" for key, value in varied.items())
                 label = f"{group} [{values}]" if varied else group
                 row = Row(label, group, policy, params, content["environment"], content["horizon"], varied)
                 self._check_names(row)
@@ -293,9 +292,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: Iterable[str], where: str) 
     names = list(known)
     for key in given:
         if key not in names:
-            close = difflib.get_close_matches(key, names, n=1)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
-            raise InvalidExperiment(f"unknown key {key!r} in {where}; known: {', '.join(names)}{hint}")
+            raise InvalidExperiment(f"unknown key {key!r} in {where}; {choices(key, names)}")
 
 
 def _require_whole(key: str, value: Any, least: int) -> None:
@@ -358,5 +355,6 @@ def _lively(value: Any) -> Any:
     return value
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """Return a value as it is shown in a label or a table."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

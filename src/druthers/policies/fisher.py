@@ -21,7 +21,7 @@ from druthers.policies.base import (
     observe,
     score_policy,
 )
-from druthers.policies.linear import require_not_negative, require_positive
+from druthers.policies.linear import add_distances, require_not_negative, require_positive
 from druthers.types import Floats, Integers, Preference
 
 # A precision that stands for knowing nothing: of the level of a preference, and of a regression before it starts.
@@ -293,30 +293,18 @@ def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, floa
     """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
     users = state.users
     n_users, size = truths.shape
-    miss = np.empty(size)
+    estimate = np.empty(size)
     root = np.empty((size, size))
-    plain = 0.0
-    weighted = 0.0
+    total = np.zeros(2)
     for user in range(n_users):
         row = rows[user]
         products, anchor = users.products[row], users.anchor.estimate[row]
         variance = utility_variance(products, users.root[row], users.feedbacks[row], anchor)
         information = users.anchor.information[row]
         ridge, pull = state.settings.ridge, state.settings.pull
-        believe(products, variance, anchor, information, users.unit[row], ridge, pull, miss, root)
-        square = 0.0
-        for k in range(size):
-            miss[k] -= truths[user, k]
-            square += miss[k] * miss[k]
-        plain += np.sqrt(square)
-        square = 0.0
-        for k in range(size):
-            stretched = 0.0
-            for j in range(k, size):
-                stretched += root[k, j] * miss[j]
-            square += stretched * stretched
-        weighted += np.sqrt(square)
-    return plain / n_users, weighted / n_users
+        believe(products, variance, anchor, information, users.unit[row], ridge, pull, estimate, root)
+        add_distances(root, estimate, truths[user], total)
+    return total[0] / n_users, total[1] / n_users
 
 
 @kernel

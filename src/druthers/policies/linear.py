@@ -135,25 +135,31 @@ def mean_distances(
 ) -> tuple[float, float]:
     """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of V = R'R."""
     n_users, n_objectives = truths.shape
-    miss = np.empty(n_objectives)
-    plain = 0.0
-    weighted = 0.0
+    estimate = np.empty(n_objectives)
+    total = np.zeros(2)
     for user in range(n_users):
         root = roots[rows[user]]
-        anchored_estimate(root, responses[rows[user]], anchors[user], pull, miss)
-        square = 0.0
-        for k in range(n_objectives):
-            miss[k] -= truths[user, k]
-            square += miss[k] * miss[k]
-        plain += np.sqrt(square)
-        square = 0.0
-        for k in range(n_objectives):
-            stretched = 0.0
-            for j in range(k, n_objectives):
-                stretched += root[k, j] * miss[j]
-            square += stretched * stretched
-        weighted += np.sqrt(square)
-    return plain / n_users, weighted / n_users
+        anchored_estimate(root, responses[rows[user]], anchors[user], pull, estimate)
+        add_distances(root, estimate, truths[user], total)
+    return total[0] / n_users, total[1] / n_users
+
+
+@kernel
+def add_distances(root: Floats, estimate: Floats, truth: Floats, total: Floats) -> None:
+    """Add the distance of estimate and truth to `total`, Euclidean and in the norm of R'R; leave it in `estimate`."""
+    size = truth.shape[0]
+    square = 0.0
+    for k in range(size):
+        estimate[k] -= truth[k]
+        square += estimate[k] * estimate[k]
+    total[0] += np.sqrt(square)
+    square = 0.0
+    for k in range(size):
+        stretched = 0.0
+        for j in range(k, size):
+            stretched += root[k, j] * estimate[j]
+        square += stretched * stretched
+    total[1] += np.sqrt(square)
 
 
 @kernel
