@@ -1,4 +1,4 @@
-"""The commands: read the arguments, call the lab, print."""
+"""The commands of the lab: run, sweep, reproduce, compare, list, report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from druthers import __version__
 from druthers.environments.reviews import DATA_VARIABLE, Reviews
 from druthers.errors import InvalidExperiment, UnknownName
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
@@ -34,22 +33,7 @@ PAPER = (
     "corruption",
 )
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="""
-**Personalized multi-objective bandits that listen**: compare policies on the same draws, reproduce the paper, tune.
-
-Start with
-
-    druthers run synthetic
-
-which plays every policy of the paper in a few seconds and writes a report to look at.
-""",
-)
+app = typer.Typer()
 
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="An experiment of `druthers list`, or a TOML file.")]
 Runs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Independent runs, each with its own draws.")]
@@ -87,21 +71,6 @@ Data = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON and nothing else.")]
 NoFigures = Annotated[bool, typer.Option("--no-figures", help="Write tables and curves only.")]
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        print(f"druthers {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
-    ] = False,
-) -> None:
-    pass
 
 
 @app.command()

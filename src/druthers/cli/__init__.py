@@ -1,0 +1,45 @@
+"""The commands: read the arguments, call, print; one file for each group of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from druthers import __version__
+from druthers.cli import lab
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="""
+**Personalized multi-objective bandits that listen**: compare policies on the same draws, reproduce the paper, tune.
+
+Start with
+
+    druthers run synthetic
+
+which plays every policy of the paper in a few seconds and writes a report to look at.
+""",
+)
+app.add_typer(lab.app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"druthers {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    pass
