@@ -14,6 +14,7 @@ from druthers.policies.pareto import ParetoTS, ParetoUCB
 from druthers.policies.pqucb import MOPQUCB, MOPQUCBGL, PRUCB, Greedy
 from druthers.policies.recipes import MOPQUCBGLRecipe, MOPQUCBRecipe, PRUCBRecipe
 from druthers.policies.scalarized import SMOSS, SUCB
+from druthers.policies.trust import FisherPQUCBRobust
 from druthers.policies.yardsticks import Oracle, Random
 
 POLICIES: dict[str, type[Policy]] = {
@@ -29,6 +30,7 @@ POLICIES: dict[str, type[Policy]] = {
         MOPQUCB,
         MOPQUCBGL,
         FisherPQUCB,
+        FisherPQUCBRobust,
         PRUCBRecipe,
         MOPQUCBRecipe,
         MOPQUCBGLRecipe,
@@ -75,6 +77,7 @@ __all__ = [
     "SUCB",
     "ConUCB",
     "FisherPQUCB",
+    "FisherPQUCBRobust",
     "Greedy",
     "MOPQUCBGLRecipe",
     "MOPQUCBRecipe",
