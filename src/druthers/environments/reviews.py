@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in
 from druthers.environments.base import Environment, Permutation
-from druthers.environments.standins import STAND_INS, make_stand_in
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Floats
 
@@ -26,8 +26,9 @@ class Reviews(Environment):
     Parameters
     ----------
     data
-        A folder with the arrays (see `read_folder`), or "tripadvisor" or "beeradvocate": the folder of that name
-        under `DRUTHERS_DATA` if there is one, else a simulated stand-in. `source` says which it was.
+        A folder with the arrays (see `read_folder`); "tripadvisor" or "beeradvocate" for the folder of that name under
+        `DRUTHERS_DATA`, or a simulated stand-in where that is not set; "hotels" or "beers" for the stand-in in any
+        case. `source` says which it was.
     rewards
         Instead of a folder: mean rewards (K, D), or per user (N, K, D), of which the average over users is taken; an
         array or an .npy file.
@@ -87,7 +88,7 @@ class Reviews(Environment):
         self.preferences = preferences
         self._truth = np.ascontiguousarray(means), np.ascontiguousarray(weights)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in self._truth)).hexdigest()[:12]
-        self.source = f"{kind} data {digest}" if kind != "simulated" else f"simulated stand-in for {data}"
+        self.source = kind if kind.startswith("simulated") else f"{kind} data {digest}"
 
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and weights (N, D): the same for every run, the items in an order of its own.
@@ -100,13 +101,15 @@ class Reviews(Environment):
 
 def find_data(data: str | Path) -> tuple[Floats, Floats, str]:
     """Return rewards, preferences and what they are, from a folder, or by name from `DRUTHERS_DATA` or a stand-in."""
-    home = os.environ.get(DATA_VARIABLE)
-    if data in STAND_INS:
+    name, home = str(data), os.environ.get(DATA_VARIABLE)
+    if name in STAND_INS:
+        return *make_stand_in(name), f"simulated {name}"
+    if name in STANDS_FOR:
         if home is None:
-            return *make_stand_in(str(data)), "simulated"
-        return *read_folder(Path(home) / data), str(data)
+            return *make_stand_in(STANDS_FOR[name]), f"simulated stand-in for {name}"
+        return *read_folder(Path(home) / name), name
     if not Path(data).is_dir():
-        raise UnknownName.of("folder or data set", str(data), STAND_INS)
+        raise UnknownName.of("folder or data set", name, (*STANDS_FOR, *STAND_INS))
     return *read_folder(Path(data)), Path(data).name
 
 
