@@ -94,7 +94,7 @@ BREWERIES = (
 
 PHRASES = {
     "appearance": Phrases(
-        ("a tall and lasting head", "a color that glows in the glass", "lace that clings to the last sip"),
+        ("a tall, lasting head", "a color that glows in the glass", "lace that clings to the last sip"),
         ("a head that is gone at once", "a dull look in the glass", "a thin, watery color"),
     ),
     "aroma": Phrases(
@@ -106,7 +106,7 @@ PHRASES = {
         ("a thin body", "a watery mouthfeel", "too much fizz"),
     ),
     "taste": Phrases(
-        ("a deep and lasting taste", "flavors in perfect balance", "a finish that is remembered"),
+        ("a deep, lasting taste", "flavors in perfect balance", "a finish that is remembered"),
         ("a taste that fades at once", "clumsy sweetness", "little flavor to speak of"),
     ),
 }
@@ -116,14 +116,14 @@ def content() -> dict[str, Any]:
     """Return the catalog as a file would hold it."""
     ratings, _ = make_stand_in("beers")
     scores = standardized(ratings)
-    rng = random.Random(SEED)
+    rng, words = random.Random(SEED), random.Random(SEED)  # so that other words leave the names as they are
     styles = _styles(scores.mean(axis=1) + STYLE_NOISE * normal_scores(len(scores), rng))
     names = {family: iter(_names(family, rng)) for family in (LIGHT, HOPPY, DARK, ABBEY)}
     items = []
     for (style, family), row, standing in zip(styles, ratings.tolist(), scores.tolist(), strict=True):
         brewery = pick(BREWERIES, rng)
         name = f"{brewery} {next(names[family])}"
-        judgment = describe(dict(zip(OBJECTIVES, standing, strict=True)), PHRASES, rng)
+        judgment = describe(dict(zip(OBJECTIVES, standing, strict=True)), PHRASES, words)
         items.append(
             {
                 "id": slug(name),

@@ -173,7 +173,7 @@ def _check_items(
                 found.append(
                     f"{where}ids must differ, but {owner.partition(' ')[0]} has this one too; change one of them"
                 )
-        if isinstance(values, Mapping):
+        if isinstance(values, Mapping) and ranges:  # without objectives every value would be wrong
             found += [where + problem for problem in _value_problems(values, ranges)]
 
 

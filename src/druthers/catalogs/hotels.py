@@ -79,15 +79,15 @@ PHRASES = {
         ("a long ride to anything in {city}", "a plot out by the ring road", "little to see within walking distance"),
     ),
     "rooms": Phrases(
-        ("large, bright rooms", "rooms with good desks and better views", "handsome rooms with space to unpack"),
+        ("large, bright rooms", "rooms with a view worth having", "handsome rooms with space to unpack"),
         ("cramped rooms", "worn furniture", "small rooms in need of paint"),
     ),
     "service": Phrases(
-        ("a desk that remembers your name", "staff who help before you ask", "warm and quick service"),
-        ("a slow and distant front desk", "staff who are hard to find", "indifferent service"),
+        ("a desk that remembers your name", "staff who help before you ask", "warm, quick service"),
+        ("a front desk in no hurry", "staff who are hard to find", "indifferent service"),
     ),
     "sleep quality": Phrases(
-        ("deep, quiet nights", "beds you do not want to leave", "thick walls and soft beds"),
+        ("deep, quiet nights", "beds you do not want to leave", "walls that keep the street out"),
         ("thin walls", "beds past their best", "nights broken by traffic"),
     ),
     "value": Phrases(
@@ -101,11 +101,11 @@ def content() -> dict[str, Any]:
     """Return the catalog as a file would hold it."""
     ratings, _ = make_stand_in("hotels")
     scores = standardized(ratings)
-    rng = random.Random(SEED)
+    words = random.Random(SEED)
     places = [(city, name) for city, names in CITIES.items() for name in names]
     items = []
     for (city, name), row, standing in zip(places, ratings.tolist(), scores.tolist(), strict=True):
-        judgment = describe(dict(zip(OBJECTIVES, standing, strict=True)), PHRASES, rng)
+        judgment = describe(dict(zip(OBJECTIVES, standing, strict=True)), PHRASES, words)
         items.append(
             {
                 "id": slug(name),

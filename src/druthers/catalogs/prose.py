@@ -18,12 +18,14 @@ MIDDLING = (
     "no great strength and no great weakness",
     "a little of everything and too much of nothing",
 )
-# How a sentence of praise, or else of blame, ends where it holds for all aspects, or else for some.
+# How a sentence of praise, or else of blame, ends where it holds for all aspects, for more than it names, or no more.
 ENDINGS = {
-    (True, True): ("and no weak point", "and nothing to complain of", "and the rest no worse"),
-    (True, False): ("the rest as it should be", "and no surprises otherwise", "the rest about average"),
-    (False, True): ("and little that makes up for it", "and not much to set against it"),
-    (False, False): ("otherwise much like others", "the rest about average", "and no surprises otherwise"),
+    ("praise", "all"): ("and no weak point", "and nothing to complain of"),
+    ("praise", "more"): ("and more to like", "and hardly a weak point"),
+    ("praise", "these"): ("the rest as it should be", "and no surprises otherwise", "the rest about average"),
+    ("blame", "all"): ("and little that makes up for it", "and not much to set against it"),
+    ("blame", "more"): ("and that is not all", "and more of the kind"),
+    ("blame", "these"): ("otherwise much like others", "the rest about average", "and no surprises otherwise"),
 }
 
 
@@ -68,8 +70,9 @@ def describe(scores: Mapping[str, float], phrases: Mapping[str, Phrases], rng: r
         return f"{praise}, but {blame}"
     if not praise and not blame:
         return pick(MIDDLING, rng)
-    endings = ENDINGS[bool(praise), max(len(good), len(bad)) == len(scores)]
-    return f"{praise or blame}, {pick(endings, rng)}"
+    count = len(good or bad)
+    reach = "all" if count == len(scores) else "more" if count > 2 else "these"
+    return f"{praise or blame}, {pick(ENDINGS['praise' if praise else 'blame', reach], rng)}"
 
 
 def slug(name: str) -> str:
