@@ -8,7 +8,7 @@ Importing this module registers them:
 >>> observation, info = env.reset(seed=1)
 >>> observation, reward, terminated, truncated, info = env.step(7)
 >>> reward.shape, sorted(info)
-((6,), ['action_mask', 'arm', 'regret', 'reward', 'utility'])
+((6,), ['action_mask', 'arm', 'offer', 'regret', 'reward', 'utility'])
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
     """Users who say what matters and feel what they get: one step is one interaction.
 
     An observation tells who is there (`user`), what was said (`ranking`: objectives, most important first, -1 where
-    it ends) and what is offered (`action_mask`). The action is an arm. The reward is the vector, as in MO-Gymnasium;
-    what the user made of it is `info["utility"]`. An episode is a tape: `reset(seed=7)` plays
+    it ends) and what is offered (`action_mask`; `info["offer"]` lists the same arms in the order of the lab). The
+    action is an arm. The reward is the vector, as in MO-Gymnasium; `info["reward"]` is the same in double precision,
+    `info["utility"]` what the user made of it, `info["regret"]` what the best arm offered would have given more. An episode is
+    a tape: `reset(seed=7)` plays
     `world.tape(seed=7, horizon=horizon)`, with the users, offers, rankings and noise of the lab. Each tape has its
     own truth: new arms and users in synthetic worlds, the same ones in another order in worlds from reviews.
 
@@ -86,6 +88,7 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
         self.unoffered = unoffered
         example = self.world.tape(seed=0, horizon=horizon)
         self._n_users, (self._n_arms, n_objectives) = len(example.preferences), example.means.shape
+        self._all_arms = np.arange(self._n_arms)
         self.action_space = spaces.Discrete(self._n_arms)
         self.observation_space = spaces.Dict(
             {
@@ -116,7 +119,7 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
         self._utilities = {}
         self._chunk = tape.chunk(0)
         self._chunks, self._row, self._step = 1, 0, 0
-        return self._observation(), {"action_mask": self._mask()}
+        return self._observation(), {"action_mask": self._mask(), "offer": self._offer().copy()}
 
     def step(self, action: np.int64) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Pull an arm; return what comes next, the reward vector, False, whether it was the last step, and the rest."""
@@ -136,7 +139,7 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
             "reward": reward,
         }
         self._advance(tape)
-        info["action_mask"] = self._mask()
+        info |= {"action_mask": self._mask(), "offer": self._offer().copy()}
         return self._observation(), reward.astype(np.float32), False, self._step == tape.horizon, info
 
     def _advance(self, tape: Tape) -> None:
@@ -161,15 +164,15 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
         mask[self._offer()] = 1
         return mask
 
-    def _offer(self) -> Integers | slice:
+    def _offer(self) -> Integers:
         offers = self._chunk.offers
-        return offers[self._row] if offers.shape[1] else slice(None)
+        return offers[self._row] if offers.shape[1] else self._all_arms
 
     def _arm(self, action: Any) -> int:
         if not self.action_space.contains(action):
             raise InvalidOffer(f"an action must be an arm in {self.action_space}, but got {action!r}")
         arm, offer = int(action), self._offer()
-        if isinstance(offer, slice) or arm in offer:
+        if arm in offer:
             return arm
         if self.unoffered == "refuse":
             raise InvalidOffer(f"arm {arm} is not in the offer {tuple(np.sort(offer).tolist())}; see the action mask")
