@@ -115,7 +115,8 @@ def main() -> int:
             other = play(name, arguments.out / f"{name}-{seed}", arguments.runs, seed)
             print(f"Seed {seed}: {told(compare(real, other))}")
     if arguments.record and arguments.data is not None:
-        RECORDED.write_text(json.dumps(recorded, indent=1) + "\n")
+        lines = json.dumps(recorded, indent=1).replace("\n   ", " ").replace("[ ", "[").replace("\n  ]", "]")
+        RECORDED.write_text(lines + "\n")
     return 0 if well else 1
 
 

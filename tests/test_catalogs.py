@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import json
 import pickle
+import re
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from druthers import CATALOGS, Catalog, Item, Objective
+from druthers.__main__ import main
 from druthers.catalogs.checking import find_problems
 from druthers.errors import InvalidCatalog, InvalidFeedback, InvalidSetting, UnknownArm, UnknownName
 
@@ -309,3 +315,80 @@ def test_catalogs_that_come_along_are_whole_and_say_that_they_are_simulated(name
         assert objective.synonyms
         assert objective.examples
     assert shop == Catalog.load(name)
+
+
+@pytest.fixture
+def druthers(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["druthers", "catalog", *words])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        printed = capsys.readouterr()
+        return leaving.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+def test_the_command_shows_a_catalog_and_says_when_it_is_simulated(druthers):
+    code, out, err = druthers("show", "hotels", "--items", "2")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == ["hotels", "simulated"]
+    for word in ("The Amberwick", "cleanliness ↑", "1 to 5", "and 60 more"):
+        assert word in out
+    code, out, _ = druthers("show", "beers", "--json")
+    assert Catalog.from_content(json.loads(out)) == Catalog.load("beers")
+
+
+def test_the_command_shows_costs_and_gaps(druthers, tmp_path):
+    inns().save(tmp_path / "inns.toml")
+    _, out, _ = druthers("show", "inns.toml")
+    assert "price ↓" in out
+    assert "less" in out
+    assert re.search(r"^barn +- +60 *$", out, re.M)
+    assert "simulated" not in out
+    assert "more;" not in out
+
+
+def test_the_command_checks_files_and_tells_all_of_them(druthers, tmp_path):
+    inns().save(tmp_path / "inns.toml")
+    assert druthers("check", "inns.toml") == (0, "inns.toml: 2 objectives, 2 items, 1 value not known\n", "")
+    (tmp_path / "bad.toml").write_text("itmes = 1")
+    code, out, err = druthers("check", "bad.toml", "inns.toml", "none.json")
+    assert code == 2
+    assert out.startswith("inns.toml: ")
+    assert "bad.toml is not a catalog, 2 problems:" in err
+    assert "none.json: No such file" in err
+
+
+def test_the_command_writes_and_replaces_nothing_unasked(druthers, tmp_path):
+    assert druthers("write", "hotels", "mine.json")[:2] == (0, "mine.json: 6 objectives, 62 items\n")
+    assert Catalog.load(tmp_path / "mine.json") == Catalog.load("hotels")
+    code, _, err = druthers("write", "beers", "mine.json")
+    assert (code, err) == (
+        2,
+        "druthers: a catalog must not replace a file unasked, but mine.json is there; add --force\n",
+    )
+    assert druthers("write", "beers", "mine.json", "--force")[0] == 0
+    assert Catalog.load(tmp_path / "mine.json").name == "beers"
+
+
+@pytest.mark.parametrize("page", ["catalogs.md", "gymnasium.md"])
+def test_python_blocks_of_the_pages_run(page, tmp_path, monkeypatch):
+    """As they stand and in order; a text block right after one is what it prints, a TOML block the file it names."""
+    text = (Path(__file__).parents[1] / "docs" / page).read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    for content in re.findall(r"^```toml\n(.*?)^```", text, re.M | re.S):
+        Path("inns.toml").write_text(content, encoding="utf-8")
+    names: dict[str, object] = {"__name__": page}
+    blocks = list(re.finditer(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```)?", text, re.M | re.S))
+    assert blocks
+    for block in blocks:
+        where = f"{page}, line {text.count(chr(10), 0, block.start()) + 1}"
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block[1], where, "exec"), names)
+        if block[2] is not None:
+            assert printed.getvalue() == block[2], where

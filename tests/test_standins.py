@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +14,12 @@ import pytest
 from druthers import Catalog
 from druthers.catalogs import beers, hotels
 from druthers.catalogs.prose import NOTABLE, standardized
-from druthers.catalogs.standins import STAND_INS, make_stand_in, normal_scores, with_tail
+from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in, normal_scores, with_tail
+from druthers.environments.reviews import DATA_VARIABLE
 
 WORDS = {"hotels": hotels, "beers": beers}
 SEEDS = range(20)
+BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "standins.py"
 
 
 @pytest.mark.parametrize("name", STAND_INS)
@@ -111,3 +116,16 @@ def test_a_tail_keeps_mean_and_variance_and_falls_to_the_bad_side():
         assert stretched.std() == pytest.approx(1.0, abs=0.02)
         assert np.array_equal(np.argsort(stretched), np.argsort(scores))
         assert (np.mean(stretched**3) < -0.5) == (tail > 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STANDS_FOR)
+def test_policies_stand_in_the_order_of_the_real_data(name, tmp_path, monkeypatch):
+    """Beside final regrets on the authors' arrays, as recorded: no pair of policies clearly changes places."""
+    monkeypatch.delenv(DATA_VARIABLE, raising=False)
+    benchmark = runpy.run_path(str(BENCHMARK))
+    recorded = json.loads(BENCHMARK.with_suffix(".json").read_text())[name]
+    real = {label: np.array(runs) for label, runs in recorded.items()}
+    verdict = benchmark["compare"](real, benchmark["play"](name, tmp_path, 10))
+    assert verdict.kendall >= 0.85, verdict
+    assert verdict.clear == []

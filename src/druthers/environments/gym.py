@@ -47,12 +47,13 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
     """Users who say what matters and feel what they get: one step is one interaction.
 
     An observation tells who is there (`user`), what was said (`ranking`: objectives, most important first, -1 where
-    it ends) and what is offered (`action_mask`; `info["offer"]` lists the same arms in the order of the lab). The
-    action is an arm. The reward is the vector, as in MO-Gymnasium; `info["reward"]` is the same in double precision,
-    `info["utility"]` what the user made of it, `info["regret"]` what the best arm offered would have given more. An episode is
-    a tape: `reset(seed=7)` plays
-    `world.tape(seed=7, horizon=horizon)`, with the users, offers, rankings and noise of the lab. Each tape has its
-    own truth: new arms and users in synthetic worlds, the same ones in another order in worlds from reviews.
+    it ends) and what is offered (`action_mask`). The action is an arm, the reward the vector, as in MO-Gymnasium. In
+    `info`: the `utility` that the user felt, the `regret` beside the best arm offered, the `arm` that was played, the
+    `reward` in double precision, and the next `action_mask` and `offer`, its arms in the order of the lab.
+
+    An episode is a tape: `reset(seed=7)` plays `world.tape(seed=7, horizon=horizon)`, with the users, offers, rankings
+    and noise of the lab. Each tape has its own truth: new arms and users in synthetic worlds, the same ones, the arms
+    in another order, in worlds from reviews.
 
     Parameters
     ----------
