@@ -25,6 +25,7 @@ from druthers.environments import Reviews, Synthetic
 from druthers.environments.gym import REGISTERED, PreferenceBandit, Scalarized
 from druthers.errors import InvalidOffer, InvalidSetting, UnknownName
 from druthers.simulation import play_by_steps
+from druthers.testing import same_state
 
 HOTELS = "druthers/Hotels-v0"
 SYNTHETIC = "druthers/PreferenceBandit-v0"
@@ -94,6 +95,7 @@ def test_a_policy_meets_the_same_luck_as_in_the_lab(name):
     arms, regrets = play_through_gymnasium(second, env, seed=9)
     assert arms == played.arms.tolist()
     assert regrets == played.regret.tolist()
+    assert same_state(first.state(), second.state())
 
 
 def test_an_episode_goes_on_beyond_a_chunk_and_ends_at_the_horizon():
