@@ -15,7 +15,17 @@ from druthers.policies import Policy
 from druthers.policies.base import answer_policy, ask_policy, hear_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers
 
-__all__ = ["CACHE", "Played", "Run", "play_by_steps", "play_tape", "simulate", "spread_rounds"]
+__all__ = [
+    "CACHE",
+    "Played",
+    "Run",
+    "expected_utility",
+    "felt_utility",
+    "play_by_steps",
+    "play_tape",
+    "simulate",
+    "spread_rounds",
+]
 
 # Preference errors are averaged over at most so many users, so that measuring costs little however many there are.
 MEASURED_USERS = 100
