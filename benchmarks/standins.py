@@ -3,6 +3,7 @@
 Plays the paper's two review experiments on the stand-ins and puts the final regrets beside those on the authors'
 arrays: recorded ones (standins.json), or measured now with --data. Prints rank correlations and which policies change
 places. --seeds draws further stand-ins by the same laws, which shows that the order is not the luck of one draw.
+--facts prints the moments of both, from which the laws in druthers/catalogs/standins.py are made, and plays nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from druthers.catalogs.standins import STANDS_FOR, make_stand_in
-from druthers.environments.reviews import DATA_VARIABLE
+from druthers.environments.reviews import DATA_VARIABLE, read_folder
 from druthers.experiments import load_experiment, mean_and_error, run_experiment
 
 RECORDED = Path(__file__).with_name("standins.json")
@@ -33,6 +34,46 @@ class Verdict(NamedTuple):
     spearman: float
     swapped: list[tuple[str, str]]
     clear: list[tuple[str, str]]
+
+
+def moments(ratings: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what the laws of a stand-in are made from, as far as data show it: nothing that leads back to a row."""
+    standard = (ratings - ratings.mean(axis=0)) / ratings.std(axis=0)
+    quality = standard.mean(axis=1)
+    unevenness = standard.std(axis=1)[np.argsort(-quality, kind="stable")]
+    own = weights - weights.mean(axis=1, keepdims=True)
+    return {
+        "means": ratings.mean(axis=0),
+        "spreads": ratings.std(axis=0),
+        "halo": loadings(np.corrcoef(ratings.T)),
+        "skewness of quality": np.atleast_1d(stats.skew(quality)),
+        "unevenness, best to worst quarter": np.array([part.mean() for part in np.array_split(unevenness, 4)]),
+        "mean weights": weights.mean(axis=0),
+        "spreads of weights": weights.std(axis=0),
+        "sum of weights": np.quantile(weights.sum(axis=1), (0.25, 0.5, 0.75)),
+        "distance from equal weights": np.quantile(np.linalg.norm(own, axis=1), (0.25, 0.5, 0.75)),
+    }
+
+
+def loadings(correlation: np.ndarray) -> np.ndarray:
+    """Return how each aspect goes with the one factor that explains the correlations best (principal axes)."""
+    shared = np.full(len(correlation), 0.5)
+    for _ in range(200):
+        reduced = correlation - np.diag(1.0 - shared)
+        values, vectors = np.linalg.eigh(reduced)
+        shared = values[-1] * vectors[:, -1] ** 2
+    return np.sqrt(shared)
+
+
+def show_facts(name: str, data: Path) -> None:
+    """Print the moments of the authors' arrays beside those of the stand-in."""
+    ratings, weights = read_folder(data / name)
+    real = moments(ratings.mean(axis=0) if ratings.ndim == 3 else ratings, weights)
+    simulated = moments(*make_stand_in(STANDS_FOR[name]))
+    print(f"\n| {name} | authors' arrays | stand-in |\n|---|---|---|")
+    for fact in real:
+        columns = (" ".join(f"{number:.2f}" for number in side[fact]) for side in (real, simulated))
+        print(f"| {fact} | {' | '.join(columns)} |")
 
 
 def play(name: str, folder: Path, runs: int, seed: int | None = None) -> Regrets:
@@ -95,10 +136,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with the authors' arrays: measure them now")
     parser.add_argument("--record", action="store_true", help="with --data: keep what was measured in standins.json")
+    parser.add_argument("--facts", action="store_true", help="with --data: print the moments of both and leave")
     parser.add_argument("--runs", type=int, default=20, help="runs of each policy (20)")
     parser.add_argument("--seeds", type=int, default=0, help="further stand-ins by the same laws")
     parser.add_argument("--out", type=Path, default=Path("results/standins"), help="where results are kept")
     arguments = parser.parse_args()
+    if arguments.facts:
+        if arguments.data is None:
+            parser.error("--facts needs --data, the folder with the authors' arrays")
+        for name in STANDS_FOR:
+            show_facts(name, arguments.data)
+        return 0
     recorded = json.loads(RECORDED.read_text())
     well = True
     for name in STANDS_FOR:

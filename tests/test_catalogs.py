@@ -294,8 +294,10 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     inns().save(path)
     before = path.read_bytes()
     monkeypatch.setattr("pathlib.Path.replace", lambda self, target: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InvalidCatalog, match=r"where files can be written, but .*inns.toml: disk full"):
         inns().save(path)
+    with pytest.raises(InvalidCatalog, match=r"nowhere/inns.toml: No such file or directory"):
+        inns().save(tmp_path / "nowhere" / "inns.toml")
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 

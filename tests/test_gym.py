@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AsyncVectorEnv
 from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics
 from mo_gymnasium import wrappers
 from mo_gymnasium.wrappers import vector as vector_wrappers
@@ -284,6 +285,18 @@ def test_gymnasium_s_own_vectors_and_wrappers_work_on_the_scalar_reward():
     _, last, _, _, info = env.step(4)
     assert info["episode"]["r"] == pytest.approx(sum(utilities) + last)
     assert gymnasium.make(env.spec).unwrapped.world.data == "hotels"
+
+
+@pytest.mark.slow
+def test_environments_in_other_processes_play_the_same():
+    envs = AsyncVectorEnv([lambda: Scalarized(gymnasium.make(SYNTHETIC, horizon=6))] * 2)
+    single = Scalarized(gymnasium.make(SYNTHETIC, horizon=6))
+    envs.reset(seed=[1, 2])
+    single.reset(seed=2)
+    for arm in range(6):
+        _, utilities, _, _, _ = envs.step(np.array([0, arm]))
+        assert utilities[1] == single.step(arm)[1]
+    envs.close()
 
 
 def test_ids_work_with_the_module_s_name_alone():

@@ -38,6 +38,15 @@ def write_content(content: Mapping[str, Any], path: Path) -> None:
     """Write a content that was checked, as TOML or JSON by the file's name: a new file, or the old one as it was."""
     _require_suffix(path)
     text = to_toml(content) if path.suffix == ".toml" else json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    try:
+        _write_whole(text, path)
+    except OSError as error:
+        raise InvalidCatalog(
+            f"a catalog must go where files can be written, but {path}: {error.strerror or error}"
+        ) from error
+
+
+def _write_whole(text: str, path: Path) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
