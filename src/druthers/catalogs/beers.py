@@ -86,7 +86,7 @@ STYLES = (
 STYLE_NOISE = 0.8
 
 BREWERIES = (
-    *("Marrowbeck", "Gallowmere", "Hollinfay", "Tarnwick", "Ninepenny Yard", "Thornwater", "Vandelaer", "Sint Odran"),
+    *("Marrowbeck", "Garrowmere", "Hollinfay", "Tarnwick", "Ninepenny Yard", "Thornwater", "Vandelorne", "Sint Odran"),
     *("Klosterau", "Fennick & Daughters", "Lowgatestone", "Emberlode", "Wrenmarsh", "Duskmill", "Palehaven"),
     *("Blackthwaite", "Quarrylight", "Redfennel", "Sparrowgate", "Twelvebells", "Mossop & Vine", "Orrinfell"),
     *("Caskandle", "Larkspindle"),

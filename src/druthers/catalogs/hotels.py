@@ -53,7 +53,7 @@ CITIES: dict[str, tuple[str, ...]] = {
     ),
     "Brennick": (
         *("The Quillford", "Hotel Brevanne", "The Inkwell and Owl", "Thornabbey House", "The Cloisterby"),
-        *("Hotel Pellavin", "Candlemere Inn", "The Ashlow Bindery", "Hotel Marchetta", "Ravenspell Court"),
+        *("Hotel Pellavin", "Candlemere Inn", "The Ashlow Bindery", "Hotel Marchavel", "Ravenspell Court"),
         *("The Gilt Lectern", "Wexholme Hotel", "Pension Adlerin", "The Paperlane", "Hotel Sorrenfield"),
         "Dovetower House",
     ),
