@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,15 @@ def test_a_stand_in_is_there_under_its_own_name_and_where_real_data_are_not(real
         assert np.array_equal(tape.preferences, weights)
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
     assert Reviews(data=name).source == f"simulated {name}"
+
+
+def test_a_folder_is_never_taken_for_a_stand_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("hotels", "simulated hotels"):
+        Path(name).mkdir()
+        np.save(Path(name) / "reward.npy", np.ones((3, 2)))
+        np.save(Path(name) / "preference.npy", np.ones((2, 2)))
+        assert Reviews(data=Path(name)).source.startswith(f"{name} data ")
 
 
 def test_what_is_no_review_data_is_refused(tmp_path):

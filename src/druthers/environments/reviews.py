@@ -74,7 +74,7 @@ class Reviews(Environment):
         if data is not None and rewards is None and preferences is None:
             means, weights, kind = find_data(data)
         elif data is None and rewards is not None and preferences is not None:
-            means, weights, kind = _array(rewards, "rewards"), _array(preferences, "preferences"), "own"
+            means, weights, kind = _array(rewards, "rewards"), _array(preferences, "preferences"), "own data"
         else:
             raise InvalidSetting("review data must be given either as `data` or as `rewards` and `preferences`")
         if means.ndim == 3:
@@ -88,7 +88,7 @@ class Reviews(Environment):
         self.preferences = preferences
         self._truth = np.ascontiguousarray(means), np.ascontiguousarray(weights)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in self._truth)).hexdigest()[:12]
-        self.source = kind if kind.startswith("simulated") else f"{kind} data {digest}"
+        self.source = f"{kind} {digest}" if kind.endswith(" data") else kind
 
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and weights (N, D): the same for every run, the items in an order of its own.
@@ -101,16 +101,16 @@ class Reviews(Environment):
 
 def find_data(data: str | Path) -> tuple[Floats, Floats, str]:
     """Return rewards, preferences and what they are, from a folder, or by name from `DRUTHERS_DATA` or a stand-in."""
-    name, home = str(data), os.environ.get(DATA_VARIABLE)
-    if name in STAND_INS:
-        return *make_stand_in(name), f"simulated {name}"
-    if name in STANDS_FOR:
+    home = os.environ.get(DATA_VARIABLE)
+    if isinstance(data, str) and data in STAND_INS:
+        return *make_stand_in(data), f"simulated {data}"
+    if isinstance(data, str) and data in STANDS_FOR:
         if home is None:
-            return *make_stand_in(STANDS_FOR[name]), f"simulated stand-in for {name}"
-        return *read_folder(Path(home) / name), name
+            return *make_stand_in(STANDS_FOR[data]), f"simulated stand-in for {data}"
+        return *read_folder(Path(home) / data), f"{data} data"
     if not Path(data).is_dir():
-        raise UnknownName.of("folder or data set", name, (*STANDS_FOR, *STAND_INS))
-    return *read_folder(Path(data)), Path(data).name
+        raise UnknownName.of("folder or data set", str(data), (*STANDS_FOR, *STAND_INS))
+    return *read_folder(Path(data)), f"{Path(data).name} data"
 
 
 def read_folder(folder: Path) -> tuple[Floats, Floats]:
