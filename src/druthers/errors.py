@@ -9,6 +9,7 @@
     ├── UnknownUser          (KeyError)    a user never seen, or retired
     ├── UnknownArm           (KeyError)    an arm never seen, or retired
     ├── InvalidExperiment    (ValueError)  an experiment that cannot be played, or results that are not there
+    ├── InvalidCatalog       (ValueError)  a catalog with mistakes: all of them in one message
     ├── EngineFailure                      tasks could not be carried out where they were sent
     ├── MissingExtra         (ImportError) a part that needs an optional package
     ├── NoPreference                       a policy that does not learn preferences was asked for one
@@ -22,7 +23,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -52,6 +53,22 @@ class InvalidOffer(DruthersError, ValueError):
 
 class InvalidExperiment(DruthersError, ValueError):
     """An experiment cannot be played, or its results are not there."""
+
+
+class InvalidCatalog(DruthersError, ValueError):
+    """A catalog breaks its laws.
+
+    Parameters
+    ----------
+    message
+        What is wrong, every mistake on a line of its own.
+    problems
+        The mistakes, one by one.
+    """
+
+    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
 
 
 class EngineFailure(DruthersError):

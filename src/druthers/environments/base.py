@@ -98,15 +98,25 @@ class Tape:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rounds in order, a few thousand rows at a time."""
-        step = max(1, CHUNK // self.users_per_round)
-        for number, start in enumerate(range(0, self.horizon, step)):
-            rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
-            rounds = min(step, self.horizon - start)
-            chunk = self.environment.draw_chunk(rng, self, rounds)
-            if self._said is not None:
-                rows = slice(start * self.users_per_round, (start + rounds) * self.users_per_round)
-                chunk = chunk._replace(orders=self._said[0][rows], lengths=self._said[1][rows])
-            yield chunk
+        for number in range(-(-self.horizon // self._rounds_per_chunk)):
+            yield self.chunk(number)
+
+    def chunk(self, number: int) -> Chunk:
+        """Return some rounds by their number among the chunks: always the same, whatever was drawn before."""
+        start = number * self._rounds_per_chunk
+        rounds = min(self._rounds_per_chunk, self.horizon - start)
+        if number < 0 or rounds < 1:
+            raise InvalidSetting(f"a chunk must begin before the horizon {self.horizon}, but got number {number!r}")
+        rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
+        chunk = self.environment.draw_chunk(rng, self, rounds)
+        if self._said is None:
+            return chunk
+        rows = slice(start * self.users_per_round, (start + rounds) * self.users_per_round)
+        return chunk._replace(orders=self._said[0][rows], lengths=self._said[1][rows])
+
+    @property
+    def _rounds_per_chunk(self) -> int:
+        return max(1, CHUNK // self.users_per_round)
 
 
 def distinct(rng: np.random.Generator, rows: int, n: int, size: int) -> Integers:
@@ -131,6 +141,24 @@ def deal(chances: Floats, cards: Integers, drawn: Integers) -> None:
             cards[other] = cards[k]
             cards[k] = card
             drawn[row, k] = card
+
+
+@kernel
+def felt_utility(preference: Floats, noise: Floats, reward: Floats) -> float:
+    """Return the inner product of the instantaneous preference and the reward, summed in order."""
+    utility = 0.0
+    for k in range(preference.shape[0]):
+        utility += (preference[k] + noise[k]) * reward[k]
+    return utility
+
+
+@kernel
+def expected_utility(preference: Floats, mean: Floats) -> float:
+    """Return the inner product of the true preference and the true mean reward, summed in order."""
+    utility = 0.0
+    for k in range(preference.shape[0]):
+        utility += preference[k] * mean[k]
+    return utility
 
 
 def upside_down(preferences: Floats) -> Integers:
