@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -110,7 +110,11 @@ def table(
     costs: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of further objectives: less is better.")] = "",
     ranges: Annotated[
         list[str] | None,
-        typer.Option("--range", metavar="COLUMN=LOW..HIGH", help="Bring a column to 0..1; may be repeated."),
+        typer.Option(
+            "--range",
+            metavar="COLUMN=LOW..HIGH",
+            help="Bring a column to 0..1; may be repeated. Without COLUMN= it is the range of all others.",
+        ),
     ] = None,
     min_user: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Ratings that a user must have; else one per objective.")
@@ -128,7 +132,7 @@ def table(
     also gets an experiment that compares policies on it. What is doubtful in the table is said.
 
         druthers data build table --file ratings.csv --objectives clean,quiet --costs price \
-            --range clean=1..5 --range quiet=1..5 --range price=0..300 --utility overall --out ratings
+            --range 1..5 --range price=0..300 --utility overall --out ratings
         druthers run ratings/ratings.toml
     """
     columns = Columns(
@@ -137,11 +141,13 @@ def table(
         utility=utility,
         objectives=_names(objectives),
         costs=_names(costs),
-        ranges=dict(_range(text) for text in ranges or ()),
+        ranges=_ranges(ranges or (), (*_names(objectives), *_names(costs), utility)),
     )
     console = _console(quiet)
-    with console.status(f"reading {file.name}") if console.is_terminal else contextlib.nullcontext():
-        built = build_table(file, out, columns, of_user=min_user, of_item=min_item, n_users=users, ridge=ridge)
+    with shown_bytes(console, "reading") as watch:
+        built = build_table(
+            file, out, columns, of_user=min_user, of_item=min_item, n_users=users, ridge=ridge, watch=watch
+        )
     _show(console, built, f"druthers run {out / out.resolve().name}.toml")
 
 
@@ -177,13 +183,18 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _range(text: str) -> tuple[str, tuple[float, float]]:
-    name, _, ends = text.rpartition("=")
-    low, _, high = ends.partition("..")
-    try:
-        return name.strip(), (float(low), float(high))
-    except ValueError:
-        raise InvalidSetting(f"a range must look like COLUMN=LOW..HIGH, but got {text!r}") from None
+def _ranges(texts: Sequence[str], names: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Read ranges; one without a column is that of all columns without one of their own."""
+    ranges = {}
+    for text in texts:
+        name, _, ends = text.rpartition("=")
+        low, _, high = ends.partition("..")
+        try:
+            ranges[name.strip()] = float(low), float(high)
+        except ValueError:
+            raise InvalidSetting(f"a range must look like COLUMN=LOW..HIGH or LOW..HIGH, but got {text!r}") from None
+    others = ranges.pop("", None)
+    return (dict.fromkeys(names, others) if others else {}) | ranges
 
 
 def _show(console: Console, built: Built, command: str) -> None:

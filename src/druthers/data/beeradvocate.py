@@ -57,8 +57,8 @@ def _fields(record: bytes) -> tuple[bytes, bytes, list[float], bytes] | str | No
     """Return name, beer, ratings and user of a record in any order, or what is wrong with it; None if it is blank."""
     found: dict[bytes, bytes] = {}
     for line in record.split(b"\n"):
-        key, _, value = line.partition(b":")
-        if key in FIELDS:
+        key, colon, value = line.partition(b":")
+        if colon and key in FIELDS:
             if key in found:
                 return "a field twice"
             found[key] = value.strip()

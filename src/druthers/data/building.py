@@ -175,6 +175,7 @@ def build_table(
     of_item: int = 1,
     n_users: int | None = None,
     ridge: float = 1.0,
+    watch: Watch | None = None,
 ) -> Built:
     """Make a data folder from any table of ratings, and an experiment in it that compares policies.
 
@@ -193,10 +194,12 @@ def build_table(
         How many of the most active users are kept; all by default.
     ridge
         Strength of the ridge in the regression of the utility on the objectives.
+    watch
+        Called with the bytes of a CSV file read and their number.
     """
     folder = Path(out)
     require_free(folder)
-    source = Source([Path(file)])
+    source = Source([Path(file)], watch)
     ratings, notes = scaled(read_table(Path(file), columns, source), columns, source)
     sieve = _sieve(ratings, source)
     sieve.named()

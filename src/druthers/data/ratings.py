@@ -181,10 +181,9 @@ class Sieve:
         while rows != len(self.ratings):
             rounds, rows = rounds + 1, len(self.ratings)
             again = f", round {rounds}" if rounds > 1 else ""
-            self.at_least(of_user, "users", f"users with {of_user:,} or more{again}")
-            self.at_least(of_item, "items", f"{item}s with {of_item:,} or more{again}")
-        if rounds > 1:
-            del self.steps[-2:]  # the round that changed nothing
+            for number, whose, name in ((of_user, "users", "user"), (of_item, "items", item)):
+                if len(self.ratings) != (kept := self._enough(self.ratings, number, whose)).sum() or rounds == 1:
+                    self.keep(kept, f"{name}s with {number:,} or more{again}")
 
     def stable(self, of_user: int, of_item: int) -> Step:
         """Return what `until_stable` would leave, be it nothing."""

@@ -101,6 +101,10 @@ class Source:
         while True:
             data = data or file.read(BLOCK)
             ended = not data
+            if not begun:  # files of several members have them one after the other; zeros may fill the end
+                data = data.lstrip(b"\0")
+                if not data and not ended:
+                    continue
             try:
                 piece = machine.decompress(data, BLOCK)
             except zlib.error:
@@ -114,9 +118,9 @@ class Source:
                     self.damaged["rest of a compressed file, missing"] += 1
                 return
             data = machine.unconsumed_tail
-            if machine.eof:  # files of several members are one after the other; zeros may pad the end
-                data = machine.unused_data.lstrip(b"\0")
-                machine, begun = zlib.decompressobj(31), bool(data)
+            if machine.eof:
+                data = machine.unused_data
+                machine, begun = zlib.decompressobj(31), False
 
 
 def as_text(value: str | bytes) -> str:

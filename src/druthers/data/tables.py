@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers.data.ratings import Gathering, Ratings
-from druthers.data.reading import LONGEST, LONGEST_ID, Source
+from druthers.data.reading import LONGEST_ID, Source
 from druthers.errors import InvalidSetting, UnknownName, needs
 from druthers.types import Floats
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 DELIMITERS = (",", ";", "\t", "|")
-MISSING = frozenset((b"", b"na", b"n/a", b"nan", b"null", b"none", b"-"))
+MISSING = frozenset(("", "na", "n/a", "null", "none", "-"))
 PARQUET = b"PAR1"
+BATCH = 16_384
 
 
 @dataclass(frozen=True)
@@ -79,17 +81,18 @@ def read_table(path: Path, columns: Columns, source: Source) -> Ratings:
     """
     gathering = Gathering(columns.rated)
     for batch in _batches(path, columns, source):
-        users = _ids(batch[columns.user], gathering.user, columns.user)
-        items = _ids(batch[columns.item], gathering.item, columns.item)
-        values = np.column_stack([_numbers(batch[name], name) for name in (*columns.rated, columns.utility)])
+        users = _ids(batch[columns.user], gathering.user)
+        items = _ids(batch[columns.item], gathering.item)
+        values = np.column_stack([_numbers(batch[name]) for name in (*columns.rated, columns.utility)])
         kept = items >= 0
-        source.damaged[f"no {columns.item}"] += int(np.sum(~kept))
+        if not kept.all():
+            source.damaged[f"no {columns.item}"] += int(np.sum(~kept))
         for place, name in enumerate((*columns.rated, columns.utility)):
             odd = kept & np.isinf(values[:, place])
-            source.damaged[f"{name} that is no number"] += int(odd.sum())
+            if odd.any():
+                source.damaged[f"{name} that is no number"] += int(odd.sum())
             kept &= ~odd
         gathering.add_rows(users[kept].tolist(), items[kept].tolist(), values[kept])
-    source.damaged += Counter()  # forget what was counted as zero
     return gathering.ratings()
 
 
@@ -113,6 +116,8 @@ def scaled(ratings: Ratings, columns: Columns, source: Source) -> tuple[Ratings,
             low, high = (0.0, 1.0) if name in columns.ranges else (float(finite.min()), float(finite.max()))
             np.subtract(low + high, column, out=column)
             notes.append(f"{name}: less is better, so {low + high:g} - {name} is the reward")
+    if set(columns.rated) <= set(columns.ranges) and columns.utility not in columns.ranges:
+        notes.append(f"{columns.utility} has no range: where 0 on all objectives is not 0 overall, give it one")
     kept = ~np.isinf(values).any(axis=1)
     left = Ratings(
         objectives=ratings.objectives,
@@ -126,54 +131,97 @@ def scaled(ratings: Ratings, columns: Columns, source: Source) -> tuple[Ratings,
     return left, notes
 
 
-def _batches(path: Path, columns: Columns, source: Source) -> Iterator[Any]:
+class Coded(NamedTuple):
+    """A column of a batch: its different values, and which of them stands in each row, -1 for none."""
+
+    values: list[str]
+    places: NDArray[np.int64]
+
+
+def _batches(path: Path, columns: Columns, source: Source) -> Iterator[dict[str, Coded]]:
     try:
         with path.open("rb") as file:
             packed = file.read(len(PARQUET)) == PARQUET
     except OSError as error:
         raise InvalidSetting(f"a table must be a CSV or Parquet file that can be read, but: {error}") from None
-    arrow = needs("pyarrow", "lab")
+    yield from _parquet(path, columns) if packed else _csv(path, columns, source)
+
+
+def _parquet(path: Path, columns: Columns) -> Iterator[dict[str, Coded]]:
+    arrow, parquet = needs("pyarrow", "lab"), needs("pyarrow.parquet", "lab")
     try:
-        yield from _parquet(path, columns) if packed else _csv(path, columns, source)
+        file = parquet.ParquetFile(path)
+        _require(file.schema_arrow.names, columns, path)
+        for batch in file.iter_batches(batch_size=BATCH, columns=list(columns.names)):
+            yield {name: _coded_arrow(batch[name], name) for name in columns.names}
     except (arrow.ArrowException, OSError) as error:
-        raise InvalidSetting(
-            f"a table must be a whole CSV or Parquet file with lines below {LONGEST >> 20} MB, but {path}: {error}"
-        ) from None
+        raise InvalidSetting(f"a Parquet file must be whole, but {path}: {error}") from None
 
 
-def _parquet(path: Path, columns: Columns) -> Iterator[Any]:
-    file = needs("pyarrow.parquet", "lab").ParquetFile(path)
-    _require(file.schema_arrow.names, columns, path)
-    yield from file.iter_batches(batch_size=65_536, columns=list(columns.names))
+def _coded_arrow(column: pyarrow.Array, name: str) -> Coded:
+    types = needs("pyarrow", "lab").types
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if types.is_nested(column.type):
+        raise InvalidSetting(f"a column must hold single values, but {name} holds {column.type}")
+    encoded = column.dictionary_encode()
+    places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return Coded([_as_str(value) for value in encoded.dictionary.to_pylist()], places)
 
 
-def _csv(path: Path, columns: Columns, source: Source) -> Iterator[Any]:
-    arrow, csv = needs("pyarrow", "lab"), needs("pyarrow.csv", "lab")
+def _as_str(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)  # ids become floats where some are missing
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
-    def skip(row: Any) -> str:
-        source.damaged["a line with too few or too many fields"] += 1
-        return "skip"
 
-    def opened(delimiter: str, names: Sequence[str], handler: Callable[[Any], str]) -> Any:
-        return csv.open_csv(
-            path,
-            read_options=csv.ReadOptions(block_size=LONGEST),
-            parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=handler),
-            # As bytes: what is no number, and no UTF-8, is then for us to judge, row by row.
-            convert_options=csv.ConvertOptions(
-                check_utf8=False, include_columns=list(names), column_types=dict.fromkeys(names, arrow.binary())
-            ),
-        )
-
-    headers = {}
-    for delimiter in DELIMITERS:
-        headers[delimiter] = opened(delimiter, (), lambda row: "skip").schema.names
-        if set(columns.names) <= set(headers[delimiter]):
-            break
-    else:
-        delimiter = max(DELIMITERS, key=lambda sign: len(headers[sign]))
+def _csv(path: Path, columns: Columns, source: Source) -> Iterator[dict[str, Coded]]:
+    """Read with the csv module: pyarrow's reader gives up on a long line, and on bad bytes in a line it would skip."""
+    lines = _lines(source)
+    first = next(lines, "").removeprefix("\ufeff")
+    headers = {sign: [name.strip() for name in next(csv.reader([first], delimiter=sign), [])] for sign in DELIMITERS}
+    found = [sign for sign in DELIMITERS if set(columns.names) <= set(headers[sign])]
+    delimiter = found[0] if found else max(DELIMITERS, key=lambda sign: len(headers[sign]))
     _require(headers[delimiter], columns, path)
-    yield from opened(delimiter, columns.names, skip)
+    places = {name: headers[delimiter].index(name) for name in columns.names}
+    rows: list[list[str]] = []
+    for row in _rows(csv.reader(lines, delimiter=delimiter), source):
+        if len(row) == len(headers[delimiter]):
+            rows.append(row)
+        elif row:
+            source.damaged["a line with too few or too many fields"] += 1
+        if len(rows) == BATCH:
+            yield {name: _coded([row[place] for row in rows]) for name, place in places.items()}
+            rows = []
+    if rows:
+        yield {name: _coded([row[place] for row in rows]) for name, place in places.items()}
+
+
+def _lines(source: Source) -> Iterator[str]:
+    for block in source.blocks(b"\n"):
+        try:
+            text = block.decode()
+        except UnicodeDecodeError:
+            text = block.decode("utf-8", "surrogateescape")
+            source.repaired["bytes that are no UTF-8"] += sum(not line.isascii() for line in text.split("\n"))
+        for line in text.split("\n"):
+            yield line + "\n"
+
+
+def _rows(reader: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error:  # a field beyond all measure, such as after a quote that never ends
+            source.damaged["a line that is no CSV"] += 1
+
+
+def _coded(column: list[str]) -> Coded:
+    numbers: dict[str, int] = {}
+    places = [numbers.setdefault(value, len(numbers)) for value in column]
+    return Coded(list(numbers), np.array(places, dtype=np.int64))
 
 
 def _require(there: Sequence[str], columns: Columns, path: Path) -> None:
@@ -184,45 +232,19 @@ def _require(there: Sequence[str], columns: Columns, path: Path) -> None:
             raise InvalidSetting(f"a column must have a name of its own, but {path.name} has {name!r} twice")
 
 
-def _ids(column: pyarrow.Array, number_of: Callable[[bytes], int], name: str) -> NDArray[np.int64]:
-    """Return the number of each id, -1 where it is missing."""
-    keys, places = _distinct(column, name)
-    numbers = [-1]
-    for key in keys:
-        text = b"" if key is None else key.strip()
-        numbers.append(number_of(text) if 0 < len(text) <= LONGEST_ID else -1)
-    return np.array(numbers, dtype=np.int64)[places + 1]
+def _ids(column: Coded, number_of: Callable[[str], int]) -> NDArray[np.int64]:
+    """Return the number of each id, -1 where it is missing or too long."""
+    keys = (value.strip() for value in column.values)
+    numbers = [-1, *(number_of(key) if 0 < len(key) <= LONGEST_ID else -1 for key in keys)]
+    return np.array(numbers, dtype=np.int64)[column.places + 1]
 
 
-def _numbers(column: pyarrow.Array, name: str) -> Floats:
+def _numbers(column: Coded) -> Floats:
     """Return a column as numbers, NaN where one is missing and infinity where something else stands."""
-    keys, places = _distinct(column, name)
     numbers = [math.nan]
-    for key in keys:
-        text = b"" if key is None else key.strip()
+    for value in column.values:
         try:
-            value = float(text)
+            numbers.append(float(value))
         except ValueError:
-            value = math.nan if text.lower() in MISSING else math.inf
-        numbers.append(value)
-    return np.array(numbers)[places + 1]
-
-
-def _distinct(column: pyarrow.Array, name: str) -> tuple[list[bytes | None], NDArray[np.int64]]:
-    """Return the different values of a column as bytes, and which of them stands where, -1 for none."""
-    arrow = needs("pyarrow", "lab")
-    if arrow.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if arrow.types.is_nested(column.type):
-        raise InvalidSetting(f"a column must hold single values, but {name} holds {column.type}")
-    encoded = column.dictionary_encode()
-    places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return [_as_bytes(value) for value in encoded.dictionary.to_pylist()], places
-
-
-def _as_bytes(value: Any) -> bytes | None:
-    if value is None or isinstance(value, bytes):
-        return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)  # ids that became floats because some are missing
-    return str(value).encode("utf-8", "replace")
+            numbers.append(math.nan if value.strip().lower() in MISSING else math.inf)
+    return np.array(numbers)[column.places + 1]
