@@ -55,11 +55,11 @@ def written(frame, path, **options):
 def test_every_form_of_a_table_gives_the_arrays_of_the_naive_version(tmp_path, name, options):
     frame = ratings()
     path = written(frame, tmp_path / name, **options)
-    built = build_table(path, tmp_path / "out", COLUMNS, of_user=30, of_item=25, n_users=5)
+    built = build_table(path, tmp_path / "out", COLUMNS, of_user=24, of_item=25, n_users=5)
     turned = frame.assign(price=frame["price"].min() + frame["price"].max() - frame["price"])
     kept = turned
     for _ in range(10):
-        kept = naive.enough(naive.enough(kept, "user", 30), "item", 25)
+        kept = naive.enough(naive.enough(kept, "user", 24), "item", 25)
     assert naive.counts(kept) == built.steps[-1][1:]
     rewards, preferences, users = naive.arrays(kept, turned, OBJECTIVES, 5, 1.0)
     for array, expected in zip(read_folder(built.folder), (rewards.to_numpy(), preferences), strict=True):
@@ -118,9 +118,9 @@ def test_what_is_doubtful_is_said_with_what_was_done(tmp_path):
     notes = "\n".join(built.notes)
     assert "legal is always 1: left out" in notes
     assert "clean and tidy say the same (correlation 1.000): both kept" in notes
-    assert "1 of 10 items rest on one review: kept" in notes
+    assert "items rest on one review: kept" in notes
     assert "users said too little to fix their weights: a ridge of 1 decides" in notes
-    assert "price spreads 70 times as much as" in notes or "times as much as" in notes
+    assert "but policies treat all objectives alike: kept; a range for each brings them to one scale" in notes
     assert built.objectives == ("clean", "tidy", "quiet", "price")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ DELIMITERS = (",", ";", "\t", "|")
 MISSING = frozenset(("", "na", "n/a", "null", "none", "-"))
 PARQUET = b"PAR1"
 BATCH = 16_384
+# Beyond it something is no rating, and its square no number.
+LARGEST = 1e15
 
 
 @dataclass(frozen=True)
@@ -100,35 +103,27 @@ def scaled(ratings: Ratings, columns: Columns, source: Source) -> tuple[Ratings,
     """Return the ratings with ranges brought to 0..1 and costs turned around, and notes on what was done."""
     values = np.column_stack([ratings.scores, ratings.utilities])
     names, notes = (*columns.rated, columns.utility), []
+    kept = np.ones(len(values), dtype=np.bool_)
     for place, name in enumerate(names):
         column = values[:, place]
         if name in columns.ranges:
             low, high = columns.ranges[name]
-            outside = (column < low) | (column > high)
+            outside = kept & ((column < low) | (column > high))
             if outside.any():
                 source.damaged[f"{name} outside {low:g}..{high:g}"] += int(outside.sum())
-            column[outside] = np.inf
+            kept &= ~outside
             column -= low
             column /= high - low
             notes.append(f"{name}: {low:g}..{high:g} brought to 0..1")
-        if name in columns.costs and np.isfinite(column).any():
-            finite = column[np.isfinite(column)]
-            low, high = (0.0, 1.0) if name in columns.ranges else (float(finite.min()), float(finite.max()))
+        if name in columns.costs:
+            there = column[~np.isnan(column)]
+            ends = (0.0, 1.0) if name in columns.ranges or not len(there) else (there.min(), there.max())
+            low, high = map(float, ends)
             np.subtract(low + high, column, out=column)
             notes.append(f"{name}: less is better, so {low + high:g} - {name} is the reward")
     if set(columns.rated) <= set(columns.ranges) and columns.utility not in columns.ranges:
         notes.append(f"{columns.utility} has no range: where 0 on all objectives is not 0 overall, give it one")
-    kept = ~np.isinf(values).any(axis=1)
-    left = Ratings(
-        objectives=ratings.objectives,
-        users=ratings.users[kept],
-        items=ratings.items[kept],
-        scores=values[kept, :-1],
-        utilities=values[kept, -1],
-        user_ids=ratings.user_ids,
-        item_ids=ratings.item_ids,
-    )
-    return left, notes
+    return dataclasses.replace(ratings, scores=values[:, :-1], utilities=values[:, -1]).where(kept), notes
 
 
 class Coded(NamedTuple):
@@ -244,7 +239,8 @@ def _numbers(column: Coded) -> Floats:
     numbers = [math.nan]
     for value in column.values:
         try:
-            numbers.append(float(value))
+            number = float(value)
         except ValueError:
-            numbers.append(math.nan if value.strip().lower() in MISSING else math.inf)
+            number = math.nan if value.strip().lower() in MISSING else math.inf
+        numbers.append(math.inf if abs(number) > LARGEST else number)
     return np.array(numbers)[column.places + 1]
