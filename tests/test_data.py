@@ -111,7 +111,7 @@ def test_a_compressed_file_that_breaks_off_is_read_as_far_as_it_goes(beers, tmp_
     data = gzip.compress(beers.read_bytes())
     for name, broken, kind in (
         ("cut", data[: len(data) // 2], "missing"),
-        ("bent", data[: len(data) // 2] + b"\xff" * 1_000, "damaged"),
+        ("bent", data[: len(data) // 2] + data[:100] + data[len(data) // 2 :], "damaged"),
     ):
         path = tmp_path / f"{name}.txt.gz"
         path.write_bytes(broken)

@@ -43,13 +43,13 @@ def home():
 @pytest.fixture(scope="module")
 def beers(home):
     write_beers(home / "beers.txt", n_reviews=60, ugly=0.3, seed=3, n_users=4, n_beers=6)
-    return (home / "beers.txt").read_bytes().replace(b" long" * 40_000, b" long")
+    return (home / "beers.txt").read_bytes().replace(b" long" * 5_000, b" long")
 
 
 @pytest.fixture(scope="module")
 def hotels(home):
     write_hotels(home / "hotels", n_reviews=60, ugly=0.3, seed=3, n_users=4, n_hotels=6)
-    return (home / "hotels" / "review.txt").read_bytes().replace(b"[" * 100_000, b"[" * 3_000)
+    return (home / "hotels" / "review.txt").read_bytes().replace(b"[" * 20_000, b"[" * 3_000)
 
 
 def edited(data, changes):

@@ -198,8 +198,8 @@ def test_from_a_table_to_a_comparison_in_two_commands(druthers, tmp_path):
 def test_from_raw_files_to_the_paper_s_experiment(druthers, tmp_path):
     quick = ("--runs", "1", "--horizon", "30", "--policies", "s-ucb", "--workers", "1", "--no-figures", "--json")
     for name, raw, options in (
-        ("tripadvisor", "hotels", ("--min-user", "2", "--min-item", "2")),
-        ("beeradvocate", "beers.txt.gz", ("--min-user", "3", "--min-item", "3", "--raters", "2")),
+        ("tripadvisor", "hotels", ("--min-user", "2", "--min-item", "1")),
+        ("beeradvocate", "beers.txt.gz", ("--min-user", "2", "--min-item", "2", "--raters", "1")),
     ):
         assert druthers("data", "sample", name, "--out", raw, "--reviews", "3000")[0] == 0
         code, out, err = druthers("data", "build", name, "--raw", raw, "--out", "data", *options)
