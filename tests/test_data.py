@@ -107,6 +107,15 @@ def test_compressed_files_blocks_and_file_names_make_no_difference(beers, hotels
     assert (mixed.folder / "rewards.csv").read_bytes() == (apart.folder / "rewards.csv").read_bytes()
 
 
+def test_progress_is_told_in_bytes_to_the_end(hotels, tmp_path):
+    told = []
+    build_tripadvisor(hotels, tmp_path, of_user=8, of_item=12, watch=lambda done, total: told.append((done, total)))
+    size = sum(path.stat().st_size for path in hotels.iterdir())
+    assert {total for _, total in told} == {size}
+    assert told[-1] == (size, size)
+    assert told == sorted(told)
+
+
 def test_a_compressed_file_that_breaks_off_is_read_as_far_as_it_goes(beers, tmp_path):
     data = gzip.compress(beers.read_bytes())
     for name, broken, kind in (
@@ -205,7 +214,7 @@ def test_a_folder_is_written_whole_or_not_at_all(beers, tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_built_is_refused_with_the_way_out(beers, hotels, tmp_path):
-    with pytest.raises(InvalidSetting, match="raw data must be a folder or a file, but there is no nowhere"):
+    with pytest.raises(InvalidSetting, match=r"must be a folder or a file that can be read, but: .*nowhere"):
         build_tripadvisor("nowhere", tmp_path)
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -31,7 +31,7 @@ edits = st.lists(
     st.tuples(st.floats(0, 1), st.integers(0, 400), st.one_of(st.sampled_from(PIECES), st.binary(max_size=20))),
     max_size=12,
 )
-fuzzed = settings(max_examples=120, deadline=None, derandomize=True, database=None)
+fuzzed = settings(max_examples=80, deadline=None, derandomize=True, database=None)
 
 
 @pytest.fixture(scope="module")

@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from druthers.data import beeradvocate, tripadvisor
-from druthers.data.diagnosis import doubts, without_constants
-from druthers.data.estimates import Estimates, estimate, most_active
-from druthers.data.folders import FACTS, as_csv, as_experiment, as_json, require_free, write_folder
-from druthers.data.ratings import Ratings, Sieve, Step
-from druthers.data.reading import Source, Watch, as_text
+from druthers.data.built import Built, finish
+from druthers.data.diagnosis import without_constants
+from druthers.data.estimates import most_active
+from druthers.data.folders import require_free
+from druthers.data.ratings import Id, Ratings, Sieve, Step
+from druthers.data.reading import Source, Watch, as_text, find_files
 from druthers.data.tables import Columns, read_table, scaled
 from druthers.errors import InvalidSetting, UnknownName
 
 # What the paper says is left, and how many users were chosen.
 PAPER_HOTELS = Step("the paper", 786, 257, 62)
 PAPER_BEERS = Step("the paper", None, 14, 167)
-
-
-@dataclass(frozen=True)
-class Built:
-    """A data folder, and how it came about.
-
-    Attributes
-    ----------
-    folder
-        Where it is.
-    item
-        What its items are called, in the singular.
-    objectives
-        Names of the objectives.
-    steps
-        What was left after each step.
-    paper
-        What the paper says was left, if it says so.
-    estimates
-        What was estimated from it.
-    damaged, repaired
-        Records skipped, and records read in spite of something, by kind.
-    notes
-        What is doubtful, and what was done about it.
-    """
-
-    folder: Path
-    item: str
-    objectives: tuple[str, ...]
-    steps: tuple[Step, ...]
-    paper: Step | None
-    estimates: Estimates
-    damaged: dict[str, int]
-    repaired: dict[str, int]
-    notes: tuple[str, ...]
 
 
 def build_tripadvisor(
@@ -93,7 +57,7 @@ def build_tripadvisor(
     """
     folder = Path(out) / "tripadvisor"
     require_free(folder)
-    source = Source(tripadvisor.find_files(Path(raw)), watch)
+    source = Source(find_files(Path(raw)), watch)
     ratings, hotels = tripadvisor.read_tripadvisor(source)
     sieve = _sieve(ratings, source)
     if city is not None:
@@ -116,13 +80,11 @@ def build_tripadvisor(
         )
     users = most_active(sieve.ratings, n_users)
 
-    def described(key: Any) -> dict[str, str]:
+    def described(key: Id) -> dict[str, str]:
         hotel = hotels.get(key, tripadvisor.Hotel("", ""))
         return {"id": as_text(key), "name": as_text(hotel.name), "city": as_text(hotel.city)}
 
-    return _finished(
-        folder, "hotel", "tripadvisor", source, sieve, users, ridge, described, notes=notes, paper=PAPER_HOTELS
-    )
+    return finish(folder, "hotel", source, sieve, users, ridge, described, notes=notes, paper=PAPER_HOTELS)
 
 
 def build_beeradvocate(
@@ -148,7 +110,7 @@ def build_beeradvocate(
     """
     folder = Path(out) / "beeradvocate"
     require_free(folder)
-    source = Source(tripadvisor.find_files(Path(raw)), watch)
+    source = Source(find_files(Path(raw)), watch)
     ratings, names = beeradvocate.read_beeradvocate(source)
     sieve = _sieve(ratings, source)
     sieve.named()
@@ -159,11 +121,11 @@ def build_beeradvocate(
     sieve.keep(_widely_rated(sieve.ratings, asked), f"beers reviewed by {asked:,} of them")
     numbers = {key: number for number, key in enumerate(ratings.item_ids)}
 
-    def described(key: Any) -> dict[str, str]:
+    def described(key: Id) -> dict[str, str]:
         return {"id": as_text(key), "name": as_text(names[numbers[key]])}
 
     users = most_active(sieve.ratings, None)
-    return _finished(folder, "beer", "beeradvocate", source, sieve, users, ridge, described, paper=PAPER_BEERS)
+    return finish(folder, "beer", source, sieve, users, ridge, described, paper=PAPER_BEERS)
 
 
 def build_table(
@@ -207,8 +169,8 @@ def build_table(
     sieve.until_stable(len(columns.rated) if of_user is None else of_user, of_item, "item")
     sieve.ratings, constants = without_constants(sieve.ratings)
     users = most_active(sieve.ratings, n_users)
-    return _finished(
-        folder, "item", None, source, sieve, users, ridge, lambda key: {"id": as_text(key)}, notes=notes + constants
+    return finish(
+        folder, "item", source, sieve, users, ridge, lambda key: {"id": as_text(key)}, notes=notes + constants
     )
 
 
@@ -222,79 +184,8 @@ def _sieve(ratings: Ratings, source: Source) -> Sieve:
     return Sieve(ratings, "reviews that can be read")
 
 
-def _widely_rated(ratings: Ratings, asked: int) -> Any:
+def _widely_rated(ratings: Ratings, asked: int) -> NDArray[np.bool_]:
     """Return the rows of items that so many different users rated."""
     pairs = np.unique(np.column_stack([ratings.items, ratings.users]), axis=0)
     raters = np.bincount(pairs[:, 0], minlength=len(ratings.item_ids))
-    return (raters >= asked)[ratings.items]
-
-
-def _finished(
-    folder: Path,
-    item: str,
-    name: str | None,
-    source: Source,
-    sieve: Sieve,
-    users: Any,
-    ridge: float,
-    described: Callable[[Any], dict[str, str]],
-    *,
-    notes: Sequence[str] = (),
-    paper: Step | None = None,
-) -> Built:
-    """Estimate, look for doubts, and write the folder."""
-    ratings = sieve.ratings
-    estimates = estimate(ratings, users, ridge)
-    built = Built(
-        folder=folder,
-        item=item,
-        objectives=ratings.objectives,
-        steps=tuple(sieve.steps),
-        paper=paper,
-        estimates=estimates,
-        damaged=dict(source.damaged.most_common()),
-        repaired=dict(source.repaired.most_common()),
-        notes=(*notes, *doubts(ratings, estimates, ridge)),
-    )
-    items = [described(ratings.item_ids[number]) for number in estimates.items]
-    labels = [f"{facts['name']} [{facts['id']}]" if facts.get("name") else facts["id"] for facts in items]
-    names = [as_text(ratings.user_ids[number]) for number in users]
-    files = {
-        "rewards.csv": as_csv(item, labels, ratings.objectives, estimates.rewards),
-        "preferences.csv": as_csv("user", names, ratings.objectives, estimates.preferences),
-        FACTS: as_json(_facts(built, source, ridge, items, names)),
-    }
-    if name is None:
-        noise = float(estimates.reward_noise.mean()), estimates.preference_noise
-        files[f"{folder.resolve().name}.toml"] = as_experiment(f"Regret on {folder.resolve().name}", *noise)
-    write_folder(folder, files)
-    return built
-
-
-def _facts(
-    built: Built, source: Source, ridge: float, items: Sequence[dict[str, str]], names: Sequence[str]
-) -> dict[str, Any]:
-    estimates = built.estimates
-    steps = [*built.steps, *([built.paper] if built.paper else [])]
-    return {
-        "about": "what rewards.csv and preferences.csv were made from; noise is a variance, as in the environments",
-        "files": [path.name for path in source.paths],
-        "objectives": list(built.objectives),
-        "ridge": ridge,
-        "steps": [step._asdict() for step in steps],
-        "damaged": built.damaged,
-        "repaired": built.repaired,
-        "notes": list(built.notes),
-        "reward_noise": {
-            name: _rounded(noise) for name, noise in zip(built.objectives, estimates.reward_noise, strict=True)
-        },
-        "preference_noise": _rounded(estimates.preference_noise),
-        "items": [{**facts, "reviews": int(count)} for facts, count in zip(items, estimates.item_counts, strict=True)],
-        "users": [
-            {"id": name, "reviews": int(count)} for name, count in zip(names, estimates.user_counts, strict=True)
-        ],
-    }
-
-
-def _rounded(value: float) -> float | None:
-    return float(f"{value:.4g}") if np.isfinite(value) else None
+    return np.asarray((raters >= asked)[ratings.items], dtype=np.bool_)

@@ -98,6 +98,8 @@ def weights_of(scores: Floats, utilities: Floats, ridge: float) -> Floats:
 
 def most_active(ratings: Ratings, number: int | None) -> Integers:
     """Return the numbers of the users with the most ratings, most first; of equals, who came first; all for None."""
+    if number is not None and number < 1:
+        raise InvalidSetting(f"at least one user must be kept, but got {number!r}")
     counts = ratings.user_counts
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]

@@ -35,6 +35,7 @@ def require_free(folder: Path) -> None:
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
     """Write a folder of text files, whole or not at all; one that was built before is replaced."""
     require_free(folder)
+    folder = folder.resolve()
     draft, old = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex}") for _ in range(2))
     try:
         draft.mkdir(parents=True)

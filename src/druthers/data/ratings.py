@@ -182,7 +182,8 @@ class Sieve:
             rounds, rows = rounds + 1, len(self.ratings)
             again = f", round {rounds}" if rounds > 1 else ""
             for number, whose, name in ((of_user, "users", "user"), (of_item, "items", item)):
-                if len(self.ratings) != (kept := self._enough(self.ratings, number, whose)).sum() or rounds == 1:
+                kept = self._enough(self.ratings, number, whose)
+                if number > 1 and (rounds == 1 or not kept.all()):
                     self.keep(kept, f"{name}s with {number:,} or more{again}")
 
     def stable(self, of_user: int, of_item: int) -> Step:

@@ -16,9 +16,28 @@ BLOCK = 1 << 18
 LONGEST = 1 << 24
 LONGEST_ID = 200
 GZIP = b"\x1f\x8b"
+ENDINGS = (".txt", ".json", ".jsonl")
 
 # Told how many bytes are read, of how many.
 Watch: TypeAlias = Callable[[int, int], None]
+
+
+def find_files(raw: Path) -> list[Path]:
+    """Return the file itself, or the text and JSON files of a folder, plain or gzip, by name."""
+    if raw.is_file():
+        return [raw]
+    try:
+        there = sorted(raw.iterdir())
+    except OSError as error:
+        raise InvalidSetting(f"raw data must be a folder or a file that can be read, but: {error}") from None
+    files = [path for path in there if path.name.removesuffix(".gz").endswith(ENDINGS) and path.is_file()]
+    if not files:
+        names = ", ".join(path.name for path in there[:5]) or "nothing"
+        raise InvalidSetting(
+            f"a folder of raw data must hold files that end in {', '.join(ENDINGS)}, plain or .gz, but {raw} holds "
+            f"{names}; unpack archives first"
+        )
+    return files
 
 
 class Source:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from druthers.data.ratings import Gathering, Ratings
+from druthers.data.ratings import Gathering, Id, Ratings
 from druthers.data.reading import LONGEST_ID, Source
-from druthers.errors import InvalidSetting
 
 OBJECTIVES = ("cleanliness", "location", "rooms", "service", "sleep quality", "value")
 RATED = ("cleanliness", "location", "rooms", "service", "sleep_quality", "value", "overall")
-ENDINGS = (".txt", ".json", ".jsonl")
 
 
 class Hotel(NamedTuple):
@@ -23,29 +20,13 @@ class Hotel(NamedTuple):
     city: str
 
 
-def find_files(raw: Path) -> list[Path]:
-    """Return the file itself, or the text and JSON files of a folder, plain or gzip, by name."""
-    if raw.is_file():
-        return [raw]
-    if not raw.is_dir():
-        raise InvalidSetting(f"raw data must be a folder or a file, but there is no {raw}")
-    files = sorted(path for path in raw.iterdir() if path.name.removesuffix(".gz").endswith(ENDINGS) and path.is_file())
-    if not files:
-        there = ", ".join(sorted(path.name for path in raw.iterdir())[:5]) or "nothing"
-        raise InvalidSetting(
-            f"a folder of raw data must hold files that end in {', '.join(ENDINGS)}, plain or .gz, but {raw} holds "
-            f"{there}; unpack archives first"
-        )
-    return files
-
-
-def read_tripadvisor(source: Source) -> tuple[Ratings, dict[str, Hotel]]:
+def read_tripadvisor(source: Source) -> tuple[Ratings, dict[Id, Hotel]]:
     """Return all reviews, whole or not, and the hotels by id; damaged records are counted in the source.
 
     Reviews and offerings may stand in any files and any order: their keys tell which is which.
     """
     gathering = Gathering(OBJECTIVES)
-    hotels: dict[str, Hotel] = {}
+    hotels: dict[Id, Hotel] = {}
     for block in source.blocks(b"\n"):
         for line in block.split(b"\n"):
             if not line.strip():
