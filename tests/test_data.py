@@ -85,7 +85,7 @@ def test_compressed_files_blocks_and_file_names_make_no_difference(beers, hotels
     half = beers.read_bytes().find(b"\n\n", 500_000) + 2
     packed = tmp_path / "beers.txt.gz"  # two members, and zeros to fill the last block
     data = beers.read_bytes()
-    packed.write_bytes(gzip.compress(data[:half]) + gzip.compress(data[half:]) + bytes(100))
+    packed.write_bytes(gzip.compress(data[:half], 1) + gzip.compress(data[half:], 1) + bytes(100))
     monkeypatch.setattr("druthers.data.reading.BLOCK", 10_007)
     second = build_beeradvocate(packed, tmp_path / "packed", of_user=150, of_item=30)
     third = build_beeradvocate(beers, tmp_path / "pieces", of_user=150, of_item=30)
@@ -117,7 +117,7 @@ def test_progress_is_told_in_bytes_to_the_end(hotels, tmp_path):
 
 
 def test_a_compressed_file_that_breaks_off_is_read_as_far_as_it_goes(beers, tmp_path):
-    data = gzip.compress(beers.read_bytes())
+    data = gzip.compress(beers.read_bytes(), 1)
     for name, broken, kind in (
         ("cut", data[: len(data) // 2], "missing"),
         ("bent", data[: len(data) // 2] + data[:100] + data[len(data) // 2 :], "damaged"),
