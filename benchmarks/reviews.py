@@ -1,7 +1,7 @@
 """How fast raw reviews become a data folder, and in how much memory: generated files of the real sizes.
 
-Each build runs in a process of its own. "/ read" is its processor time as a multiple of that of reading the same bytes
-and cutting them into whole records, in the same run. Exits with 1 where a build needs more than 1 GB.
+Each build runs in a process of its own. "busy" is its processor time in seconds, "/ read" the same as a multiple of
+what reading the same bytes and cutting them into whole records takes. Exits with 1 where a build needs more than 1 GB.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def measure(name: str, kind: str, write: Callable[[Path], None], raw: Path, sepa
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     seconds, busy, before, peak, reviews, damaged, rewards, preferences = json.loads(printed)
     print(
-        f"{name:16s} {reviews:10,} {damaged:8,} {size:7,.0f} {seconds:8.1f} {busy:6.1f} {reviews / seconds:10,.0f} "
+        f"{name:16s} {reviews:10,} {damaged:8,} {size:7,.0f} {seconds:8.1f} {busy:6.1f} {reviews / busy:10,.0f} "
         f"{busy / base:7.1f} {before:7.0f} {peak:7.0f}   {tuple(rewards)}, {tuple(preferences)}"
     )
     return bool(peak <= LIMIT)
@@ -83,7 +83,7 @@ def main() -> int:
     arguments = parser.parse_args()
     beers, hotels = (max(1, round(arguments.share * size)) for size in (BEERS, HOTELS))
     print(
-        f"{'':16s} {'reviews':>10s} {'damaged':>8s} {'MB':>7s} {'seconds':>8s} {'busy':>6s} {'a second':>10s} "
+        f"{'':16s} {'reviews':>10s} {'damaged':>8s} {'MB':>7s} {'seconds':>8s} {'busy':>6s} {'per busy s':>10s} "
         f"{'/ read':>7s} {'MB then':>7s} {'MB peak':>7s}   made"
     )
     kept = True

@@ -225,7 +225,7 @@ def test_what_cannot_be_built_is_refused_with_the_way_out(beers, hotels, tmp_pat
         build_tripadvisor(empty, tmp_path)
     with pytest.raises(InvalidSetting, match=r"must hold reviews, but beers\.txt held 1.* × no JSON object"):
         build_tripadvisor(beers, tmp_path)
-    with pytest.raises(InvalidSetting, match="none is left as: users with 9,000 or more; ask for less"):
+    with pytest.raises(InvalidSetting, match="none is left as: users with 9,000 or more; ask users for fewer"):
         build_beeradvocate(beers, tmp_path, of_user=9_000, of_item=30)
     with pytest.raises(InvalidSetting, match="ridge must be a number not below 0, but got -1"):
         build_beeradvocate(beers, tmp_path, of_user=150, of_item=30, ridge=-1)

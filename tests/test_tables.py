@@ -148,7 +148,7 @@ def test_what_is_no_table_of_ratings_is_refused(tmp_path):
         build_table(written(ratings().assign(clean=1, price=2), tmp_path / "c.csv"), tmp_path / "out", COLUMNS)
     with pytest.raises(InvalidSetting, match="the utility must vary to tell what users want, but it is always 3"):
         build_table(written(ratings().assign(overall=3), tmp_path / "u.csv"), tmp_path / "out", COLUMNS)
-    with pytest.raises(InvalidSetting, match="users with 3 or more; ask for less"):
+    with pytest.raises(InvalidSetting, match="users with 3 or more; ask users for fewer"):
         build_table(written(ratings(2), tmp_path / "few.csv"), tmp_path / "out", COLUMNS)
     twice = tmp_path / "twice.csv"
     twice.write_text("user,item,clean,clean,quiet,price,overall\na,b,1,2,3,4,5\n")

@@ -64,7 +64,7 @@ def build_tripadvisor(
         cities = [hotels[key].city if key in hotels else "" for key in ratings.item_ids]
         if city not in cities:
             raise UnknownName.of("city", city, sorted({as_text(name) for name in cities if name}))
-        sieve.keep(np.array([name == city for name in cities])[ratings.items], f"hotels in {city}")
+        sieve.keep(np.array([name == city for name in cities])[ratings.items], f"hotels in {city}", "name another city")
     sieve.named()
     sieve.complete()
     notes = []
@@ -118,7 +118,7 @@ def build_beeradvocate(
     sieve.at_least(of_item, "items", f"beers with {of_item:,} or more")
     sieve.at_least(of_user, "users", f"users with {of_user:,} or more")
     asked = sieve.steps[-1].users if raters is None else raters
-    sieve.keep(_widely_rated(sieve.ratings, asked), f"beers reviewed by {asked:,} of them")
+    sieve.keep(_widely_rated(sieve.ratings, asked), f"beers reviewed by {asked:,} of them", "ask for fewer raters")
     numbers = {key: number for number, key in enumerate(ratings.item_ids)}
 
     def described(key: Id) -> dict[str, str]:

@@ -86,7 +86,7 @@ def _collinear(ratings: Ratings) -> list[str]:
 
 def _scales(ratings: Ratings) -> list[str]:
     spreads = ratings.scores.std(axis=0)
-    wide, narrow = int(spreads.argmax()), int(spreads.argmin())
+    wide, narrow = int(spreads.argmax()), int(np.where(spreads > 0.0, spreads, np.inf).argmin())
     if spreads[wide] <= APART * spreads[narrow]:
         return []
     names = ratings.objectives

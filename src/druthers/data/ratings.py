@@ -150,13 +150,13 @@ class Sieve:
         self.steps: list[Step] = []
         self._note(step)
 
-    def keep(self, kept: NDArray[np.bool_], step: str) -> None:
-        """Keep these rows; an error if there are none."""
+    def keep(self, kept: NDArray[np.bool_], step: str, remedy: str) -> None:
+        """Keep these rows; an error with a remedy if there are none."""
         before = self.steps[-1]
         if not kept.any():
             raise InvalidSetting(
                 f"a data set must keep some reviews, but of {before.reviews:,} by {before.users:,} users of "
-                f"{before.items:,} items ({before.step}) none is left as: {step}; ask for less"
+                f"{before.items:,} items ({before.step}) none is left as: {step}; {remedy}"
             )
         if not kept.all():
             self.ratings = self.ratings.where(kept)
@@ -164,16 +164,17 @@ class Sieve:
 
     def named(self) -> None:
         """Keep reviews of users that have a name."""
-        self.keep(self.ratings.users >= 0, "users known by name")
+        self.keep(self.ratings.users >= 0, "users known by name", "see where users are named")
 
     def complete(self) -> None:
         """Keep reviews with all ratings."""
         ratings = self.ratings
-        self.keep(np.isfinite(ratings.utilities) & np.isfinite(ratings.scores).all(axis=1), "all ratings given")
+        whole = np.isfinite(ratings.utilities) & np.isfinite(ratings.scores).all(axis=1)
+        self.keep(whole, "all ratings given", "leave out what is never rated with the others")
 
     def at_least(self, number: int, whose: str, step: str) -> None:
         """Keep the "users" or "items" that have at least so many reviews now."""
-        self.keep(self._enough(self.ratings, number, whose), step)
+        self.keep(self._enough(self.ratings, number, whose), step, f"ask {whose} for fewer")
 
     def until_stable(self, of_user: int, of_item: int, item: str) -> None:
         """Ask users and items for so many reviews in turn, until nothing changes."""
@@ -184,7 +185,7 @@ class Sieve:
             for number, whose, name in ((of_user, "users", "user"), (of_item, "items", item)):
                 kept = self._enough(self.ratings, number, whose)
                 if number > 1 and (rounds == 1 or not kept.all()):
-                    self.keep(kept, f"{name}s with {number:,} or more{again}")
+                    self.keep(kept, f"{name}s with {number:,} or more{again}", f"ask {whose} for fewer")
 
     def stable(self, of_user: int, of_item: int) -> Step:
         """Return what `until_stable` would leave, be it nothing."""
