@@ -141,6 +141,17 @@ def test_a_record_without_an_end_is_skipped_and_the_next_is_read(tmp_path, monke
     assert list(built.damaged.values()) == [1]
 
 
+def test_the_last_line_needs_no_end(tmp_path):
+    record = "\r\n".join(["beer/beerId: 7", "review/profileName: ada", *(f"review/{name}: 4" for name in naive.BEERS)])
+    path = tmp_path / "beers.txt"
+    for end in ("", "\r", "\n", "\r\n\r\n\r"):
+        path.write_bytes((record + "\r\nreview/overall: 5" + end).encode())
+        built = build_beeradvocate(path, tmp_path, of_user=1, of_item=1)
+        assert built.damaged == {}
+        assert built.estimates.rewards.tolist() == [[4.0] * 4]
+        assert built.estimates.preferences == pytest.approx(np.full((1, 4), 5 / 16))
+
+
 def test_the_most_active_users_and_a_single_city(hotels, tmp_path):
     built = build_tripadvisor(hotels, tmp_path, of_user=3, of_item=5, n_users=4, city="Houston")
     facts = json.loads((built.folder / "facts.json").read_text())

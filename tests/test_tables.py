@@ -69,6 +69,15 @@ def test_every_form_of_a_table_gives_the_arrays_of_the_naive_version(tmp_path, n
     assert facts["objectives"] == OBJECTIVES
 
 
+def test_batches_make_no_difference(tmp_path, monkeypatch):
+    path = written(ratings(), tmp_path / "r.csv")
+    whole = build_table(path, tmp_path / "whole", COLUMNS)
+    monkeypatch.setattr("druthers.data.tables.BATCH", 16)
+    pieces = build_table(path, tmp_path / "pieces", COLUMNS)
+    for name in ("rewards.csv", "preferences.csv", "facts.json"):
+        assert (whole.folder / name).read_bytes() == (pieces.folder / name).read_bytes()
+
+
 def test_ids_of_any_kind(tmp_path):
     frame = ratings()
     numbers = frame.assign(
@@ -97,6 +106,13 @@ def test_ranges_bring_columns_to_one_scale_and_costs_are_turned(tmp_path):
     rewards = pd.read_csv(built.folder / "rewards.csv", index_col=0)
     np.testing.assert_allclose(rewards.loc[expected.index], expected, rtol=1e-12)
     assert "price: less is better, so 1 - price is the reward" in built.notes
+
+
+def test_a_utility_without_a_range_among_objectives_with_one_is_noted(tmp_path):
+    ranges = {"clean": (1.0, 5.0), "quiet": (1.0, 5.0), "price": (0.0, 300.0)}
+    columns = Columns("user", "item", "overall", ("clean", "quiet"), ("price",), ranges)
+    built = build_table(written(ratings(), tmp_path / "r.csv"), tmp_path / "out", columns)
+    assert "overall has no range: where 0 on all objectives is not 0 overall, give it one" in built.notes
 
 
 def test_what_is_doubtful_is_said_with_what_was_done(tmp_path):
@@ -152,6 +168,10 @@ def test_what_is_no_table_of_ratings_is_refused(tmp_path):
         build_table(written(ratings(2), tmp_path / "few.csv"), tmp_path / "out", COLUMNS)
     twice = tmp_path / "twice.csv"
     twice.write_text("user,item,clean,clean,quiet,price,overall\na,b,1,2,3,4,5\n")
+    with pytest.raises(InvalidSetting, match="at least one user must be kept, but got 0"):
+        build_table(path, tmp_path / "out", COLUMNS, n_users=0)
+    with pytest.raises(InvalidSetting, match=r"data are written to a folder, but .*r\.csv is a file"):
+        build_table(path, path, COLUMNS)
     with pytest.raises(InvalidSetting, match=r"clean' twice"):
         build_table(twice, tmp_path / "out", COLUMNS)
     broken = written(ratings(), tmp_path / "broken.parquet")
