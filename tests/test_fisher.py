@@ -170,7 +170,6 @@ def test_utilities_in_other_units_than_rankings_do_no_great_harm(factor):
         chance = world.regret(np.random.default_rng(0).integers(5, size=250).tolist())
         shares.append(world.regret(arms) / chance)
     assert np.mean(shares) < 0.25
-    assert np.all(np.isfinite(policy.choose(0).reasons))
 
 
 @pytest.mark.parametrize("size", [1, 2, 64])

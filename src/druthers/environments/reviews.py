@@ -34,7 +34,7 @@ class Reviews(Environment):
         array or an .npy file.
     preferences
         With `rewards`: weights of the users (N, D); an array or an .npy file.
-    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
+    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation, liars
         As in `Environment`.
 
     Examples
@@ -60,6 +60,7 @@ class Reviews(Environment):
         query_rate: float = 1.0,
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
+        liars: float = 0.0,
     ) -> None:
         super().__init__(
             users_per_round=users_per_round,
@@ -70,6 +71,7 @@ class Reviews(Environment):
             query_rate=query_rate,
             corruption=corruption,
             permutation=permutation,
+            liars=liars,
         )
         if data is not None and rewards is None and preferences is None:
             means, weights, kind = find_data(data)

@@ -8,7 +8,7 @@ from typing import Any
 from druthers.errors import UnknownName
 from druthers.policies.base import Policy
 from druthers.policies.conucb import ConUCB
-from druthers.policies.fisher import FisherPQUCB
+from druthers.policies.fisher import FisherPQUCB, FisherUCB
 from druthers.policies.linear import MOOFUL
 from druthers.policies.pareto import ParetoTS, ParetoUCB
 from druthers.policies.pqucb import MOPQUCB, MOPQUCBGL, PRUCB, Greedy
@@ -31,6 +31,7 @@ POLICIES: dict[str, type[Policy]] = {
         MOPQUCBGL,
         FisherPQUCB,
         FisherPQUCBRobust,
+        FisherUCB,
         PRUCBRecipe,
         MOPQUCBRecipe,
         MOPQUCBGLRecipe,
@@ -78,6 +79,7 @@ __all__ = [
     "ConUCB",
     "FisherPQUCB",
     "FisherPQUCBRobust",
+    "FisherUCB",
     "Greedy",
     "MOPQUCBGLRecipe",
     "MOPQUCBRecipe",

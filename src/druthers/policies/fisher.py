@@ -65,6 +65,15 @@ class FisherState(NamedTuple):
     users: FisherUsers
 
 
+class DeafState(NamedTuple):
+    """The same for a policy that hears no rankings."""
+
+    settings: FisherSettings
+    clock: Floats
+    arms: Arms
+    users: FisherUsers
+
+
 class FisherPQUCB(Policy):
     """Rankings and utilities weighed by their Fisher information, with noise scales learned on the way.
 
@@ -170,6 +179,29 @@ class FisherPQUCB(Policy):
         variances = np.empty((2, self.n_objectives))
         reward_variances(self._state.clock, variances)
         return utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor), variances[0]
+
+
+class FisherUCB(FisherPQUCB):
+    """Fisher-PQUCB that hears nothing: what is learned from feedback alone, with the same prior and the same bonuses.
+
+    The yardstick for how much rankings are worth, and for how much wrong ones may cost; its parameters are those of
+    `FisherPQUCB` that concern feedback.
+    """
+
+    name = "fisher-ucb"
+    hears = False
+    State: ClassVar[Any] = DeafState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        ridge: float = 0.5,
+        width: float = 1.0,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration, ridge=ridge, width=width)
 
 
 @kernel
@@ -332,3 +364,7 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
         information = users.anchor.information[user]
         ridge, pull = state.settings.ridge, state.settings.pull
         users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, 0.0)
+
+
+implements(score_policy, DeafState)(_score)
+implements(learn_policy, DeafState)(_learn)

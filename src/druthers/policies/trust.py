@@ -25,13 +25,15 @@ from druthers.types import Floats, Integers, Preference
 SLACKS = (0.0, 0.25, 1.0, 4.0, np.inf)
 # Readings of the rankings: the main voice, the main voice upside down, the rival voice; and not at all.
 MAIN, CONTRARY, RIVAL, SILENT = 0, 1, 2, 3
-# Log-odds against a reading before anything is felt.
+# Log-odds against a reading before anything is felt, compared with taking the main voice at its word.
 AGAINST_SLACK = 1.0
 AGAINST_CONTRARY = 4.0
 # The noise in utilities may be the estimate, which doubtful rankings inflate, or these times less.
 NOISES = (1.0, 0.5, 0.25)
-# A rival is listened to from so many rankings on.
+# A rival is listened to from so many rankings on. Fewer rankings speak against it, but not more than so much: most of
+# what is said may be wrong.
 LEAST_RIVAL = 3
+AGAINST_RIVAL = 4.0
 # After so many utilities trust is weighed at every such multiple only.
 OFTEN = 64
 SELDOM = 8
@@ -292,7 +294,7 @@ def weigh_voices(
             ):
                 continue
             before = prior_surprise(told, pull_of, ridge) - 2.0 * against
-            if level > 0:
+            if 0.0 < SLACKS[level] < np.inf:
                 before -= 2.0 * AGAINST_SLACK
             for n in range(len(NOISES)):
                 scores[reading, level, n] = judge(products, variance * NOISES[n], told, pull_of, ridge, sign) - before
@@ -422,7 +424,7 @@ def odds_of_rival(anchor: Any, rival: Any, user: int) -> float:
     own = (1.0 - anchor.corruption[user]) * anchor.queries[user]
     lead = (own - others) / np.sqrt(max(own + others, 1.0))
     tail = 0.5 * math.erfc(abs(lead) / math.sqrt(2.0))
-    odds = np.log(max(tail, 1e-300)) - np.log(1.0 - tail)
+    odds = max(np.log(max(tail, 1e-300)) - np.log(1.0 - tail), -AGAINST_RIVAL)
     return float(odds if lead > 0.0 else -odds)
 
 
