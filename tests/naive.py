@@ -672,9 +672,9 @@ def fisher_pqucb(
     pull: float,
     width: float,
 ) -> np.ndarray:
-    """<c, mean> + width sqrt(sum c^2 s_r^2 max(1, ln(t/(KN))/2)/N + mean'M^-1 mean), as in all arms where N = 0.
+    """<c, mean> + width sqrt(sum c^2 s_r^2 max(1, ln(t/(KN))/4)/N + mean'M^-1 mean), as in all arms where N = 0.
 
-    The bonus is divided in proportion to the two variances.
+    The bonus is divided in proportion to the two variances; without a utility the level of the mean does not count.
     """
     x, y = history.weighed(user, 1.0)
     c, matrix = fisher_belief(x, y, anchor, information, unit=unit, ridge=ridge, pull=pull)
@@ -685,7 +685,8 @@ def fisher_pqucb(
         seen = np.maximum(pulls, 1)
         growth = np.maximum(0.25 * np.log(max(history.rounds, 1) / (len(history.arms) * seen)), 1.0)
         spread = np.where(pulls > 0, growth * within / seen, overall)
-        of_reward, of_preference = c**2 @ spread, guess @ np.linalg.solve(matrix, guess)
+        told = guess if len(y) else guess - guess.mean()
+        of_reward, of_preference = c**2 @ spread, told @ np.linalg.solve(matrix, told)
         share = width / math.sqrt(of_reward + of_preference) if of_reward + of_preference > 0 else 0.0
         return c @ guess, share * of_reward if pulls.any() else NEVER_SEEN, share * of_preference
 

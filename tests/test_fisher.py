@@ -258,3 +258,17 @@ def test_half_the_regret_of_the_recipe_on_the_papers_benchmark():
         for which, name in enumerate(["fisher-pqucb", "mo-pqucb-recipe"]):
             regrets[which] += simulate(make_policy(name, n_objectives=20), tape, np.array([2_000])).regret[-1]
     assert regrets[0] <= 0.6 * regrets[1]
+
+
+@pytest.mark.parametrize("name", ["fisher-pqucb", "fisher-pqucb-robust"])
+def test_the_first_choice_follows_what_was_said(name):
+    """Before any utility, an item that is much of everything must not beat one that has what the user asked for."""
+    policy = make_policy(name, n_objectives=4)
+    policy.add_arms(["cheap and clean", "grand"])
+    for _ in range(3):
+        policy.learn("guest", "cheap and clean", reward=[0.8, 0.1, 0.6, 0.9])
+        policy.learn("guest", "grand", reward=[0.9, 0.8, 0.7, 0.1])
+    policy.hear("ada", [3, 0])
+    policy.hear("ben", [1, 2])
+    assert policy.choose("ada").arm == "cheap and clean"
+    assert policy.choose("ben").arm == "grand"

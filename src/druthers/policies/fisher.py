@@ -240,13 +240,21 @@ def reward_variances(clock: Floats, out: Floats) -> None:
 
 @routine
 def fisher_scores(
-    arms: Arms, clock: Floats, offer: Integers, root: Floats, estimate: Floats, width: float, out: Floats
+    arms: Arms,
+    clock: Floats,
+    offer: Integers,
+    root: Floats,
+    estimate: Floats,
+    width: float,
+    level_unknown: bool,
+    out: Floats,
 ) -> None:
     """Write utility, bonuses and score of each offered arm; an objective not seen in an arm is like in all others.
 
     The errors of rewards and preference are independent, so their variances add up; each bonus has its share. That of
     rewards counts more for an arm seen much less often than the average one: an unlucky first reward is looked into
-    again some day.
+    again some day. Before a user's first utility the level of the weights is anybody's guess; it is left out of the
+    bonus, so that the first choice follows what the user said.
     """
     size = estimate.shape[0]
     columns = np.empty((size, offer.shape[0]))
@@ -277,6 +285,12 @@ def fisher_scores(
             utility += estimate[k] * mean
         out[0, j] = utility
         out[1, j] = square
+        if level_unknown:
+            average_mean = 0.0
+            for k in range(size):
+                average_mean += columns[k, j] / size
+            for k in range(size):
+                columns[k, j] -= average_mean
     norms(root, columns, out[2])
     for j in range(offer.shape[0]):
         of_preference = out[2, j] * out[2, j]
@@ -301,7 +315,8 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     information = users.anchor.information[user]
     unit = users.unit[user]
     believe(products, variance, anchor, information, unit, settings.ridge, settings.pull, estimate, root)
-    fisher_scores(state.arms, state.clock, offer, root, estimate, settings.width, out)
+    level_unknown = users.feedbacks[user] == 0.0
+    fisher_scores(state.arms, state.clock, offer, root, estimate, settings.width, level_unknown, out)
     return 1
 
 

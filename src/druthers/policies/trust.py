@@ -386,7 +386,8 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     estimate = np.empty(size)
     root = np.empty((size, size))
     believe_voices(state.users, state.settings, user, estimate, root)
-    fisher_scores(state.arms, state.clock, offer, root, estimate, state.settings.width, out)
+    level_unknown = state.users.feedbacks[user] == 0.0
+    fisher_scores(state.arms, state.clock, offer, root, estimate, state.settings.width, level_unknown, out)
     return 1
 
 

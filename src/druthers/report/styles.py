@@ -37,7 +37,7 @@ _KNOWN = {
     "mo-pqucb-recipe": ("blue", "solid", "o"),
     "mo-pqucb": ("blue", "dashed", "s"),
     "fisher-pqucb": ("teal", "solid", "o"),
-    "fisher-pqucb-robust": ("indigo", "solid", "s"),
+    "fisher-pqucb-robust": ("vermilion", "long", "s"),
     "fisher-ucb": ("teal", "dotted", "^"),
     "mo-pqucb-gl-recipe": ("purple", "solid", "D"),
     "mo-pqucb-gl": ("purple", "dashed", "^"),
@@ -54,7 +54,7 @@ _KNOWN = {
     "oracle": ("black", "dashdot", "D"),
 }
 # Hues that no known policy has, for every other label.
-_FREE = ("rose", "olive", "brown")
+_FREE = ("indigo", "rose", "olive", "brown")
 
 
 class Style(NamedTuple):
