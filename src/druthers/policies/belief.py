@@ -150,14 +150,18 @@ def fit_unit(
     size = anchor.shape[0]
     estimate = np.empty(size)
     root = np.empty((size, size))
-    believe(products, variance, anchor, information, 1.0, ridge, pull, estimate, root)
-    best = surprise(root, estimate) - UNIT_GATE - handicap
-    unit = 1.0
-    for step in range(-UNIT_STEPS, UNIT_STEPS + 1):
-        trial = UNIT_STEP**step
-        believe(products, variance, anchor, information, trial, ridge, pull, estimate, root)
-        value = surprise(root, estimate) + 2.0 * (size - 1) * np.log(trial)
-        if value < best:
-            best = value
-            unit = trial
-    return unit
+    values = np.full(2 * UNIT_STEPS + 1, np.inf)
+    best = UNIT_STEPS
+    # Every third unit first, then those between the best one and its neighbors.
+    for stride in (3, 1):
+        first, last = (0, 2 * UNIT_STEPS) if stride == 3 else (max(best - 2, 0), min(best + 2, 2 * UNIT_STEPS))
+        for step in range(first, last + 1, stride):
+            if values[step] == np.inf:
+                unit = UNIT_STEP ** (step - UNIT_STEPS)
+                believe(products, variance, anchor, information, unit, ridge, pull, estimate, root)
+                values[step] = surprise(root, estimate) + 2.0 * (size - 1) * np.log(unit)
+        for step in range(2 * UNIT_STEPS + 1):
+            if values[step] < values[best]:
+                best = step
+    clearly = values[best] < values[UNIT_STEPS] - UNIT_GATE - handicap
+    return float(UNIT_STEP ** (best - UNIT_STEPS)) if clearly else 1.0
