@@ -201,7 +201,7 @@ def druthers(tmp_path, monkeypatch, capsys):
 
 def test_from_a_table_to_a_comparison_in_two_commands(druthers, tmp_path):
     written(ratings(), tmp_path / "ratings.csv")
-    words = ("--objectives", "clean,quiet", "--costs", "price", "--utility", "overall")
+    words = ("--objectives", "clean,quiet,price", "--costs", "price", "--utility", "overall")
     ranges = ("--range", "1..5", "--range", "price=0..300", "--range", "overall=-2..6")
     code, out, err = druthers("data", "build", "table", "--file", "ratings.csv", *words, *ranges, "--out", "inns")
     assert (code, err) == (0, "")

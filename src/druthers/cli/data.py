@@ -107,7 +107,9 @@ def table(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
     user: Annotated[str, typer.Option(metavar="COLUMN", help="Column that says who rated.")] = "user",
     item: Annotated[str, typer.Option(metavar="COLUMN", help="Column that says what was rated.")] = "item",
-    costs: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of further objectives: less is better.")] = "",
+    costs: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Columns of objectives, listed before or not: less is better.")
+    ] = "",
     ranges: Annotated[
         list[str] | None,
         typer.Option(
@@ -135,13 +137,15 @@ def table(
             --range 1..5 --range price=0..300 --utility overall --out ratings
         druthers run ratings/ratings.toml
     """
+    less = _names(costs)
+    more = tuple(name for name in _names(objectives) if name not in less)
     columns = Columns(
         user=user,
         item=item,
         utility=utility,
-        objectives=_names(objectives),
-        costs=_names(costs),
-        ranges=_ranges(ranges or (), (*_names(objectives), *_names(costs), utility)),
+        objectives=more,
+        costs=less,
+        ranges=_ranges(ranges or (), (*more, *less, utility)),
     )
     console = _console(quiet)
     with shown_bytes(console, "reading") as watch:
