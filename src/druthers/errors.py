@@ -9,6 +9,8 @@
     ├── UnknownUser          (KeyError)    a user never seen, or retired
     ├── UnknownArm           (KeyError)    an arm never seen, or retired
     ├── InvalidExperiment    (ValueError)  an experiment that cannot be played, or results that are not there
+    ├── InvalidLog           (ValueError)  a log of decisions that breaks its law, or cannot be read
+    ├── NoSupport            (ValueError)  a log that cannot answer what it is asked
     ├── EngineFailure                      tasks could not be carried out where they were sent
     ├── MissingExtra         (ImportError) a part that needs an optional package
     ├── NoPreference                       a policy that does not learn preferences was asked for one
@@ -52,6 +54,14 @@ class InvalidOffer(DruthersError, ValueError):
 
 class InvalidExperiment(DruthersError, ValueError):
     """An experiment cannot be played, or its results are not there."""
+
+
+class InvalidLog(DruthersError, ValueError):
+    """A log of decisions breaks its law, or cannot be read."""
+
+
+class NoSupport(DruthersError, ValueError):
+    """A log cannot answer what it is asked: what would be needed was never tried, or its chance is not known."""
 
 
 class EngineFailure(DruthersError):
