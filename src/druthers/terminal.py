@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from druthers.evaluation import Evaluation, Interval
 from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
 from druthers.experiments.plan import short
 from druthers.experiments.running import Watch
+from druthers.logs import Log
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 14
@@ -157,6 +159,87 @@ def show_comparison(console: Console, pairs: Sequence[tuple[str, str, Paired]], 
         )
     console.print(table)
     console.print("differences of final regret, run by run on the same tapes", style="dim")
+
+
+def show_evaluations(
+    console: Console, log: Log, found: Sequence[Evaluation], refused: Mapping[str, str], level: float
+) -> None:
+    """Print what policies would have been worth: the utility by every estimator, the objectives by the first one."""
+    console.print(str(log)[4:-1])
+    learned, judged = found[0].learned, found[0].judged
+    console.print(f"judged on the last {judged:,} rows" + (f" after learning from {learned:,}" if learned else ""))
+    console.print()
+    first = next(iter(found[0].estimates))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in (first, ""):
+        table.add_column(name, no_wrap=True)
+    for name in ("value", f"{level:.0%} interval", "against the log", f"{level:.0%} interval", "effective rows"):
+        table.add_column(name, justify="right", no_wrap=True)
+    logged = found[0].logged[first]
+    table.add_row("logged", "", _figure(logged.value), _span(logged), "", "", f"{judged:,}")
+    for evaluation in found:
+        for place, (name, estimate) in enumerate(evaluation.estimates.get(first, {}).items()):
+            clear = estimate.gain.low > 0 or estimate.gain.high < 0
+            table.add_row(
+                Text("" if place else evaluation.policy, style="bold"),
+                name,
+                _figure(estimate.value.value),
+                _span(estimate.value),
+                Text(_figure(estimate.gain.value, "+"), style="bold" if clear else ""),
+                _span(estimate.gain, "+"),
+                f"{estimate.effective:,.0f}",
+            )
+    console.print(table)
+    _show_objectives(console, found, first)
+    notes = {f"{name} by {place}": why for name, place, why in _refusals(found)} | dict(refused)
+    for name, why in notes.items():
+        console.print(f"refused, {name}: {why}", style="yellow", soft_wrap=True)
+
+
+def _show_objectives(console: Console, found: Sequence[Evaluation], first: str) -> None:
+    """Print the value of each objective by the estimator that comes first."""
+    outcomes = [outcome for outcome in found[0].estimates if outcome != first]
+    if not outcomes:
+        return
+    name = next(iter(found[0].estimates[first]))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(f"objectives by {name}", no_wrap=True)
+    for label in ("logged", *(evaluation.policy for evaluation in found)):
+        table.add_column(label, justify="right", no_wrap=True)
+    for outcome in outcomes:
+        cells = [Text(_figure(found[0].logged[outcome].value))]
+        for evaluation in found:
+            estimate = evaluation.estimates.get(outcome, {}).get(name)
+            if estimate is None:
+                cells.append(Text(""))
+                continue
+            clear = estimate.gain.low > 0 or estimate.gain.high < 0
+            reach = (estimate.value.high - estimate.value.low) / 2
+            cells.append(Text(f"{_figure(estimate.value.value)} ± {_figure(reach)}", style="bold" if clear else ""))
+        table.add_row(Text(outcome), *cells)
+    console.print()
+    console.print(table)
+    console.print("± half the interval; bold: clearly other than logged, by the paired difference", style="dim")
+
+
+def _refusals(found: Sequence[Evaluation]) -> Iterator[tuple[str, str, str]]:
+    """Yield each refusal once, with its policy and estimator."""
+    for evaluation in found:
+        told: set[str] = set()
+        for place, why in evaluation.refusals.items():
+            if why not in told:
+                told.add(why)
+                yield evaluation.policy, place, why
+
+
+def _figure(value: float, sign: str = "") -> str:
+    """Return a number with about four digits."""
+    digits = max(0, 3 - math.floor(math.log10(max(abs(value), 1e-3)))) if value else 2
+    return f"{value:{sign},.{min(digits, 4)}f}"
+
+
+def _span(interval: Interval, sign: str = "") -> str:
+    return f"{_figure(interval.low, sign)} to {_figure(interval.high, sign)}"
 
 
 def _chance(p: float) -> str:

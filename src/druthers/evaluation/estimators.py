@@ -9,8 +9,8 @@ from typing import NamedTuple
 from druthers.errors import needs
 from druthers.types import Floats
 
-# Normal intervals cover less than they say where fewer rows than these carry the estimate (see docs/logs.md).
-LEAST_EFFECTIVE = 30.0
+# Intervals hold what they say down to about so many rows that carry the estimate (measured: docs/logs.md).
+LEAST_EFFECTIVE = 10.0
 
 
 class Evidence(NamedTuple):
@@ -85,7 +85,8 @@ def snips(evidence: Evidence) -> Floats:
     """
     weights = evidence.weights / evidence.weights.mean()
     value = float((weights * evidence.outcomes).mean())
-    return value + weights * (evidence.outcomes - value)
+    terms: Floats = value + weights * (evidence.outcomes - value)
+    return terms
 
 
 def direct(evidence: Evidence) -> Floats:

@@ -199,9 +199,9 @@ class _Desk:
         rows = slice(self.candidate.cut, None)
         if np.isnan(self._chances).any():
             raise NoSupport(
-                f"{name} needs the chance of every choice, but {self.candidate.name} does not know its own; use replay"
+                f"weights need the chance of every choice, but {self.candidate.name} does not know its own; use replay"
             )
-        weights = np.ones(len(self._judged)) if name == "dm" else self._weights(name)
+        weights = np.ones(len(self._judged)) if name == "dm" else self._weights()
         return weights, self._believed if name in ("dr", "dm") else _nothing(self._judged), rows
 
     @functools.cached_property
@@ -217,9 +217,9 @@ class _Desk:
         believed = believe(make_policy(MODEL, n_objectives=len(self.log.objectives)), self.log, chances)
         return Believed(*(part[cut:] for part in believed))
 
-    def _weights(self, name: str) -> Floats:
+    def _weights(self) -> Floats:
         log, policy = self._judged, self.candidate.name
-        _require_propensities(name, log)
+        _require_propensities(log)
         own = self._chances[log.chosen]
         untried = np.where(log.propensities >= 1.0, 1.0 - own, 0.0)
         if log.chances is not None:
@@ -227,14 +227,14 @@ class _Desk:
             untried = np.maximum(untried, np.add.reduceat(never, log.offer_starts[:-1]))
         if untried.mean() > UNTRIED:
             raise NoSupport(
-                f"{name} needs every arm that {policy} may choose to have had a chance, but in"
+                f"an estimate needs every arm that {policy} may choose to have had a chance, but in"
                 f" {int((untried > 0.0).sum()):,} of {len(log):,} rows it had none; log with exploration > 0"
             )
         weights = own / log.propensities
         mean, error = float(weights.mean()), float(weights.std()) / math.sqrt(len(weights))
         if abs(mean - 1.0) > SURPRISE * error + UNTRIED:
             raise NoSupport(
-                f"{name} needs weights that average 1, but those of {policy} average {mean:.3f} ± {error:.3f}: what it"
+                f"weights must average 1, but those of {policy} average {mean:.3f} ± {error:.3f}: some of what it"
                 " chooses was never tried, or the propensities are not those of the log; log with exploration > 0"
             )
         return weights
@@ -245,29 +245,28 @@ def _nothing(log: Log) -> Believed:
 
 
 def uniform_shares(log: Log) -> Floats:
-    """Return with which chance to keep each row so that, among the kept ones, every offered arm is equally likely.
+    """Return with which chance to keep each row so that every offered arm is logged and kept equally often.
 
-    With q the least chance that any arm had, as a multiple of 1/(number of arms offered), a row whose arm had the
-    chance p is kept with chance (q / offered) / p. A uniformly random log is kept whole.
+    With q the least chance that any arm had, a row whose arm had the chance p is kept with chance q/p. A uniformly
+    random log with offers of one size is kept whole.
     """
-    _require_propensities("replay", log)
-    if log.chances is not None and not np.isnan(log.chances).any():
-        least = float(np.min(log.chances * np.repeat(log.sizes, log.sizes)))
-    else:
-        least = float(np.min(log.propensities * log.sizes))
+    _require_propensities(log)
+    chances = log.propensities if log.chances is None or np.isnan(log.chances).any() else log.chances
+    least = float(chances.min())
     certain = (log.propensities >= 1.0) & (log.sizes > 1)
     if least <= 0.0 or certain.any():
         raise NoSupport(
             "replay needs every offered arm to have had a chance, but in"
             f" {int(certain.sum()) or len(log):,} of {len(log):,} rows some had none; log with exploration > 0"
         )
-    return np.minimum(least / log.sizes / log.propensities, 1.0)
+    shares: Floats = least / log.propensities
+    return shares
 
 
-def _require_propensities(name: str, log: Log) -> None:
+def _require_propensities(log: Log) -> None:
     missing = int(np.isnan(log.propensities).sum())
     if missing:
         raise NoSupport(
-            f"{name} needs the propensity of every decision, but {missing:,} of {len(log):,} rows have none; log with"
-            " a policy that knows its own, or select the rows that have one"
+            f"an estimate needs the propensity of every decision, but {missing:,} of {len(log):,} rows have none;"
+            " log with a policy that knows its own, or select the rows that have one"
         )
