@@ -14,7 +14,7 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
-from druthers.evaluation import Evaluation, Interval
+from druthers.evaluation import Estimate, Evaluation, Interval
 from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
 from druthers.experiments.plan import short
 from druthers.experiments.running import Watch
@@ -176,20 +176,21 @@ def show_evaluations(
     for name in ("value", f"{level:.0%} interval", "against the log", f"{level:.0%} interval", "effective rows"):
         table.add_column(name, justify="right", no_wrap=True)
     logged = found[0].logged[first]
-    table.add_row("logged", "", _figure(logged.value), _span(logged), "", "", f"{judged:,}")
+    table.add_row("logged", "", *_figures(logged), "", "", f"{judged:,}")
     for evaluation in found:
         for place, (name, estimate) in enumerate(evaluation.estimates.get(first, {}).items()):
-            clear = estimate.gain.low > 0 or estimate.gain.high < 0
+            gain, span = _figures(estimate.gain, "+")
             table.add_row(
                 Text("" if place else evaluation.policy, style="bold"),
                 name,
-                _figure(estimate.value.value),
-                _span(estimate.value),
-                Text(_figure(estimate.gain.value, "+"), style="bold" if clear else ""),
-                _span(estimate.gain, "+"),
+                *_figures(estimate.value),
+                Text(gain, style=_emphasis(estimate)),
+                span,
                 f"{estimate.effective:,.0f}",
             )
     console.print(table)
+    if any("replay" in evaluation.estimates.get(first, {}) for evaluation in found):
+        console.print("replay is other: a run from the start, over the rows on which both chose the same", style="dim")
     _show_objectives(console, found, first)
     notes = {f"{name} by {place}": why for name, place, why in _refusals(found)} | dict(refused)
     for name, why in notes.items():
@@ -207,15 +208,15 @@ def _show_objectives(console: Console, found: Sequence[Evaluation], first: str) 
     for label in ("logged", *(evaluation.policy for evaluation in found)):
         table.add_column(label, justify="right", no_wrap=True)
     for outcome in outcomes:
-        cells = [Text(_figure(found[0].logged[outcome].value))]
+        cells = [Text(_figures(found[0].logged[outcome])[0])]
         for evaluation in found:
             estimate = evaluation.estimates.get(outcome, {}).get(name)
             if estimate is None:
                 cells.append(Text(""))
                 continue
-            clear = estimate.gain.low > 0 or estimate.gain.high < 0
             reach = (estimate.value.high - estimate.value.low) / 2
-            cells.append(Text(f"{_figure(estimate.value.value)} ± {_figure(reach)}", style="bold" if clear else ""))
+            value, digits = _figures(estimate.value)[0], _digits(estimate.value.error)
+            cells.append(Text(f"{value} ± {reach:.{digits}f}", style=_emphasis(estimate)))
         table.add_row(Text(outcome), *cells)
     console.print()
     console.print(table)
@@ -232,14 +233,18 @@ def _refusals(found: Sequence[Evaluation]) -> Iterator[tuple[str, str, str]]:
                 yield evaluation.policy, place, why
 
 
-def _figure(value: float, sign: str = "") -> str:
-    """Return a number with about four digits."""
-    digits = max(0, 3 - math.floor(math.log10(max(abs(value), 1e-3)))) if value else 2
-    return f"{value:{sign},.{min(digits, 4)}f}"
+def _figures(found: Interval, sign: str = "") -> tuple[str, str]:
+    """Return a value and its interval, to two digits of the standard error."""
+    value, low, high = (f"{part:{sign},.{_digits(found.error)}f}" for part in (found.value, found.low, found.high))
+    return value, f"{low} to {high}"
 
 
-def _span(interval: Interval, sign: str = "") -> str:
-    return f"{_figure(interval.low, sign)} to {_figure(interval.high, sign)}"
+def _digits(error: float) -> int:
+    return min(max(1 - math.floor(math.log10(error)), 0), 9) if 0.0 < error < math.inf else 3
+
+
+def _emphasis(estimate: Estimate) -> str:
+    return "bold" if estimate.gain.low > 0.0 or estimate.gain.high < 0.0 else ""
 
 
 def _chance(p: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.evaluation.following import IGNORE, LEARN, REPLAY, follow
+from druthers.evaluation.following import IGNORE, LEARN, REPLAY, Followed, follow
 from druthers.logs import Log
 from druthers.policies import Policy, find_policy
 from druthers.types import Floats
@@ -62,21 +62,24 @@ class Fixed:
 
     cut = 0
 
-    def __init__(self, log: Log, policy: Policy) -> None:
+    def __init__(self, log: Log, policy: Policy, seed: int) -> None:
         if policy.n_objectives != len(log.objectives):
             raise InvalidSetting(
                 f"a policy must have the {len(log.objectives)} objectives of the log, but has {policy.n_objectives}"
             )
         self.name = policy.name
-        self._class, self._state = type(policy), policy.state()
+        self._class, self._state, self._seed = type(policy), policy.state(), seed
 
     def chances(self, log: Log) -> Floats:
         """Follow the log."""
-        return follow(self._class.from_state(self._state), log, IGNORE).chances
+        return self._followed(log).chances
 
     def same(self, log: Log, kept: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
         """Follow the log."""
-        return kept & follow(self._class.from_state(self._state), log, IGNORE).same
+        return kept & self._followed(log).same
+
+    def _followed(self, log: Log) -> Followed:
+        return follow(_with_own_chance(self._class.from_state(self._state), self._seed), log, IGNORE)
 
 
 class Learner:
@@ -88,16 +91,16 @@ class Learner:
         for key in settings:
             if key not in known:
                 raise UnknownName.of(f"setting of {family.name}", key, known)
-        arguments: dict[str, Any] = {"n_objectives": len(log.objectives), "seed": seed, **settings}
+        arguments: dict[str, Any] = {"n_objectives": len(log.objectives), **settings}
         if "horizon" in known:
             arguments.setdefault("horizon", len(log))
-        self._family, self._arguments = family, arguments
+        self._family, self._arguments, self._seed = family, arguments, seed
         self._make()  # so that its laws speak before anything is played
         row = int(learn * len(log))
         self.cut = int(np.argmax(log.rounds == log.rounds[row]))  # rounds stay whole
 
     def _make(self) -> Policy:
-        return self._family(**self._arguments)
+        return _with_own_chance(self._family(**self._arguments), self._seed)
 
     def chances(self, log: Log) -> Floats:
         """Learn up to `cut`, then hear only."""
@@ -122,7 +125,15 @@ def make_candidate(log: Log, policy: Evaluated, settings: Mapping[str, Any], lea
         return Learner(log, policy, settings, learn, seed)
     if settings:
         raise InvalidSetting(f"settings are for policies given by name, but got {dict(settings)!r}")
-    return Fixed(log, policy) if isinstance(policy, Policy) else Given(log, policy)
+    return Fixed(log, policy, seed) if isinstance(policy, Policy) else Given(log, policy)
+
+
+def _with_own_chance(policy: Policy, seed: int) -> Policy:
+    """Give a policy chance that no other has: one with the seed of the logging policy would choose what that chose."""
+    noise, coins = np.random.SeedSequence(seed, spawn_key=(5,)).spawn(2)
+    policy._noise = np.random.Generator(np.random.PCG64(noise))
+    policy._coins = np.random.Generator(np.random.PCG64(coins))
+    return policy
 
 
 def _checked(log: Log, policy: Stationary | Floats) -> Floats:

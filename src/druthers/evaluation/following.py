@@ -172,8 +172,8 @@ def follow_rows(
             restore(memory, users[t], saved)
         if t + 1 == users.shape[0] or first_of_round[t + 1]:
             for s in range(begin, t + 1):
-                if feedback == 1 or (feedback == 2 and same[s]):
-                    learn_row(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
+                if (feedback == 1 or (feedback == 2 and same[s])) and told(rewards[s], utilities[s]):
+                    learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
             begin = t + 1
 
 
@@ -214,18 +214,19 @@ def believe_rows(
             predicted[t, 1 + k] = state.arms.means[offers[a + places[t]], k]
         if t + 1 == users.shape[0] or first_of_round[t + 1]:
             for s in range(begin, t + 1):
-                learn_row(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
+                if told(rewards[s], utilities[s]):
+                    learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
             begin = t + 1
 
 
+# Kernels below call no generic one: machine code read from the cache finds only those that it calls itself.
 @kernel
-def learn_row(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    """Learn what came of a decision, if anything is known."""
-    told = not np.isnan(utility)
+def told(reward: Floats, utility: float) -> bool:
+    """Tell whether anything is known of what came of a decision."""
+    known = not np.isnan(utility)
     for k in range(reward.shape[0]):
-        told = told or not np.isnan(reward[k])
-    if told:
-        learn_policy(state, user, arm, reward, utility)
+        known = known or not np.isnan(reward[k])
+    return known
 
 
 @kernel

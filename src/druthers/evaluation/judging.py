@@ -107,7 +107,7 @@ def evaluate(
     level
         Level of the confidence intervals.
     seed
-        Seed of a policy given by name, and of the rows that replay drops to make a log uniform.
+        Seed of the policy's own chance, and of the rows that replay drops to make a log uniform.
 
     Raises
     ------
