@@ -173,19 +173,16 @@ def show_evaluations(
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in (first, ""):
         table.add_column(name, no_wrap=True)
-    for name in ("value", f"{level:.0%} interval", "against the log", f"{level:.0%} interval", "effective rows"):
+    for name in (f"value ± {level:.0%}", f"against the log ± {level:.0%}", "effective rows"):
         table.add_column(name, justify="right", no_wrap=True)
-    logged = found[0].logged[first]
-    table.add_row("logged", "", *_figures(logged), "", "", f"{judged:,}")
+    table.add_row("logged", "", _spread(found[0].logged[first]), "", f"{judged:,}")
     for evaluation in found:
         for place, (name, estimate) in enumerate(evaluation.estimates.get(first, {}).items()):
-            gain, span = _figures(estimate.gain, "+")
             table.add_row(
                 Text("" if place else evaluation.policy, style="bold"),
                 name,
-                *_figures(estimate.value),
-                Text(gain, style=_emphasis(estimate)),
-                span,
+                _spread(estimate.value),
+                Text(_spread(estimate.gain, "+"), style=_emphasis(estimate)),
                 f"{estimate.effective:,.0f}",
             )
     console.print(table)
@@ -208,19 +205,14 @@ def _show_objectives(console: Console, found: Sequence[Evaluation], first: str) 
     for label in ("logged", *(evaluation.policy for evaluation in found)):
         table.add_column(label, justify="right", no_wrap=True)
     for outcome in outcomes:
-        cells = [Text(_figures(found[0].logged[outcome])[0])]
+        cells = [Text(_spread(found[0].logged[outcome]))]
         for evaluation in found:
             estimate = evaluation.estimates.get(outcome, {}).get(name)
-            if estimate is None:
-                cells.append(Text(""))
-                continue
-            reach = (estimate.value.high - estimate.value.low) / 2
-            value, digits = _figures(estimate.value)[0], _digits(estimate.value.error)
-            cells.append(Text(f"{value} ± {reach:.{digits}f}", style=_emphasis(estimate)))
+            cells.append(Text("") if estimate is None else Text(_spread(estimate.value), style=_emphasis(estimate)))
         table.add_row(Text(outcome), *cells)
     console.print()
     console.print(table)
-    console.print("± half the interval; bold: clearly other than logged, by the paired difference", style="dim")
+    console.print("bold: clearly other than logged, by the paired difference", style="dim")
 
 
 def _refusals(found: Sequence[Evaluation]) -> Iterator[tuple[str, str, str]]:
@@ -233,14 +225,10 @@ def _refusals(found: Sequence[Evaluation]) -> Iterator[tuple[str, str, str]]:
                 yield evaluation.policy, place, why
 
 
-def _figures(found: Interval, sign: str = "") -> tuple[str, str]:
-    """Return a value and its interval, to two digits of the standard error."""
-    value, low, high = (f"{part:{sign},.{_digits(found.error)}f}" for part in (found.value, found.low, found.high))
-    return value, f"{low} to {high}"
-
-
-def _digits(error: float) -> int:
-    return min(max(1 - math.floor(math.log10(error)), 0), 9) if 0.0 < error < math.inf else 3
+def _spread(found: Interval, sign: str = "") -> str:
+    """Return a value and half its interval, to two digits of the standard error."""
+    digits = min(max(1 - math.floor(math.log10(found.error)), 0), 9) if 0.0 < found.error < math.inf else 3
+    return f"{found.value:{sign},.{digits}f} ± {found.high - found.value:,.{digits}f}"
 
 
 def _emphasis(estimate: Estimate) -> str:

@@ -14,7 +14,7 @@ from druthers.cli.lab import AsJson, Data, Horizon, Name, Quiet, Seed, Set, load
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, evaluate
 from druthers.evaluation.judging import DEFAULT
-from druthers.experiments.plan import parameters, policy_class
+from druthers.experiments.plan import lively, parameters, policy_class
 from druthers.experiments.running import fresh_policy
 from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
 from druthers.terminal import show_evaluations
@@ -170,7 +170,7 @@ def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[st
         if not owner and not any(key in parameters(policy_class(other)) for other in names):
             raise UnknownName.of("setting", key, known)
         if owner == name or (not owner and key in known):
-            settings[key] = value
+            settings[key] = lively(value)
     return settings
 
 

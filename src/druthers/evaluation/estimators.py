@@ -110,7 +110,7 @@ ESTIMATORS: dict[str, Callable[[Evidence], Floats]] = {
 
 def effective_size(weights: Floats) -> float:
     """Return (sum w)² / sum w², at most the number of rows."""
-    squares = float(weights @ weights)
+    squares = float((weights * weights).sum())
     return float(weights.sum()) ** 2 / squares if squares > 0.0 else 0.0
 
 

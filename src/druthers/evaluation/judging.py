@@ -142,10 +142,11 @@ def evaluate(
             refusals[name] = str(refusal)
             continue
         for k, outcome in enumerate(log.outcomes):
-            values = log.outcome(outcome)[rows]
-            told = ~np.isnan(values)
+            evidence = Evidence(weights, log.outcome(outcome)[rows], *(part[:, k] for part in believed))
+            told = ~np.isnan(evidence.outcomes)
+            if not told.all():
+                evidence = Evidence(*(part[told] for part in evidence))
             if told.any():
-                evidence = Evidence(weights[told], values[told], *(part[told, k] for part in believed))
                 _enter(name, outcome, evidence, level, estimates, refusals)
     if not any(estimates.values()):
         raise NoSupport("; ".join(dict.fromkeys(refusals.values())) or "no row of the log has an outcome")

@@ -57,7 +57,7 @@ class Row:
     def make_policy(self, n_objectives: int, seed: int = 0, **truth: Any) -> Policy:
         """Return a fresh policy of this row; `truth` is for policies that know it."""
         family = policy_class(self.policy)
-        params = {key: _lively(value) for key, value in self.params.items()} | truth
+        params = {key: lively(value) for key, value in self.params.items()} | truth
         if "horizon" in parameters(family):
             params.setdefault("horizon", self.horizon)
         return family(n_objectives=n_objectives, seed=seed, **params)
@@ -347,7 +347,7 @@ def _drawn(values: Any, rng: np.random.Generator) -> Any:
     return float(rng.uniform(low, high))
 
 
-def _lively(value: Any) -> Any:
+def lively(value: Any) -> Any:
     """Return the anchor that a name or a table with a name stands for; anything else as it is."""
     if isinstance(value, str) and value in ANCHORS:
         return make_anchor(value)
