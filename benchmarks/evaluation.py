@@ -20,6 +20,7 @@ import numpy as np
 
 import druthers as dr
 from druthers.environments import Synthetic, Tape
+from druthers.errors import NoSupport
 from druthers.evaluation import evaluate
 from druthers.evaluation.following import LEARN, believe, follow
 from druthers.logs import Log, read_log, record, to_obp, write_dsjson, write_log
@@ -141,7 +142,10 @@ def print_coverage(n_logs: int) -> None:
         for number in range(n_logs):
             tape = SMALL.tape(seed=(9, number), horizon=n_rows)
             log = record(dr.make_policy(name, n_objectives=3, seed=number, exploration=exploration), tape)
-            found = evaluate(log, wise_chances(log, tape), seed=number).estimates
+            try:
+                found = evaluate(log, wise_chances(log, tape), seed=number).estimates
+            except NoSupport:
+                continue
             for k, truth in enumerate(wise_value(tape)):
                 for key, estimate in found.get(log.outcomes[k], {}).items():
                     held[key][k] += estimate.value.low <= truth <= estimate.value.high

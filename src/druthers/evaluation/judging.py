@@ -26,8 +26,8 @@ MODEL = "fisher-pqucb"
 # Chance that a policy gives to what was never tried, on average over rows: rounding leaves less.
 UNTRIED = 1e-9
 
-# Weights average 1 but for chance; so many standard errors are not chance.
-SURPRISE = 6.0
+# Weights average 1 but for chance; this chance of a false alarm is allowed.
+FALSE_ALARM = 1e-6
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,16 @@ class _Desk:
                 f" {int((untried > 0.0).sum()):,} of {len(log):,} rows it had none; log with exploration > 0"
             )
         weights = own / log.propensities
-        mean, error = float(weights.mean()), float(weights.std()) / math.sqrt(len(weights))
-        if abs(mean - 1.0) > SURPRISE * error + UNTRIED:
+        # Bernstein's bound: of weights that average 1 and are at most W, the squares average at most W.
+        largest = float(self._chances.max() / log.propensities.min())
+        part = math.log(2.0 / FALSE_ALARM) * largest / len(log)
+        slack = math.sqrt(2.0 * part) + part / 3.0
+        mean = float(weights.mean())
+        if abs(mean - 1.0) > slack:
             raise NoSupport(
-                f"weights must average 1, but those of {policy} average {mean:.3f} ± {error:.3f}: some of what it"
-                " chooses was never tried, or the propensities are not those of the log; log with exploration > 0"
+                f"weights must average 1, by chance up to {slack:.2f} off, but those of {policy} average {mean:.2f}:"
+                " some of what it chooses was never tried, or the propensities are not those of the log;"
+                " log with exploration > 0"
             )
         return weights
 
