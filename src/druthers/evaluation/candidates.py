@@ -96,8 +96,8 @@ class Learner:
             arguments.setdefault("horizon", len(log))
         self._family, self._arguments, self._seed = family, arguments, seed
         self._make()  # so that its laws speak before anything is played
-        row = int(learn * len(log))
-        self.cut = int(np.argmax(log.rounds == log.rounds[row]))  # rounds stay whole
+        begins = np.flatnonzero(np.diff(log.rounds, prepend=log.rounds[0] - 1))  # rounds stay whole
+        self.cut = int(begins[np.searchsorted(begins, int(learn * len(log)), "right") - 1])
 
     def _make(self) -> Policy:
         return _with_own_chance(self._family(**self._arguments), self._seed)

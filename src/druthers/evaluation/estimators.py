@@ -72,7 +72,7 @@ def ips(evidence: Evidence) -> Floats:
     --------
     >>> import numpy as np
     >>> chosen, other = np.array([2.0, 0.0]), np.zeros(2)
-    >>> ips(Evidence(chosen, np.array([3.0, 5.0]), other, other)).mean()
+    >>> float(ips(Evidence(chosen, np.array([3.0, 5.0]), other, other)).mean())
     3.0
     """
     return evidence.weights * evidence.outcomes
