@@ -14,7 +14,7 @@ import pytest
 from druthers import POLICIES, make_policy
 from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
-from druthers.evaluation import ESTIMATORS, Evidence, estimate, evaluate
+from druthers.evaluation import Evidence, estimate, evaluate
 from druthers.evaluation.following import IGNORE, LEARN, REPLAY, believe, follow
 from druthers.evaluation.weighing import uniform_shares
 from druthers.logs import Log, from_rows, record, to_obp
@@ -76,13 +76,13 @@ class TestEstimators:
                 chosen = list(arms)
                 weights = evaluated[chosen] / logging[chosen]
                 evidence = Evidence(weights, np.array(rewards), np.full(2, evaluated @ model), model[chosen])
-                total += chance * ESTIMATORS[name](evidence).mean()
+                total += chance * estimate(name, evidence).value.value
                 certainty += chance
         assert certainty == pytest.approx(1.0)
         assert total == pytest.approx(evaluated @ success)
 
     def test_definitions(self):
-        weights, outcomes, expected, predicted = evidence = self.drawn()
+        weights, outcomes, expected, predicted, _ = evidence = self.drawn()
         for name, value in (
             ("ips", np.mean(weights * outcomes)),
             ("snips", np.sum(weights * outcomes) / np.sum(weights)),
@@ -106,7 +106,7 @@ class TestEstimators:
     def test_an_exact_model_makes_doubly_robust_the_direct_method(self):
         evidence = self.drawn()
         exact = evidence._replace(predicted=evidence.outcomes)
-        assert np.array_equal(ESTIMATORS["dr"](exact), ESTIMATORS["dm"](exact))
+        assert estimate("dr", exact).value[:2] == estimate("dm", exact).value[:2]
 
     def test_without_a_model_doubly_robust_is_ips(self):
         nothing = np.zeros(50)
@@ -128,6 +128,20 @@ class TestEstimators:
         ]
         jackknife = math.sqrt((len(weights) - 1) * np.var(left_out))
         assert estimate("snips", evidence).value.error == pytest.approx(jackknife, rel=0.01)
+
+    def test_weights_that_were_due_widen_the_interval(self):
+        """Known to be heavier on average than those drawn: as if the missing ones had been there."""
+        evidence = self.drawn()
+        seen = (evidence.weights**2).mean()
+        for name in ("ips", "snips", "dr"):
+            plain, fair, poor = (
+                estimate(name, evidence._replace(squares=squares))
+                for squares in (None, np.full(50, 0.5 * seen), np.full(50, 3.0 * seen))
+            )
+            assert fair.value[:2] == plain.value[:2]
+            assert poor.value.value == plain.value.value
+            assert poor.value.error > 1.2 * plain.value.error
+            assert poor.effective == pytest.approx(50 / (3.0 * seen))
 
     def test_open_bandit_pipeline_finds_the_same(self):
         """Its own figures on the same log, made by benchmarks/pipeline.py."""

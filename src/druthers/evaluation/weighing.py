@@ -38,14 +38,18 @@ class Desk:
         """Return what an estimator may use for each outcome that was observed; refuse what the log cannot tell."""
         log = self._log if name == "replay" else self._judged
         weights = self._agreement() if name == "replay" else self._weights(name)
-        modeled = name in ("dr", "dm")
-        believed = self._believed if modeled else Believed(*np.broadcast_to(0.0, (2, len(log), len(log.outcomes))))
+        squares = self._squares if name in ("dr", "snips", "ips") else None
+        nothing = np.broadcast_to(0.0, (2, len(log), len(log.outcomes)))
+        expected, predicted = self._believed if name in ("dr", "dm") else nothing
         evidence = {}
         for k, outcome in enumerate(log.outcomes):
-            part = Evidence(weights, log.outcome(outcome), *(beliefs[:, k] for beliefs in believed))
-            told = ~np.isnan(part.outcomes)
+            outcomes = log.outcome(outcome)
+            told = ~np.isnan(outcomes)
+            rows = slice(None) if told.all() else told
+            due = None if squares is None else squares[rows]
             if told.any():
-                evidence[outcome] = part if told.all() else Evidence(*(column[told] for column in part))
+                parts = (weights[rows], outcomes[rows], expected[rows, k], predicted[rows, k])
+                evidence[outcome] = Evidence(*parts, squares=due)
         return evidence
 
     def _agreement(self) -> Floats:
@@ -66,6 +70,17 @@ class Desk:
         chances[log.offer_starts[cut] :] = self._chances
         believed = believe(make_policy(MODEL, n_objectives=len(log.objectives)), log, chances)
         return Believed(*(part[cut:] for part in believed))
+
+    @functools.cached_property
+    def _squares(self) -> Floats | None:
+        """What the square of each judged row's weight was to be on average; None where it is not known of all."""
+        logged = self._judged.chances
+        if logged is None or np.isnan(logged).any():
+            return None
+        own = self._chances
+        ratios = np.divide(own * own, logged, out=np.zeros_like(own), where=logged > 0.0)
+        squares: Floats = np.add.reduceat(ratios, self._judged.offer_starts[:-1])
+        return squares
 
     def _weights(self, name: str) -> Floats:
         log, policy = self._judged, self._candidate.name
