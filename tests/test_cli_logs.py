@@ -67,7 +67,7 @@ def test_a_log_is_recorded_as_asked(druthers):
 def test_a_log_without_exploration_says_what_it_cannot_do(druthers):
     code, out, _ = druthers("log", "tiny.toml", "--policy", "s-ucb", "--horizon", "50")
     assert code == 0
-    assert "no other policy can be judged by it; --set exploration=0.1" in " ".join(out.split())
+    assert "its choices were certain: no other policy can be judged by them; add --set exploration=0.1\n" in out
     code, _, err = druthers("evaluate", "log.parquet", "--policy", "prucb")
     assert code == 2
     assert "log with exploration > 0" in err
@@ -98,6 +98,8 @@ def test_evaluate_prints_json(logged):
 
 
 def test_refusals_are_told_beside_what_can_be_said(logged):
+    code, out, _ = logged("log", "tiny.toml", "--policy", "pareto-ts", "--out", "ts.dsjson", "--horizon", "9")
+    assert "it does not know the chances of its choices" in out
     code, out, _ = logged("evaluate", "log.parquet", "--policies", "pareto-ts,prucb")
     assert code == 0
     assert "refused, pareto-ts by dr: weights need the chance of every choice" in out

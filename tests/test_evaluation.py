@@ -439,7 +439,7 @@ class TestEvaluate:
 
     def test_too_few_rows_are_refused(self):
         log = recorded("s-ucb", exploration=0.02)
-        with pytest.raises(NoSupport, match=r"an effective sample of at least 10 rows .* but got \d"):
+        with pytest.raises(NoSupport, match=r"an effective sample of at least 10 rows to hold, but got \d"):
             evaluate(log, "random", learn=0.9, estimators=["ips", "replay"])
 
     def test_replay_keeps_every_arm_equally_often(self):

@@ -187,7 +187,7 @@ def show_evaluations(
             )
     console.print(table)
     if any("replay" in evaluation.estimates.get(first, {}) for evaluation in found):
-        console.print("replay is other: a run from the start, over the rows on which both chose the same", style="dim")
+        console.print("replay: a run of its own, from the start, over the rows where both chose the same", style="dim")
     _show_objectives(console, found, first)
     notes = {f"{name} by {place}": why for name, place, why in _refusals(found)} | dict(refused)
     for name, why in notes.items():

@@ -14,7 +14,7 @@ from druthers.cli.lab import AsJson, Data, Horizon, Name, Quiet, Seed, Set, load
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, evaluate
 from druthers.evaluation.judging import DEFAULT
-from druthers.experiments.plan import lively, parameters, policy_class
+from druthers.experiments.plan import SET_BY_THE_LAB, lively, parameters, policy_class
 from druthers.experiments.running import fresh_policy
 from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
 from druthers.terminal import show_evaluations
@@ -65,12 +65,18 @@ def log_(
         log = record(fresh_policy(row, tape, experiment.seed, run), tape, label=row.label)
     written = _write(log, out, outcome)
     console.print(f"{written:,} decisions of {row.label} in {out}", soft_wrap=True)
-    least = float(np.nanmin(log.propensities)) if not np.isnan(log.propensities).all() else 0.0
-    if least >= 1.0 or np.isnan(log.propensities).any():
-        remedy = "--set exploration=0.1 gives every arm a known chance"
-        console.print(f"its choices were certain or of unknown chance: no other policy can be judged by it; {remedy}")
-    else:
-        console.print(f"least propensity {least:.3g}; next: druthers evaluate {out} --policies fisher-pqucb,random")
+    console.print(_usefulness(log, out), soft_wrap=True)
+
+
+def _usefulness(log: Log, path: Path) -> str:
+    """Return what can be done with a log, or why nothing can."""
+    if np.isnan(log.propensities).any():
+        return "it does not know the chances of its choices: no other policy can be judged by them; log another one"
+    least = float(log.propensities.min())
+    if least >= 1.0:
+        return "its choices were certain: no other policy can be judged by them; add --set exploration=0.1"
+    following = f"; next: druthers evaluate {path} --policies fisher-pqucb,random" if path.suffix == ".parquet" else ""
+    return f"least propensity {least:.3g}{following}"
 
 
 @app.command()
@@ -161,13 +167,15 @@ def evaluate_(
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of one policy: those by its name, and single words that it takes."""
-    known = parameters(policy_class(name))
+    known = [key for key in parameters(policy_class(name)) if key not in SET_BY_THE_LAB]
     settings = {}
     for path, value in chosen.items():
         owner, _, key = path.rpartition(".")
         if owner and owner not in names:
             raise UnknownName.of("policy of a setting", owner, names)
-        if not owner and not any(key in parameters(policy_class(other)) for other in names):
+        if not owner and not any(
+            key in parameters(policy_class(other)) for other in names if key not in SET_BY_THE_LAB
+        ):
             raise UnknownName.of("setting", key, known)
         if owner == name or (not owner and key in known):
             settings[key] = lively(value)

@@ -136,7 +136,8 @@ def evaluate(
                 refusals[f"{name}, {outcome}"] = str(refusal)
     estimates = {outcome: by_name for outcome, by_name in found.items() if by_name}
     if not estimates:
-        raise NoSupport("; ".join(dict.fromkeys(refusals.values())) or "a log must tell what came of its decisions")
+        laws = {why.partition(", but")[0]: why for why in refusals.values()}
+        raise NoSupport("; ".join(laws.values()) or "a log must tell what came of its decisions, but this one does not")
     logged = {outcome: log.outcome(outcome)[candidate.cut :] for outcome in estimates}
     return Evaluation(
         policy=label or candidate.name,
@@ -152,7 +153,7 @@ def _judged(name: str, evidence: Evidence, level: float) -> Estimate:
     found = estimate(name, evidence, level) if evidence.weights.any() else None
     if found is None or (found.effective < LEAST_EFFECTIVE and name != "dm"):
         raise NoSupport(
-            f"{name} needs an effective sample of at least {LEAST_EFFECTIVE:.0f} rows for its interval to hold, but got"
+            f"an interval needs an effective sample of at least {LEAST_EFFECTIVE:.0f} rows to hold, but got"
             f" {found.effective if found else 0.0:.1f} of {len(evidence.weights):,}; log more decisions, or with more"
             " exploration"
         )
