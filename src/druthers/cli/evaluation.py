@@ -167,17 +167,15 @@ def evaluate_(
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of one policy: those by its name, and single words that it takes."""
-    known = [key for key in parameters(policy_class(name)) if key not in SET_BY_THE_LAB]
+    taken = {other: set(parameters(policy_class(other))) - SET_BY_THE_LAB for other in names}
     settings = {}
     for path, value in chosen.items():
         owner, _, key = path.rpartition(".")
         if owner and owner not in names:
             raise UnknownName.of("policy of a setting", owner, names)
-        if not owner and not any(
-            key in parameters(policy_class(other)) for other in names if key not in SET_BY_THE_LAB
-        ):
-            raise UnknownName.of("setting", key, known)
-        if owner == name or (not owner and key in known):
+        if not any(key in taken[other] for other in ([owner] if owner else names)):
+            raise UnknownName.of("setting", key, sorted(set().union(*taken.values())))
+        if owner == name or (not owner and key in taken[name]):
             settings[key] = lively(value)
     return settings
 
