@@ -161,7 +161,7 @@ class Log:
         if len(set(shapes.values())) != 1 or len(self) < 1:
             raise InvalidLog(f"the columns of a log must be equally long, at least one row, but got {shapes}")
         _refuse(self.sizes < 1, "an offer must hold at least one arm", self.sizes)
-        _refuse((self.places < 0) | (self.places >= self.sizes), "the chosen arm must be in the offer", self.places)
+        _refuse((self.places < 0) | (self.places >= self.sizes), "the chosen arm must be in the offer", "has another")
         _refuse(_repeats(self.offer_starts, self.offers, len(self.arm_ids)), "an offer must not repeat an arm")
         _refuse(
             _repeats(self.ranking_starts, self.rankings, len(self.objectives)),
@@ -205,10 +205,10 @@ def _repeats(starts: NDArray[np.int64], values: NDArray[Any], n_values: int) -> 
     return found
 
 
-def _refuse(broken: Any, law: str, values: NDArray[Any] | None = None) -> None:
+def _refuse(broken: Any, law: str, fact: NDArray[Any] | str = "does") -> None:
     if broken.any():
         row = int(broken.argmax())
-        fact = "" if values is None else f" has {values[row].tolist()!r}"
+        told = fact if isinstance(fact, str) else f"has {fact[row].tolist()!r}"
         more = int(broken.sum()) - 1
         others = f" (and {more:,} more)" if more else ""
-        raise InvalidLog(f"{law}, but row {row}{fact or ' does'}{others}")
+        raise InvalidLog(f"{law}, but row {row} {told}{others}")
