@@ -61,11 +61,9 @@ def follow(policy: Policy, log: Log, feedback: int) -> Followed:
     for rows, drawn in _blocks(policy, log):
         shape = rows.stop - rows.start, 2
         coins = policy._coins.random(shape) if policy.exploration else np.ones(shape)
-        arguments = (
-            *(policy._state, feedback, float(policy.exploration), memory, saved),
-            *(*drawn, coins),
-            *(followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]], followed.same[rows]),
-        )
+        chances = followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
+        known = (policy._state, feedback, float(policy.exploration), memory, saved)
+        arguments = (*known, *drawn, coins, chances, followed.same[rows])
         compiled = compiled or bound(follow_rows, *arguments)
         compiled(*arguments)
     return followed
@@ -160,7 +158,7 @@ def follow_rows(
         a, b = starts[t], starts[t + 1]
         heard = said_starts[t + 1] > said_starts[t]
         if heard:
-            if feedback == 2:
+            if feedback == REPLAY:
                 remember(memory, users[t], saved)
             hear_policy(state, users[t], said[said_starts[t] : said_starts[t + 1]])
         if b - a != reasons.shape[1]:
@@ -168,11 +166,11 @@ def follow_rows(
         n_best = score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)
         share_chances(reasons[3], n_best, exploration, chances[a:b])
         same[t] = pick(reasons[3], coins[t], exploration, all_arms) == places[t]
-        if heard and feedback == 2 and not same[t]:
+        if heard and feedback == REPLAY and not same[t]:
             restore(memory, users[t], saved)
         if t + 1 == users.shape[0] or first_of_round[t + 1]:
             for s in range(begin, t + 1):
-                if (feedback == 1 or (feedback == 2 and same[s])) and told(rewards[s], utilities[s]):
+                if (feedback == LEARN or (feedback == REPLAY and same[s])) and told(rewards[s], utilities[s]):
                     learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
             begin = t + 1
 
