@@ -8,6 +8,7 @@ policy whose value is known exactly.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import resource
 import tempfile
@@ -42,6 +43,13 @@ LOGGED = (
 
 
 def large_log(n_rows: int) -> Log:
+    """Return a log of any length, whose rows are drawn by the ten thousand and then come again."""
+    drawn = drawn_log(min(n_rows, 10_000))
+    rows = np.arange(n_rows)
+    return dataclasses.replace(drawn.select(rows % len(drawn)), rounds=rows)
+
+
+def drawn_log(n_rows: int) -> Log:
     """Draw a log of an exploring policy, without playing: rewards and utilities are noise around a truth."""
     rng = np.random.default_rng(0)
     means, preferences = rng.uniform(0.0, 5.0, (40, 20)), rng.uniform(0.0, 5.0, (20, 20))

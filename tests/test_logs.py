@@ -123,14 +123,14 @@ def test_files_of_pandas_and_polars(tmp_path):
     """Categories, large lists and strings, whole numbers for decimals, times without a zone, null for nothing said."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     given = {"user": ["a", "b"], "offer": [["x", "y"], ["y"]], "arm": ["y", "y"], "reward.speed": [1, 2]}
-    given |= {"utility": [3, 4], "ranking": [["speed"], None]}
+    given |= {"utility": [3, 4], "ranking": [["speed"], None], "propensity": [0.2, None], "chances": [[0.8, 0.2], None]}
     frame = pandas.DataFrame(given | {"time": pandas.to_datetime(["2026-01-01", None])})
     frame.astype({"user": "category"}).to_parquet(tmp_path / "pandas.parquet")
     polars.DataFrame(given).cast({"user": polars.Categorical}).write_parquet(tmp_path / "polars.parquet")
     first, second = (list(read_log(tmp_path / f"{name}.parquet").rows()) for name in ("pandas", "polars"))
     assert first[0].pop("time") == datetime(2026, 1, 1)
     assert first == second
-    assert second[0]["ranking"] == ["speed"]
+    assert (second[0]["ranking"], second[0]["chances"]) == (["speed"], [0.8, 0.2])
     assert second[1] | {"round": 0} == {
         **{"round": 0, "user": "b", "offer": ["y"], "ranking": [], "arm": "y", "policy": "logged"},
         **{"utility": 4.0, "reward": {"speed": 2.0}},
@@ -141,8 +141,8 @@ def test_files_that_are_no_logs_are_refused(tmp_path):
     good = {"user": ["a", "b"], "offer": [[1, 2], [3, 1]], "arm": [2, 3], "reward.speed": [0.5, None]}
     for change, message in (
         ({"arm": [2, 2]}, "the chosen arm must be in the offer, but row 1"),
-        ({"arm": [None, 2]}, "the chosen arm must be in the offer, but row 0"),
-        ({"user": ["a", None]}, "must be given in every row, but 1 are not"),
+        ({"arm": [None, 2]}, "must be in every row, but 1 are not"),
+        ({"user": ["a", None]}, "must be in every row, but 1 are not"),
         ({"offer": [[1, 2], [3, 3]]}, "an offer must not repeat an arm, but row 1"),
         ({"offer": [[1, 2], []]}, "an offer must hold at least one arm, but row 1"),
         ({"propensity": [0.5, 1.5]}, r"above 0 and at most 1, but row 1 has 1.5"),

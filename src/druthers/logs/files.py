@@ -17,8 +17,10 @@ from druthers.logs.table import Log
 
 VERSION = 1
 REWARD = "reward."
+KNOWN = ("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "utility", "policy")
+PLAIN = ("users", "offers", "rankings", "places", "propensities", "rewards", "utilities", "policies")
 
-# Rows are written so many at a time, which bounds the memory it takes.
+# Rows are read and written so many at a time, which bounds the memory it takes.
 ROW_GROUP = 1 << 16
 
 
@@ -56,24 +58,96 @@ def read_log(path: str | os.PathLike[str]) -> Log:
     """
     pyarrow, parquet = needs("pyarrow", "lab"), needs("pyarrow.parquet", "lab")
     try:
-        table = parquet.read_table(Path(path))
+        file = parquet.ParquetFile(Path(path))
     except (OSError, pyarrow.ArrowInvalid) as problem:
         raise InvalidLog(f"a log must be a Parquet file, but {path}: {problem}") from None
-    columns = set(table.column_names)
-    objectives = tuple(name.removeprefix(REWARD) for name in table.column_names if name.startswith(REWARD))
-    if not {"user", "offer", "arm"} <= columns or not objectives:
+    try:
+        with file:
+            return _read(file).check()
+    except InvalidLog as problem:
+        raise InvalidLog(f"{problem} (in {path})") from None
+    except (pyarrow.ArrowException, TypeError, ValueError) as problem:
+        raise InvalidLog(f"the columns of a log must be of the documented types, but {path}: {problem}") from None
+
+
+def _read(file: Any) -> Log:
+    names = file.schema_arrow.names
+    objectives = tuple(name.removeprefix(REWARD) for name in names if name.startswith(REWARD))
+    if not {"user", "offer", "arm"} <= set(names) or not objectives:
         raise InvalidLog(
             f"a log must have the columns user, offer, arm and {REWARD}NAME for each objective,"
-            f" but {path} has {', '.join(table.column_names)}"
+            f" but got {', '.join(names)}"
         )
-    if len(table) == 0:
-        raise InvalidLog(f"a log must hold at least one decision, but {path} is empty")
-    try:
-        return _log(table, objectives).check()
-    except (pyarrow.ArrowException, TypeError, ValueError) as problem:
-        if isinstance(problem, InvalidLog):
-            raise
-        raise InvalidLog(f"the columns of a log must be of the documented types, but {path}: {problem}") from None
+    known = (*KNOWN, *(REWARD + name for name in objectives))
+    books = {"user": _Codes(), "arm": _Codes(), "policy": _Codes(), "objective": _Codes(objectives)}
+    parts = [
+        _columns({name: batch[name] for name in batch.schema.names}, objectives, books)
+        for batch in file.iter_batches(ROW_GROUP, columns=[name for name in names if name in known])
+    ]
+    if not parts:
+        raise InvalidLog("a log must hold at least one decision, but there is none")
+    if len(books["objective"]) > len(objectives):
+        other = list(books["objective"])[len(objectives)]
+        raise InvalidLog(f"a ranking must name objectives of the log, {', '.join(objectives)}, but got {other!r}")
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Log(
+        objectives=objectives,
+        user_ids=tuple(books["user"]),
+        arm_ids=tuple(books["arm"]),
+        policy_names=tuple(map(str, books["policy"])),
+        rounds=columns.get("rounds", np.arange(len(columns["users"]))),
+        times=columns.get("times"),
+        offer_starts=np.concatenate([[0], np.cumsum(columns["sizes"])]),
+        ranking_starts=np.concatenate([[0], np.cumsum(columns["lengths"])]),
+        chances=columns.get("chances"),
+        **{name: columns[name] for name in PLAIN},
+    )
+
+
+class _Codes(dict[Hashable, int]):
+    """Numbers for ids, in order of first sight."""
+
+    def __init__(self, known: tuple[str, ...] = ()) -> None:
+        super().__init__(zip(known, range(len(known)), strict=True))
+
+    def of(self, values: Any) -> NDArray[np.int32]:
+        """Return the number of each value."""
+        if values.null_count:
+            raise InvalidLog(f"users, offers, arms and policies must be in every row, but {values.null_count} are not")
+        coded = values.dictionary_encode()
+        numbers = [self.setdefault(value, len(self)) for value in coded.dictionary.to_pylist()]
+        codes: NDArray[np.int32] = np.array(numbers, dtype=np.int32)[coded.indices.to_numpy()]
+        return codes
+
+
+def _columns(batch: dict[str, Any], objectives: tuple[str, ...], books: dict[str, _Codes]) -> dict[str, NDArray[Any]]:
+    """Return the columns of some rows as arrays."""
+    n_rows = len(batch["user"])
+    sizes, offered = _laid_out(batch["offer"])
+    offers = books["arm"].of(offered)
+    lengths, said = _laid_out(batch["ranking"]) if "ranking" in batch else (np.zeros(n_rows, dtype=np.int64), None)
+    columns: dict[str, NDArray[Any]] = {
+        "users": books["user"].of(batch["user"]),
+        "sizes": sizes,
+        "offers": offers,
+        "lengths": lengths,
+        "rankings": np.empty(0, np.int16) if said is None else books["objective"].of(said).astype(np.int16),
+        "places": _places(sizes, offers, books["arm"].of(batch["arm"])),
+        "propensities": _floats(batch.get("propensity"), n_rows),
+        "rewards": np.column_stack([_floats(batch[REWARD + name], n_rows) for name in objectives]),
+        "utilities": _floats(batch.get("utility"), n_rows),
+        "policies": books["policy"].of(batch["policy"]) if "policy" in batch else np.zeros(n_rows, dtype=np.int32),
+    }
+    if "policy" not in batch:
+        books["policy"].setdefault("logged", 0)
+    if "round" in batch:
+        columns["rounds"] = batch["round"].to_numpy(zero_copy_only=False).astype(np.int64)
+    if "time" in batch:
+        stamps = batch["time"].cast(needs("pyarrow", "lab").timestamp("us"))
+        columns["times"] = stamps.to_numpy(zero_copy_only=False)
+    if "chances" in batch:
+        columns["chances"] = _floats(_laid_out(batch["chances"], sizes)[1], len(offers))
+    return columns
 
 
 def _ids(kind: str, ids: tuple[Hashable, ...]) -> Any:
@@ -108,57 +182,14 @@ def _table(log: Log, users: Any, arms: Any) -> Any:
     return pyarrow.table(columns, metadata={"druthers": json.dumps({"log": VERSION})})
 
 
-def _log(table: Any, objectives: tuple[str, ...]) -> Log:
+def _laid_out(lists: Any, sizes: NDArray[np.int64] | None = None) -> tuple[NDArray[np.int64], Any]:
+    """Return the lengths of lists and their entries end to end; null is an empty list, or one of so many nulls."""
     pyarrow, compute = needs("pyarrow", "lab"), needs("pyarrow.compute", "lab")
-    present = {name: table[name].combine_chunks() for name in table.column_names}
-    n_rows = len(table)
-    user_ids, users = _encoded(present["user"])
-    offer_starts, flat = _laid_out(present["offer"])
-    arm_ids, offers = _encoded(flat)
-    chosen = compute.index_in(present["arm"].cast(arm_ids.type), value_set=arm_ids).fill_null(-1).to_numpy()
-    policy_names, policies = _encoded(present.get("policy", pyarrow.array(["logged"] * n_rows)))
-    ranking_starts, rankings = np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int16)
-    if "ranking" in present:
-        ranking_starts, named = _laid_out(present["ranking"])
-        found = compute.index_in(named, value_set=pyarrow.array(objectives, named.type))
-        if found.null_count:
-            raise InvalidLog(f"a ranking must name objectives of the log, {', '.join(objectives)}, but some do not")
-        rankings = found.to_numpy().astype(np.int16)
-    return Log(
-        objectives=objectives,
-        user_ids=tuple(user_ids.to_pylist()),
-        arm_ids=tuple(arm_ids.to_pylist()),
-        policy_names=tuple(policy_names.to_pylist()),
-        rounds=present["round"].to_numpy().astype(np.int64) if "round" in present else np.arange(n_rows),
-        times=_times(present.get("time")),
-        users=users,
-        offer_starts=offer_starts,
-        offers=offers,
-        ranking_starts=ranking_starts,
-        rankings=rankings,
-        places=_places(offer_starts, offers, chosen),
-        propensities=_floats(present.get("propensity"), n_rows),
-        rewards=np.column_stack([_floats(present[REWARD + name], n_rows) for name in objectives]),
-        utilities=_floats(present.get("utility"), n_rows),
-        policies=policies,
-        chances=_floats(_laid_out(present["chances"])[1], len(offers)) if "chances" in present else None,
-    )
-
-
-def _encoded(values: Any) -> tuple[Any, NDArray[np.int32]]:
-    """Return the different values and the number of each entry."""
-    if values.null_count:
-        raise InvalidLog(
-            f"users, offers, arms and policies must be given in every row, but {values.null_count} are not"
-        )
-    coded = values.dictionary_encode()
-    return coded.dictionary, coded.indices.to_numpy().astype(np.int32)
-
-
-def _laid_out(lists: Any) -> tuple[NDArray[np.int64], Any]:
-    """Return the starts of lists and their entries end to end; null is an empty list."""
-    sizes = needs("pyarrow.compute", "lab").list_value_length(lists).fill_null(0).to_numpy()
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), lists.flatten()
+    if sizes is not None and lists.null_count:
+        missing = pyarrow.array([[None] * size for size in sizes.tolist()], pyarrow.list_(lists.type.value_type))
+        lists = compute.coalesce(lists.cast(missing.type), missing)
+    lengths = compute.list_value_length(lists).fill_null(0).to_numpy().astype(np.int64)
+    return lengths, lists.flatten()
 
 
 def _floats(values: Any, length: int) -> NDArray[np.float64]:
@@ -168,18 +199,10 @@ def _floats(values: Any, length: int) -> NDArray[np.float64]:
     return numbers
 
 
-def _times(values: Any) -> NDArray[np.datetime64] | None:
-    if values is None:
-        return None
-    pyarrow = needs("pyarrow", "lab")
-    times: NDArray[np.datetime64] = values.cast(pyarrow.timestamp("us")).to_numpy(zero_copy_only=False)
-    return times
-
-
-def _places(starts: NDArray[np.int64], offers: NDArray[np.int32], chosen: NDArray[Any]) -> NDArray[np.int32]:
+def _places(sizes: NDArray[np.int64], offers: NDArray[np.int32], chosen: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return where in its offer each chosen arm stands, -1 where it does not."""
-    rows = np.repeat(np.arange(len(chosen)), np.diff(starts))
+    rows = np.repeat(np.arange(len(chosen)), sizes)
     places = np.full(len(chosen), -1, dtype=np.int32)
     hits = np.flatnonzero(offers == chosen[rows])[::-1]  # of two, the first one stays
-    places[rows[hits]] = hits - starts[rows[hits]]
+    places[rows[hits]] = hits - (np.cumsum(sizes) - sizes)[rows[hits]]
     return places

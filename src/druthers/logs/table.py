@@ -19,6 +19,9 @@ UTILITY = "utility"
 # Chances are written by others too, in fewer digits perhaps.
 TOLERANCE = 1e-6
 
+# So many rows are checked at a time.
+BLOCK = 1 << 16
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
@@ -197,11 +200,13 @@ def _gathered(starts: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArr
 
 
 def _repeats(starts: NDArray[np.int64], values: NDArray[Any], n_values: int) -> NDArray[np.bool_]:
-    """Tell for each row whether a value occurs in it twice."""
-    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    keys = np.sort(rows * n_values + values)
+    """Tell for each row whether a value occurs in it twice; some rows at a time, which bounds the memory it takes."""
     found = np.zeros(len(starts) - 1, dtype=bool)
-    found[keys[1:][keys[1:] == keys[:-1]] // n_values] = True
+    for first in range(0, len(found), BLOCK):
+        edges = starts[first : first + BLOCK + 1]
+        rows = np.repeat(np.arange(first, first + len(edges) - 1), np.diff(edges))
+        keys = np.sort(rows * n_values + values[edges[0] : edges[-1]])
+        found[keys[1:][keys[1:] == keys[:-1]] // n_values] = True
     return found
 
 
