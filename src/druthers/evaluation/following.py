@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from druthers.policies import Policy
 from druthers.policies.base import _arrays, hear_policy, learn_policy, score_policy
 from druthers.simulation import pick
 from druthers.types import Floats, Integers
+
+# What is kept of users as plain bits, by row, so that it can be copied whatever it means.
+Memory: TypeAlias = tuple[NDArray[np.uint64] | NDArray[np.uint8], ...]
 
 # What a policy does with the feedback in the log.
 IGNORE, LEARN, REPLAY = 0, 1, 2
@@ -56,7 +59,7 @@ def follow(policy: Policy, log: Log, feedback: int) -> Followed:
     """
     followed = Followed(np.empty(len(log.offers)), np.zeros(len(log), dtype=bool))
     memory = _user_memory(policy, log)
-    saved = np.empty(sum(part.shape[1] for part in memory), dtype=np.uint8)
+    saved = np.empty(sum(part.shape[1] for part in memory), dtype=memory[0].dtype)
     compiled = None
     for rows, drawn in _blocks(policy, log):
         shape = rows.stop - rows.start, 2
@@ -92,12 +95,13 @@ def believe(policy: Policy, log: Log, chances: Floats) -> Believed:
     return believed
 
 
-def _user_memory(policy: Policy, log: Log) -> tuple[NDArray[np.uint8], ...]:
-    """Make users and arms known and return the bytes of what is kept of users: one array after the other, by row."""
+def _user_memory(policy: Policy, log: Log) -> Memory:
+    """Make users and arms known and return the bits of what is kept of users: one array after the other, by row."""
     policy.add_arms(log.arm_ids)
     policy.add_users(log.user_ids)
-    arrays = [array for _, array in _arrays(policy._state.users)]
-    return tuple(array.reshape(len(array), -1).view(np.uint8) for array in arrays if array.size)
+    arrays = [array.reshape(len(array), -1) for _, array in _arrays(policy._state.users) if array.size]
+    whole = all(array.shape[1] * array.itemsize % 8 == 0 for array in arrays)
+    return tuple(array.view(np.uint64 if whole else np.uint8) for array in arrays)
 
 
 def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]:
@@ -133,8 +137,8 @@ def follow_rows(
     state: Any,
     feedback: int,
     exploration: float,
-    memory: tuple[NDArray[np.uint8], ...],
-    saved: NDArray[np.uint8],
+    memory: Memory,
+    saved: NDArray[Any],
     users: Integers,
     first_of_round: NDArray[np.bool_],
     starts: Integers,
@@ -248,20 +252,20 @@ def share_chances(scores: Floats, n_best: int, exploration: float, chances: Floa
 
 
 @kernel
-def remember(memory: tuple[NDArray[np.uint8], ...], row: int, saved: NDArray[np.uint8]) -> None:
+def remember(memory: Memory, row: int, saved: NDArray[Any]) -> None:
     """Copy what is kept of a user."""
     place = 0
     for k in range(len(memory)):
-        for j in range(memory[k].shape[1]):
-            saved[place] = memory[k][row, j]
-            place += 1
+        size = memory[k].shape[1]
+        saved[place : place + size] = memory[k][row]
+        place += size
 
 
 @kernel
-def restore(memory: tuple[NDArray[np.uint8], ...], row: int, saved: NDArray[np.uint8]) -> None:
+def restore(memory: Memory, row: int, saved: NDArray[Any]) -> None:
     """Undo what a user said since `remember`."""
     place = 0
     for k in range(len(memory)):
-        for j in range(memory[k].shape[1]):
-            memory[k][row, j] = saved[place]
-            place += 1
+        size = memory[k].shape[1]
+        memory[k][row] = saved[place : place + size]
+        place += size
