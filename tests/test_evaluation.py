@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -221,6 +223,22 @@ class TestFollowing:
         parts = follow(make_policy("mo-pqucb", n_objectives=3), log, LEARN)
         assert np.array_equal(whole.chances, parts.chances)
         assert np.array_equal(whole.same, parts.same)
+
+    @pytest.mark.slow
+    def test_machine_code_from_the_cache_is_whole(self):
+        """In a process that compiles nothing, all that the code calls is found."""
+        code = (
+            "from druthers import make_policy; from druthers.environments import Synthetic\n"
+            "from druthers.logs import record; from druthers.evaluation import evaluate\n"
+            "tape = Synthetic(n_arms=4, n_objectives=3, n_users=2, offered=3).tape(seed=1, horizon=300)\n"
+            "log = record(make_policy('random', n_objectives=3), tape)\n"
+            "print(evaluate(log, 'fisher-pqucb').estimates['utility']['dr'].value.value)"
+        )
+        first, second = (
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+            for _ in range(2)
+        )
+        assert first == second
 
     def test_offers_of_any_size_and_missing_feedback(self):
         rng = np.random.default_rng(5)

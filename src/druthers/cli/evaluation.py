@@ -145,15 +145,14 @@ def evaluate_(
     names = [name.strip() for name in policies.split(",") if name.strip()]
     wanted = [name.strip() for name in estimators.split(",") if name.strip()]
     chosen = dict(read_setting(text) for text in settings or ())
+    console = Console(highlight=False, quiet=as_json)
     found, refused = [], {}
     for name in names:
         family, given = policy_class(name), _settings_of(name, names, chosen)
+        options: dict[str, Any] = {"estimators": wanted, "learn": learn, "level": level, "seed": seed}
         try:
-            found.append(
-                evaluate(
-                    table, family, estimators=wanted, settings=given, label=name, learn=learn, level=level, seed=seed
-                )
-            )
+            with console.status(f"judging {name}; the first time, its machine code is compiled"):
+                found.append(evaluate(table, family, settings=given, label=name, **options))
         except NoSupport as refusal:
             refused[name] = str(refusal)
     if not found:
@@ -162,7 +161,7 @@ def evaluate_(
         content = {"evaluations": [evaluation.plain() for evaluation in found], "refused": refused}
         print(json.dumps(content, indent=1))
         return
-    show_evaluations(Console(highlight=False), table, found, refused, level)
+    show_evaluations(console, table, found, refused, level)
 
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
