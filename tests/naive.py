@@ -683,7 +683,7 @@ def fisher_pqucb(
     def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
         guess = np.where(pulls > 0, mean, means)
         seen = np.maximum(pulls, 1)
-        growth = np.maximum(0.5 * np.log(max(history.rounds, 1) / (len(history.arms) * seen)), 1.0)
+        growth = np.maximum(0.25 * np.log(max(history.rounds, 1) / (len(history.arms) * seen)), 1.0)
         spread = np.where(pulls > 0, growth * within / seen, overall)
         of_reward, of_preference = c**2 @ spread, guess @ np.linalg.solve(matrix, guess)
         share = width / math.sqrt(of_reward + of_preference) if of_reward + of_preference > 0 else 0.0

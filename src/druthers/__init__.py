@@ -10,6 +10,7 @@ A user says which objectives matter most; a policy hears it, chooses, and learns
 """
 
 from druthers.anchors import ANCHORS, Anchor, GroupLasso, Likelihood, Mixture, make_anchor
+from druthers.catalogs import CATALOGS, Catalog, Item
 from druthers.errors import DruthersError
 from druthers.policies import (
     MOOFUL,
@@ -21,6 +22,8 @@ from druthers.policies import (
     SUCB,
     ConUCB,
     FisherPQUCB,
+    FisherPQUCBRobust,
+    FisherUCB,
     Greedy,
     MOPQUCBGLRecipe,
     MOPQUCBRecipe,
@@ -35,12 +38,13 @@ from druthers.policies import (
 from druthers.preferences import HybridEstimator, information_weighted
 from druthers.rankings import as_ranking, log_likelihood, sample_rankings
 from druthers.saving import load, save
-from druthers.types import Decision, Preference, Question
+from druthers.types import Decision, Objective, Preference, Question
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ANCHORS",
+    "CATALOGS",
     "MOOFUL",
     "MOPQUCB",
     "MOPQUCBGL",
@@ -49,17 +53,22 @@ __all__ = [
     "SMOSS",
     "SUCB",
     "Anchor",
+    "Catalog",
     "ConUCB",
     "Decision",
     "DruthersError",
     "FisherPQUCB",
+    "FisherPQUCBRobust",
+    "FisherUCB",
     "Greedy",
     "GroupLasso",
     "HybridEstimator",
+    "Item",
     "Likelihood",
     "MOPQUCBGLRecipe",
     "MOPQUCBRecipe",
     "Mixture",
+    "Objective",
     "Oracle",
     "PRUCBRecipe",
     "ParetoTS",

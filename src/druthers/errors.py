@@ -9,6 +9,7 @@
     ├── UnknownUser          (KeyError)    a user never seen, or retired
     ├── UnknownArm           (KeyError)    an arm never seen, or retired
     ├── InvalidExperiment    (ValueError)  an experiment that cannot be played, or results that are not there
+    ├── InvalidCatalog       (ValueError)  a catalog with mistakes: all of them in one message
     ├── InvalidLog           (ValueError)  a log of decisions that breaks its law, or cannot be read
     ├── NoSupport            (ValueError)  a log that cannot answer what it is asked
     ├── EngineFailure                      tasks could not be carried out where they were sent
@@ -24,7 +25,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -54,6 +55,22 @@ class InvalidOffer(DruthersError, ValueError):
 
 class InvalidExperiment(DruthersError, ValueError):
     """An experiment cannot be played, or its results are not there."""
+
+
+class InvalidCatalog(DruthersError, ValueError):
+    """A catalog breaks its laws.
+
+    Parameters
+    ----------
+    message
+        What is wrong, every mistake on a line of its own.
+    problems
+        The mistakes, one by one.
+    """
+
+    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
 
 
 class InvalidLog(DruthersError, ValueError):

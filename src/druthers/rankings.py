@@ -372,7 +372,7 @@ def sample_rankings(
     length: int | ArrayLike | None = None,
     rounds: int | None = None,
     rng: np.random.Generator,
-    corruption: float = 0.0,
+    corruption: float | ArrayLike = 0.0,
     permutation: Literal["fresh"] | ArrayLike | Adversary = "fresh",
 ) -> RankingSample:
     """Draw rankings exactly from the Plackett-Luce model, some of them corrupted as in section 6.1.
@@ -388,7 +388,7 @@ def sample_rankings(
     rounds
         How many to draw, when `preferences` is a single one.
     corruption
-        Chance that a round's preference is permuted before its ranking is drawn.
+        Chance that a round's preference is permuted before its ranking is drawn, one number or one per round.
     permutation
         How: "fresh" draws a new uniform permutation for each corrupted round; an array is one fixed permutation p
         (objective d gets the weight of objective p[d]), or one per round (rounds, D); a callable is an adaptive
@@ -414,9 +414,10 @@ def sample_rankings(
     if given.size and (given.min() < 0 or given.max() > n_objectives):
         raise InvalidSetting(f"a length must lie between 0 and {n_objectives}, but got {length!r}")
     lengths = np.broadcast_to(given, n_rounds).astype(np.int64)
-    if not 0.0 <= corruption <= 1.0:
-        raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
-    corrupted: NDArray[np.bool_] = np.less(rng.random(n_rounds), corruption)
+    chances = np.asarray(corruption, dtype=np.float64)
+    if chances.shape not in ((), (n_rounds,)) or not np.all((chances >= 0.0) & (chances <= 1.0)):
+        raise InvalidSetting(f"corruption must lie between 0 and 1, one for all rounds or one each, got {corruption!r}")
+    corrupted: NDArray[np.bool_] = np.less(rng.random(n_rounds), chances)
     # The logarithm of an exponential variable is minus a Gumbel variable, drawn at a third of the cost.
     noise = rng.standard_exponential(table.shape)
     np.log(noise, out=noise)

@@ -10,11 +10,22 @@ from numpy.typing import NDArray
 
 from druthers._jit import CACHE, bound, kernel, routine
 from druthers.environments import Chunk, Tape
+from druthers.environments.base import expected_utility, felt_utility
 from druthers.policies import Policy
 from druthers.policies.base import answer_policy, ask_policy, hear_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers
 
-__all__ = ["CACHE", "Played", "Run", "play_by_steps", "play_tape", "simulate", "spread_rounds"]
+__all__ = [
+    "CACHE",
+    "Played",
+    "Run",
+    "expected_utility",
+    "felt_utility",
+    "play_by_steps",
+    "play_tape",
+    "simulate",
+    "spread_rounds",
+]
 
 # Preference errors are averaged over at most so many users, so that measuring costs little however many there are.
 MEASURED_USERS = 100
@@ -162,24 +173,6 @@ def play_by_steps(policy: Policy, tape: Tape) -> Played:
 def chunk_arrays(chunk: Chunk) -> tuple[Any, ...]:
     """Return the arrays of a chunk that a game needs; which queries were corrupted is nobody's business."""
     return (chunk.users, chunk.offers, chunk.orders, chunk.lengths, chunk.reward_noise, chunk.preference_noise)
-
-
-@kernel
-def felt_utility(preference: Floats, noise: Floats, reward: Floats) -> float:
-    """Return the inner product of the instantaneous preference and the reward, summed in order."""
-    utility = 0.0
-    for k in range(preference.shape[0]):
-        utility += (preference[k] + noise[k]) * reward[k]
-    return utility
-
-
-@kernel
-def expected_utility(preference: Floats, mean: Floats) -> float:
-    """Return the inner product of the true preference and the true mean reward, summed in order."""
-    utility = 0.0
-    for k in range(preference.shape[0]):
-        utility += preference[k] * mean[k]
-    return utility
 
 
 @kernel

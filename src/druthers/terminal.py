@@ -9,11 +9,21 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from druthers.data import Built
+from druthers.data.reading import Watch as WatchBytes
 from druthers.evaluation import Estimate, Evaluation, Interval
 from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
 from druthers.experiments.plan import short
@@ -233,6 +243,48 @@ def _spread(found: Interval, sign: str = "") -> str:
 
 def _emphasis(estimate: Estimate) -> str:
     return "bold" if estimate.gain.low > 0.0 or estimate.gain.high < 0.0 else ""
+
+
+@contextlib.contextmanager
+def shown_bytes(console: Console, doing: str) -> Iterator[WatchBytes]:
+    """Show how much of some files is read while the block runs, on a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(doing, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def show_built(console: Console, built: Built) -> None:
+    """Print how a data set came about: what each filter left, what was damaged, what is doubtful, what there is now."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("")
+    for name in ("reviews", "users", f"{built.item}s"):
+        table.add_column(name, justify="right")
+    for step in (*built.steps, *([built.paper] if built.paper else [])):
+        counts = ("" if count is None else f"{count:,}" for count in step[1:])
+        table.add_row(Text(step.step), *counts, style="dim" if step is built.paper else "")
+    console.print(table)
+    console.print()
+    lines = Table.grid(padding=(0, 2, 0, 0))
+    lines.add_column(justify="right", style="dim", no_wrap=True)
+    for title, kinds in (("skipped", built.damaged), ("repaired", built.repaired)):
+        for kind, number in kinds.items():
+            lines.add_row(Text(f"{title} {number:,}"), Text(kind))
+    for note in built.notes:
+        lines.add_row("note", Text(note))
+    for name, array in (("rewards", built.estimates.rewards), ("preferences", built.estimates.preferences)):
+        whose = f"{built.item}s" if name == "rewards" else "users"
+        lines.add_row(name, f"{len(array):,} {whose}, from {array.min():.2f} to {array.max():.2f}")
+    lines.add_row("objectives", Text(", ".join(built.objectives)))
+    console.print(lines)
+    console.print()
 
 
 def _chance(p: float) -> str:

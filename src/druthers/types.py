@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from druthers.errors import InvalidFeedback, InvalidSetting
+
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Ids: TypeAlias = Sequence[Hashable]
@@ -86,6 +88,74 @@ class Decision(NamedTuple):
         return [
             {"arm": self.offer[j], **dict(zip(names, self.reasons[:, j].tolist(), strict=True))} for j in order.tolist()
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """One thing that matters: what it is called, what people say when they mean it, and how it is measured.
+
+    Measured values run from `low` to `high` in a unit of their own, stars or euros; rewards run from 0 to 1, and more
+    is always better.
+
+    Parameters
+    ----------
+    name
+        What it is called, in one or two words.
+    description
+        One sentence about it.
+    synonyms
+        Other words for it.
+    examples
+        Sentences of users who care about it.
+    low, high
+        The range of its values.
+    less_is_better
+        True for costs: prices, distances, waiting times.
+
+    Examples
+    --------
+    >>> price = Objective("price", synonyms=("cheap", "cost"), low=50, high=300, less_is_better=True)
+    >>> price.to_reward(120)
+    0.72
+    >>> price.to_value(0.72)
+    120.0
+    """
+
+    name: str
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+    less_is_better: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InvalidSetting(f"an objective must have a name, but got {self.name!r}")
+        for field in ("synonyms", "examples"):
+            texts = getattr(self, field)
+            if isinstance(texts, str) or not all(isinstance(text, str) and text.strip() for text in texts):
+                raise InvalidSetting(f"{field} of {self.name!r} must be a sequence of texts, but got {texts!r}")
+            object.__setattr__(self, field, tuple(texts))
+        if not -np.inf < self.low < self.high < np.inf:
+            raise InvalidSetting(
+                f"the range of {self.name!r} must be finite with low below high, but got {self.low!r} to {self.high!r}"
+            )
+
+    def to_reward(self, value: float) -> float:
+        """Return the reward of a value: 0 at the bad end of the range, 1 at the good end; NaN stays NaN."""
+        if not np.isnan(value) and not self.low <= value <= self.high:
+            raise InvalidFeedback(
+                f"{self.name!r} must lie between {self.low:g} and {self.high:g}, but got {value!r};"
+                " correct the value or widen the range"
+            )
+        gain = self.high - value if self.less_is_better else value - self.low
+        return float(gain / (self.high - self.low))
+
+    def to_value(self, reward: float) -> float:
+        """Return the value that has this reward; beyond the range for a reward below 0 or above 1, as estimates may."""
+        gain = reward * (self.high - self.low)
+        return float(self.high - gain if self.less_is_better else self.low + gain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ class Tape:
         True mean preferences (N, D).
     permutation
         The permutation of this run, where corruption is by a fixed one.
+    liars
+        Which users (N,) corrupt all their queries.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Tape:
         means: Floats,
         preferences: Floats,
         permutation: Integers,
+        liars: NDArray[np.bool_],
     ) -> None:
         if horizon < 1:
             raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
@@ -75,6 +78,7 @@ class Tape:
         self.means = means
         self.preferences = preferences
         self.permutation = permutation
+        self.liars = liars
         self._said: tuple[NDArray[np.int16], Integers] | None = None
 
     @property
@@ -98,15 +102,25 @@ class Tape:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rounds in order, a few thousand rows at a time."""
-        step = max(1, CHUNK // self.users_per_round)
-        for number, start in enumerate(range(0, self.horizon, step)):
-            rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
-            rounds = min(step, self.horizon - start)
-            chunk = self.environment.draw_chunk(rng, self, rounds)
-            if self._said is not None:
-                rows = slice(start * self.users_per_round, (start + rounds) * self.users_per_round)
-                chunk = chunk._replace(orders=self._said[0][rows], lengths=self._said[1][rows])
-            yield chunk
+        for number in range(-(-self.horizon // self._rounds_per_chunk)):
+            yield self.chunk(number)
+
+    def chunk(self, number: int) -> Chunk:
+        """Return some rounds by their number among the chunks: always the same, whatever was drawn before."""
+        start = number * self._rounds_per_chunk
+        rounds = min(self._rounds_per_chunk, self.horizon - start)
+        if number < 0 or rounds < 1:
+            raise InvalidSetting(f"a chunk must begin before the horizon {self.horizon}, but got number {number!r}")
+        rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
+        chunk = self.environment.draw_chunk(rng, self, rounds)
+        if self._said is None:
+            return chunk
+        rows = slice(start * self.users_per_round, (start + rounds) * self.users_per_round)
+        return chunk._replace(orders=self._said[0][rows], lengths=self._said[1][rows])
+
+    @property
+    def _rounds_per_chunk(self) -> int:
+        return max(1, CHUNK // self.users_per_round)
 
 
 def distinct(rng: np.random.Generator, rows: int, n: int, size: int) -> Integers:
@@ -131,6 +145,24 @@ def deal(chances: Floats, cards: Integers, drawn: Integers) -> None:
             cards[other] = cards[k]
             cards[k] = card
             drawn[row, k] = card
+
+
+@kernel
+def felt_utility(preference: Floats, noise: Floats, reward: Floats) -> float:
+    """Return the inner product of the instantaneous preference and the reward, summed in order."""
+    utility = 0.0
+    for k in range(preference.shape[0]):
+        utility += (preference[k] + noise[k]) * reward[k]
+    return utility
+
+
+@kernel
+def expected_utility(preference: Floats, mean: Floats) -> float:
+    """Return the inner product of the true preference and the true mean reward, summed in order."""
+    utility = 0.0
+    for k in range(preference.shape[0]):
+        utility += preference[k] * mean[k]
+    return utility
 
 
 def upside_down(preferences: Floats) -> Integers:
@@ -194,6 +226,8 @@ class Environment(ABC):
         "fresh" for a new permutation each time, "fixed" for one that is drawn once in a run, "reversed" for the user's
         own order turned upside down, "adaptive" for one that turns what was said so far upside down; or an array for
         a permutation of your own, or an adversary of your own (see `sample_rankings`).
+    liars
+        Share of the users, drawn for each run, whose queries are all corrupted, whatever `corruption` says of others.
     """
 
     name: ClassVar[str]
@@ -209,11 +243,12 @@ class Environment(ABC):
         query_rate: float = 1.0,
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
+        liars: float = 0.0,
     ) -> None:
         for name, value in (("reward_noise", reward_noise), ("preference_noise", preference_noise)):
             if not 0.0 <= value < np.inf:
                 raise InvalidSetting(f"{name} is a variance and must not be negative, but got {value!r}")
-        for name, value in (("query_rate", query_rate), ("corruption", corruption)):
+        for name, value in (("query_rate", query_rate), ("corruption", corruption), ("liars", liars)):
             if not 0.0 <= value <= 1.0:
                 raise InvalidSetting(f"{name} must lie between 0 and 1, but got {value!r}")
         if isinstance(length, str) and length != "random":
@@ -228,6 +263,7 @@ class Environment(ABC):
         self.query_rate = query_rate
         self.corruption = corruption
         self.permutation = permutation
+        self.liars = liars
 
     @abstractmethod
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -247,7 +283,9 @@ class Environment(ABC):
                 f'length must lie between 1 and {means.shape[1]} objectives or be "random", but got {self.length!r}'
             )
         permutation = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,))).permutation(means.shape[1])
-        return Tape(self, seed, horizon, means, preferences, permutation)
+        order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,))).permutation(len(preferences))
+        liars = order < round(self.liars * len(preferences))
+        return Tape(self, seed, horizon, means, preferences, permutation, liars)
 
     def draw_chunk(self, rng: np.random.Generator, tape: Tape, rounds: int) -> Chunk:
         """Draw some rounds."""
@@ -264,9 +302,8 @@ class Environment(ABC):
         if isinstance(permutation, str) and permutation in NAMED_PERMUTATIONS:
             permutation = NAMED_PERMUTATIONS[permutation](tape, preferences)
         # Last, since more is drawn where queries are corrupted: all the rest of a seed's chance is the same.
-        sample = sample_rankings(
-            preferences, length=lengths, rng=rng, corruption=self.corruption, permutation=permutation
-        )
+        corruption = np.where(tape.liars[users], 1.0, self.corruption)
+        sample = sample_rankings(preferences, length=lengths, rng=rng, corruption=corruption, permutation=permutation)
         return Chunk(
             users=users,
             offers=offers,

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in
 from druthers.environments.base import Environment, Permutation
-from druthers.environments.standins import STAND_INS, make_stand_in
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Floats
 
@@ -26,14 +26,15 @@ class Reviews(Environment):
     Parameters
     ----------
     data
-        A folder with the arrays (see `read_folder`), or "tripadvisor" or "beeradvocate": the folder of that name
-        under `DRUTHERS_DATA` if there is one, else a simulated stand-in. `source` says which it was.
+        A folder with the arrays (see `read_folder`); "tripadvisor" or "beeradvocate" for the folder of that name under
+        `DRUTHERS_DATA`, or a simulated stand-in where that is not set; "hotels" or "beers" for the stand-in in any
+        case. `source` says which it was.
     rewards
         Instead of a folder: mean rewards (K, D), or per user (N, K, D), of which the average over users is taken; an
         array or an .npy file.
     preferences
         With `rewards`: weights of the users (N, D); an array or an .npy file.
-    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
+    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation, liars
         As in `Environment`.
 
     Examples
@@ -59,6 +60,7 @@ class Reviews(Environment):
         query_rate: float = 1.0,
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
+        liars: float = 0.0,
     ) -> None:
         super().__init__(
             users_per_round=users_per_round,
@@ -69,11 +71,12 @@ class Reviews(Environment):
             query_rate=query_rate,
             corruption=corruption,
             permutation=permutation,
+            liars=liars,
         )
         if data is not None and rewards is None and preferences is None:
             means, weights, kind = find_data(data)
         elif data is None and rewards is not None and preferences is not None:
-            means, weights, kind = _array(rewards, "rewards"), _array(preferences, "preferences"), "own"
+            means, weights, kind = _array(rewards, "rewards"), _array(preferences, "preferences"), "own data"
         else:
             raise InvalidSetting("review data must be given either as `data` or as `rewards` and `preferences`")
         if means.ndim == 3:
@@ -87,7 +90,7 @@ class Reviews(Environment):
         self.preferences = preferences
         self._truth = np.ascontiguousarray(means), np.ascontiguousarray(weights)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in self._truth)).hexdigest()[:12]
-        self.source = f"{kind} data {digest}" if kind != "simulated" else f"simulated stand-in for {data}"
+        self.source = f"{kind} {digest}" if kind.endswith(" data") else kind
 
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and weights (N, D): the same for every run, the items in an order of its own.
@@ -101,13 +104,15 @@ class Reviews(Environment):
 def find_data(data: str | Path) -> tuple[Floats, Floats, str]:
     """Return rewards, preferences and what they are, from a folder, or by name from `DRUTHERS_DATA` or a stand-in."""
     home = os.environ.get(DATA_VARIABLE)
-    if data in STAND_INS:
+    if isinstance(data, str) and data in STAND_INS:
+        return *make_stand_in(data), f"simulated {data}"
+    if isinstance(data, str) and data in STANDS_FOR:
         if home is None:
-            return *make_stand_in(str(data)), "simulated"
-        return *read_folder(Path(home) / data), str(data)
+            return *make_stand_in(STANDS_FOR[data]), f"simulated stand-in for {data}"
+        return *read_folder(Path(home) / data), f"{data} data"
     if not Path(data).is_dir():
-        raise UnknownName.of("folder or data set", str(data), STAND_INS)
-    return *read_folder(Path(data)), Path(data).name
+        raise UnknownName.of("folder or data set", str(data), (*STANDS_FOR, *STAND_INS))
+    return *read_folder(Path(data)), f"{Path(data).name} data"
 
 
 def read_folder(folder: Path) -> tuple[Floats, Floats]:

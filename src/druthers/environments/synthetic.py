@@ -25,7 +25,7 @@ class Synthetic(Environment):
         Largest mean reward and weight.
     preference_law
         "uniform" for weights uniform on [0, scale]; "dirichlet" for weights that sum to scale.
-    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation
+    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation, liars
         As in `Environment`.
 
     Examples
@@ -53,6 +53,7 @@ class Synthetic(Environment):
         query_rate: float = 1.0,
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
+        liars: float = 0.0,
     ) -> None:
         super().__init__(
             users_per_round=users_per_round,
@@ -63,6 +64,7 @@ class Synthetic(Environment):
             query_rate=query_rate,
             corruption=corruption,
             permutation=permutation,
+            liars=liars,
         )
         for name, value in (("n_arms", n_arms), ("n_objectives", n_objectives), ("n_users", n_users), ("scale", scale)):
             if not value > 0:

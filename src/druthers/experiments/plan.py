@@ -269,6 +269,8 @@ def experiment_names() -> list[str]:
 def load_experiment(source: str | Path) -> Experiment:
     """Read an experiment by its name or from a file.
 
+    A data folder of the environment that begins with a dot is looked for from the folder of the file.
+
     Examples
     --------
     >>> load_experiment("synthetic").horizon
@@ -285,6 +287,9 @@ def load_experiment(source: str | Path) -> Experiment:
         raise InvalidExperiment(f"an experiment file must be readable, but {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidExperiment(f"an experiment must be valid TOML, but {path}: {error}") from None
+    environment = content.get("environment")
+    if isinstance(environment, dict) and str(environment.get("data", "")).startswith("."):
+        environment["data"] = str((path.parent / environment["data"]).resolve())
     return Experiment.of(content, path.stem)
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from druthers.errors import UnknownName
 from druthers.policies.base import Policy
 from druthers.policies.conucb import ConUCB
-from druthers.policies.fisher import FisherPQUCB
+from druthers.policies.fisher import FisherPQUCB, FisherUCB
 from druthers.policies.linear import MOOFUL
 from druthers.policies.pareto import ParetoTS, ParetoUCB
 from druthers.policies.pqucb import MOPQUCB, MOPQUCBGL, PRUCB, Greedy
 from druthers.policies.recipes import MOPQUCBGLRecipe, MOPQUCBRecipe, PRUCBRecipe
 from druthers.policies.scalarized import SMOSS, SUCB
+from druthers.policies.trust import FisherPQUCBRobust
 from druthers.policies.yardsticks import Oracle, Random
 
 POLICIES: dict[str, type[Policy]] = {
@@ -29,6 +30,8 @@ POLICIES: dict[str, type[Policy]] = {
         MOPQUCB,
         MOPQUCBGL,
         FisherPQUCB,
+        FisherPQUCBRobust,
+        FisherUCB,
         PRUCBRecipe,
         MOPQUCBRecipe,
         MOPQUCBGLRecipe,
@@ -75,6 +78,8 @@ __all__ = [
     "SUCB",
     "ConUCB",
     "FisherPQUCB",
+    "FisherPQUCBRobust",
+    "FisherUCB",
     "Greedy",
     "MOPQUCBGLRecipe",
     "MOPQUCBRecipe",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from druthers._jit import implements, kernel, routine
-from druthers._matrices import add_rank_one, factor, inverse, norms, solve_transposed, solve_upper
+from druthers._matrices import add_rank_one, inverse, norms
 from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
 from druthers.policies.base import (
@@ -21,24 +21,12 @@ from druthers.policies.base import (
     observe,
     score_policy,
 )
+from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, utility_variance
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
 from druthers.types import Floats, Integers, Preference
 
-# A precision that stands for knowing nothing: of the level of a preference, and of a regression before it starts.
-NOTHING = 1e-6
-# A user's own first guess of the noise in utilities: this share of their mean square, worth one utility.
-FIRST_GUESS = 0.1
-# How many utilities the noise around the line through the anchor is worth, beside the noise around the regression.
-COARSE_WEIGHT = 4.0
-# Noise below this share of the mean square utility counts as this much: with none at all nothing could be weighed.
-LEAST_NOISE = 1e-6
-# Units of utilities that are tried against those of rankings, and by how much twice the log-evidence must rise.
-UNIT_STEP = 1.5
-UNIT_STEPS = 12
-UNIT_GATE = 16.0
-FIRST_FIT = 8
 # The reward bonus of an arm seen less often than the average one grows with this times the logarithm of how much less.
-GROWTH = 0.5
+GROWTH = 0.25
 
 
 class FisherSettings(NamedTuple):
@@ -77,6 +65,15 @@ class FisherState(NamedTuple):
     users: FisherUsers
 
 
+class DeafState(NamedTuple):
+    """The same for a policy that hears no rankings."""
+
+    settings: FisherSettings
+    clock: Floats
+    arms: Arms
+    users: FisherUsers
+
+
 class FisherPQUCB(Policy):
     """Rankings and utilities weighed by their Fisher information, with noise scales learned on the way.
 
@@ -84,7 +81,7 @@ class FisherPQUCB(Policy):
     and h the sums of rr'/|r|^2 and gr/|r|^2 over a user's utilities g, H the information of the anchor, s_p^2 the
     estimated variance of a utility per |r|^2 and s_r^2 that of rewards, M = G/s_p^2 + H + prior, the estimate is
     c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width sqrt(mean'M^-1 mean
-    + sum c^2 s_r^2 max(1, ln(t/(KN))/2)/N), utility and one standard deviation of it, or more where an arm was seen
+    + sum c^2 s_r^2 max(1, ln(t/(KN))/4)/N), utility and one standard deviation of it, or more where an arm was seen
     less than others. Arms never seen come first.
 
     Parameters
@@ -114,7 +111,7 @@ class FisherPQUCB(Policy):
     name = "fisher-pqucb"
     hears = True
     learns_preference = True
-    State = FisherState
+    State: ClassVar[Any] = FisherState
 
     def __init__(
         self,
@@ -184,108 +181,27 @@ class FisherPQUCB(Policy):
         return utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor), variances[0]
 
 
-@routine
-def utility_variance(products: Floats, root: Floats, feedbacks: float, anchor: Floats) -> float:
-    """Return s_p^2, the variance of a user's utilities per |reward|^2, from all that the user felt.
+class FisherUCB(FisherPQUCB):
+    """Fisher-PQUCB that hears nothing: what is learned from feedback alone, with the same prior and the same bonuses.
 
-    The residuals of the regression have feedbacks - D degrees of freedom. Until there are enough, the residuals
-    around the best point of the plane through the anchor and the constant help out, with feedbacks - 2; these also hold
-    what the anchor gets wrong. Both are functions of sums, so the order of feedback does not matter.
+    The yardstick for how much rankings are worth, and for how much wrong ones may cost; its parameters are those of
+    `FisherPQUCB` that concern feedback.
     """
-    size = anchor.shape[0]
-    energy = float(products[size, size])
-    if not energy > 0.0:
-        return 1.0
-    # Inner products, in the metric of the feedback, of the constant, the anchor and the utilities.
-    both = constant = along = level = told = 0.0
-    for k in range(size):
-        row = 0.0
-        row_anchor = 0.0
-        for j in range(size):
-            row += products[k, j]
-            row_anchor += products[k, j] * anchor[j]
-        constant += row
-        both += row_anchor
-        along += row_anchor * anchor[k]
-        level += products[k, size]
-        told += products[k, size] * anchor[k]
-    rest = energy
-    if constant > 1e-9 * feedbacks:
-        rest -= level * level / constant
-        told -= both * level / constant
-        left = along - both * both / constant
-        if left > 1e-9 * feedbacks:  # else there is no anchor to speak of
-            rest -= told * told / left
-    mean_square = energy / feedbacks
-    coarse = (FIRST_GUESS * mean_square + max(rest, 0.0)) / (1.0 + max(feedbacks - 2.0, 0.0))
-    residual = float(root[size, size] ** 2)
-    fine = (COARSE_WEIGHT * coarse + residual) / (COARSE_WEIGHT + max(feedbacks - size, 0.0))
-    return float(max(fine, LEAST_NOISE * mean_square))
 
+    name = "fisher-ucb"
+    hears = False
+    State: ClassVar[Any] = DeafState
 
-@routine
-def believe(
-    products: Floats,
-    variance: float,
-    anchor: Floats,
-    information: Floats,
-    unit: float,
-    ridge: float,
-    pull: float,
-    estimate: Floats,
-    root: Floats,
-) -> float:
-    """Write the estimate and the upper factor of M = G/variance + H + ridge (I - 11'/D) + (nearly nothing) I.
-
-    The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor, of c/unit.
-    Returns minus twice the logarithm of the evidence, the probability of the utilities given the rankings, up to what
-    does not depend on the unit.
-    """
-    size = estimate.shape[0]
-    weight = 1.0 / variance
-    told = 1.0 / (unit * unit)
-    ridge *= told
-    total = 0.0
-    for k in range(size):
-        value = pull * anchor[k]
-        for j in range(size):
-            value += information[k, j] * anchor[j]
-            root[k, j] = weight * products[k, j] + told * information[k, j] - ridge / size
-        total += weight * products[k, k] + told * information[k, k]
-        estimate[k] = weight * products[k, size] + value / unit
-    floor = NOTHING + 1e-11 * total  # the second keeps the factor from failing where utilities are nearly exact
-    for k in range(size):
-        root[k, k] += ridge + floor
-    if not factor(root, root):  # an anchor of someone's own may bring an information that is none
-        for k in range(size):
-            for j in range(size):
-                root[k, j] = 0.0
-            root[k, k] = np.sqrt(total + ridge + floor)
-    solve_transposed(root, estimate)
-    surprise = 2.0 * (size - 1) * np.log(unit)
-    for k in range(size):
-        surprise += 2.0 * np.log(root[k, k]) - estimate[k] * estimate[k]
-    solve_upper(root, estimate)
-    return float(surprise)
-
-
-@routine
-def fit_unit(
-    products: Floats, variance: float, anchor: Floats, information: Floats, ridge: float, pull: float
-) -> float:
-    """Return the unit of utilities with the largest evidence, or 1 where that is not clearly more likely."""
-    size = anchor.shape[0]
-    estimate = np.empty(size)
-    root = np.empty((size, size))
-    best = believe(products, variance, anchor, information, 1.0, ridge, pull, estimate, root) - UNIT_GATE
-    unit = 1.0
-    for step in range(-UNIT_STEPS, UNIT_STEPS + 1):
-        trial = UNIT_STEP**step
-        surprise = believe(products, variance, anchor, information, trial, ridge, pull, estimate, root)
-        if surprise < best:
-            best = surprise
-            unit = trial
-    return unit
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        ridge: float = 0.5,
+        width: float = 1.0,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration, ridge=ridge, width=width)
 
 
 @kernel
@@ -396,7 +312,7 @@ def _hear(state: Any, user: int, ranking: Integers) -> None:
 
 
 @routine
-def _take_in(
+def take_in(
     arms: Arms, clock: Floats, arm: int, reward: Floats, utility: float, products: Floats, root: Floats
 ) -> float:
     """Learn about rewards, their noise and the user's preference; return how many utilities entered, 1 or 0."""
@@ -439,11 +355,16 @@ def _take_in(
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     users = state.users
     products = users.products[user]
-    added = _take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
+    added = take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
     users.feedbacks[user] += added
     count = int(users.feedbacks[user])
     if added > 0.0 and count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
         anchor = users.anchor.estimate[user]
         variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
         information = users.anchor.information[user]
-        users.unit[user] = fit_unit(products, variance, anchor, information, state.settings.ridge, state.settings.pull)
+        ridge, pull = state.settings.ridge, state.settings.pull
+        users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, 0.0)
+
+
+implements(score_policy, DeafState)(_score)
+implements(learn_policy, DeafState)(_learn)

@@ -37,6 +37,8 @@ _KNOWN = {
     "mo-pqucb-recipe": ("blue", "solid", "o"),
     "mo-pqucb": ("blue", "dashed", "s"),
     "fisher-pqucb": ("teal", "solid", "o"),
+    "fisher-pqucb-robust": ("indigo", "solid", "s"),
+    "fisher-ucb": ("teal", "dotted", "^"),
     "mo-pqucb-gl-recipe": ("purple", "solid", "D"),
     "mo-pqucb-gl": ("purple", "dashed", "^"),
     "prucb-recipe": ("green", "solid", "v"),
@@ -52,7 +54,7 @@ _KNOWN = {
     "oracle": ("black", "dashdot", "D"),
 }
 # Hues that no known policy has, for every other label.
-_FREE = ("indigo", "rose", "olive", "brown")
+_FREE = ("rose", "olive", "brown")
 
 
 class Style(NamedTuple):

@@ -1,0 +1,226 @@
+"""A catalog: what can be recommended and what matters about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from druthers.catalogs import beers, hotels
+from druthers.catalogs.checking import FORMAT, find_problems
+from druthers.catalogs.files import SUFFIXES, read_content, write_content
+from druthers.errors import InvalidCatalog, InvalidFeedback, UnknownArm, UnknownName, choices
+from druthers.types import Floats, Objective
+
+# The catalogs that come along, made when they are asked for; all of them are simulated.
+CATALOGS = {"hotels": hotels.content, "beers": beers.content}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that can be recommended.
+
+    Parameters
+    ----------
+    id
+        What it is known by, never to change.
+    name
+        What it is called; its id by default.
+    description
+        One sentence about it.
+    values
+        What is known of it: objective name to measured value, in the objective's own range. What is not known is
+        left out.
+    details
+        Further facts to show, such as a city.
+    """
+
+    id: str
+    name: str = ""
+    description: str = ""
+    values: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.id)
+        for table in ("values", "details"):
+            object.__setattr__(self, table, MappingProxyType(dict(getattr(self, table))))
+
+    def __hash__(self) -> int:
+        """Items are equal only if their ids are."""
+        return hash(self.id)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what copies and pickles are made from; a read-only table can be neither."""
+        return type(self), (self.id, self.name, self.description, dict(self.values), dict(self.details))
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Objectives and items, checked: what a service recommends, and what its users may ask for.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    objectives
+        What matters, in the order of rankings and reward vectors.
+    items
+        What can be recommended.
+    description
+        One sentence about it.
+    simulated
+        True if its items are invented, which is said wherever they are shown.
+
+    Examples
+    --------
+    >>> inns = Catalog(
+    ...     name="inns",
+    ...     objectives=[Objective("clean", low=1, high=5), Objective("price", low=50, high=300, less_is_better=True)],
+    ...     items=[Item("mill", "The Mill", values={"clean": 4, "price": 120}), Item("barn", values={"price": 60})],
+    ... )
+    >>> inns.rewards("mill"), inns.rewards("barn")
+    (array([0.75, 0.72]), array([ nan, 0.96]))
+    >>> inns.ranking(["price", "clean"])
+    (1, 0)
+    """
+
+    name: str
+    objectives: Sequence[Objective]
+    items: Sequence[Item] = ()
+    description: str = ""
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "objectives", tuple(self.objectives))
+        object.__setattr__(self, "items", tuple(self.items))
+        _require_sound(self.content(), "this is not a catalog")
+
+    @classmethod
+    def load(cls, source: str | Path) -> Catalog:
+        """Return a catalog from a TOML or JSON file, or one that comes along by its name, such as "hotels".
+
+        Examples
+        --------
+        >>> Catalog.load("hotels").items[0].name
+        'The Amberwick'
+        """
+        path = Path(source)
+        if str(source) in CATALOGS and path.suffix not in SUFFIXES:
+            return cls.from_content(CATALOGS[str(source)]())
+        if path.suffix not in SUFFIXES and not path.exists():
+            raise UnknownName.of("catalog", str(source), CATALOGS)
+        content = read_content(path)
+        if isinstance(content, dict):
+            content.setdefault("name", path.stem)
+        return cls.from_content(content, source=str(source))
+
+    @classmethod
+    def from_content(cls, content: Any, *, source: str = "this") -> Catalog:
+        """Return the catalog of a file's content: tables, lists, texts and numbers; `source` names it in errors."""
+        _require_sound(content, f"{source} is not a catalog")
+        return cls(
+            name=content["name"],
+            objectives=tuple(Objective(**table) for table in content["objectives"]),
+            items=tuple(Item(**table) for table in content.get("items", ())),
+            description=content.get("description", ""),
+            simulated=content.get("simulated", False),
+        )
+
+    def content(self) -> dict[str, Any]:
+        """Return what a file of this catalog says; what has its default is left out."""
+        whole = {"format": FORMAT, **_told(self)}
+        whole["objectives"] = [_told(objective) for objective in self.objectives]
+        whole["items"] = [_told(item) for item in self.items]
+        return {key: value for key, value in whole.items() if key != "items" or value}
+
+    def save(self, path: str | Path) -> None:
+        """Write the catalog to a file whose name ends in .toml or .json; `load` gives an equal one back."""
+        write_content(self.content(), Path(path))
+
+    @property
+    def n_objectives(self) -> int:
+        """How many objectives there are."""
+        return len(self.objectives)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the items, in order."""
+        return tuple(self._items)
+
+    def item(self, id: str) -> Item:
+        """Return the item with this id."""
+        if id not in self._items:
+            raise UnknownArm(
+                f"an item must be in the catalog {self.name!r}, but got {id!r}; {choices(id, self._items)}"
+            )
+        return self._items[id]
+
+    def index(self, objective: str) -> int:
+        """Return the place of an objective, by its name, in rankings and rewards."""
+        if objective not in self._places:
+            raise UnknownName.of(f"objective of {self.name!r}", objective, self._places)
+        return self._places[objective]
+
+    def ranking(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the ranking that lists these objectives, most important first."""
+        return tuple(self.index(name) for name in names)
+
+    def rewards(self, id: str) -> Floats:
+        """Return what is known of an item as a reward vector: 0 to 1, more is better, NaN where nothing is known."""
+        return self.to_rewards(self.item(id).values)
+
+    def to_rewards(self, values: Mapping[str, float]) -> Floats:
+        """Return a reward vector from values by objective name; NaN for those left out."""
+        rewards = np.full(self.n_objectives, np.nan)
+        for name, value in values.items():
+            place = self.index(name)
+            rewards[place] = self.objectives[place].to_reward(value)
+        return rewards
+
+    def to_values(self, rewards: Sequence[float] | Floats) -> dict[str, float]:
+        """Return values by objective name from a reward vector; what is NaN is left out."""
+        if len(rewards) != self.n_objectives:
+            raise InvalidFeedback(f"a reward must have {self.n_objectives} entries, but got {len(rewards)}")
+        return {
+            objective.name: objective.to_value(float(reward))
+            for objective, reward in zip(self.objectives, rewards, strict=True)
+            if not np.isnan(reward)
+        }
+
+    @cached_property
+    def _items(self) -> dict[str, Item]:
+        return {item.id: item for item in self.items}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {objective.name: place for place, objective in enumerate(self.objectives)}
+
+
+def _told(value: Catalog | Objective | Item) -> dict[str, Any]:
+    """Return the fields that do not have their default."""
+    told = {}
+    for part in fields(value):
+        entry = getattr(value, part.name)
+        default = part.default_factory() if part.default_factory is not MISSING else part.default
+        if entry != default:
+            told[part.name] = _plain(entry)
+    return told
+
+
+def _plain(entry: Any) -> Any:
+    if isinstance(entry, Mapping):
+        return dict(entry)
+    return list(entry) if isinstance(entry, tuple) else entry
+
+
+def _require_sound(content: object, verdict: str) -> None:
+    problems = find_problems(content)
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise InvalidCatalog("\n  ".join([f"{verdict}, {count}:", *problems]), problems)

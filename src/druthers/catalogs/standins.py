@@ -1,0 +1,162 @@
+"""Simulated hotels, beers and users, drawn by fixed laws from summary facts about real reviews."""
+
+from __future__ import annotations
+
+import math
+import random
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from druthers.types import Floats
+
+# Any would do: the laws, not the seed, make the stand-ins alike to what they stand for.
+SEED = 2026
+LOWEST, HIGHEST = 1.0, 5.0
+
+
+class StandIn(NamedTuple):
+    """Facts that a stand-in is made from: moments of the real data, rounded, and nothing that leads back to a row.
+
+    Attributes
+    ----------
+    objectives
+        The aspects that reviews rate from 1 to 5.
+    n_items, n_users
+        How many there are.
+    means, spreads
+        Mean and standard deviation of each aspect over the items.
+    halo
+        Correlation of each aspect with the quality that all of them share: good items are good in everything.
+    tail
+        How far bad items fall behind compared with how far good ones stand out; 0 where both are alike.
+    evenness
+        How much less the aspects of a good item differ from each other than those of a bad one.
+    weights
+        Mean weight of each aspect in the overall rating.
+    level_spread
+        How much the users' sums of weights differ, as a standard deviation of the logarithm.
+    weight_spreads
+        How much users differ about each aspect, one aspect compared with another.
+    focus, focus_spread
+        Median distance of a user's weights from the mean weights, and the standard deviation of its logarithm.
+    least_weight
+        No weight is smaller; minus infinity where users may care against an aspect.
+    """
+
+    objectives: tuple[str, ...]
+    n_items: int
+    n_users: int
+    means: tuple[float, ...]
+    spreads: tuple[float, ...]
+    halo: tuple[float, ...]
+    tail: float
+    evenness: float
+    weights: tuple[float, ...]
+    level_spread: float
+    weight_spreads: tuple[float, ...]
+    focus: float
+    focus_spread: float
+    least_weight: float
+
+
+STAND_INS = {
+    "hotels": StandIn(
+        objectives=("cleanliness", "location", "rooms", "service", "sleep quality", "value"),
+        n_items=62,
+        n_users=10,
+        means=(4.2, 4.4, 3.95, 3.95, 4.0, 3.7),
+        spreads=(0.40, 0.38, 0.47, 0.38, 0.38, 0.40),
+        halo=(0.85, 0.55, 0.90, 0.83, 0.85, 0.70),
+        tail=0.2,
+        evenness=0.3,
+        weights=(0.2, 0.2, 0.2, 0.2, 0.2, 0.2),
+        level_spread=0.3,
+        weight_spreads=(0.80, 0.35, 0.50, 0.30, 0.50, 0.45),
+        focus=0.75,
+        focus_spread=0.65,
+        least_weight=-math.inf,
+    ),
+    "beers": StandIn(
+        objectives=("appearance", "aroma", "palate", "taste"),
+        n_items=167,
+        n_users=14,
+        means=(4.05, 4.05, 4.05, 4.1),
+        spreads=(0.31, 0.27, 0.30, 0.31),
+        halo=(0.91, 0.86, 0.95, 0.97),
+        tail=0.5,
+        evenness=0.05,
+        weights=(0.08, 0.11, 0.28, 0.55),
+        level_spread=0.015,
+        weight_spreads=(0.04, 0.09, 0.08, 0.13),
+        focus=0.16,
+        focus_spread=0.5,
+        least_weight=0.01,
+    ),
+}
+
+# The real data sets of the paper, and what is played where they are absent.
+STANDS_FOR = {"tripadvisor": "hotels", "beeradvocate": "beers"}
+
+
+def make_stand_in(name: str, *, seed: int = SEED) -> tuple[Floats, Floats]:
+    """Return mean ratings (K, D) and weights of users (N, D): always the same, and nobody's real ratings.
+
+    The order of the policies follows from the laws, not from the seed: another seed gives other items and users.
+
+    Examples
+    --------
+    >>> ratings, weights = make_stand_in("hotels")
+    >>> ratings.shape, weights.shape
+    ((62, 6), (10, 6))
+    """
+    facts = STAND_INS[name]
+    rng = random.Random(seed)  # its numbers are promised to stay the same in all versions of Python
+    return draw_ratings(facts, rng), draw_weights(facts, rng)
+
+
+def draw_ratings(facts: StandIn, rng: random.Random) -> Floats:
+    """Return the mean ratings of items: a quality that all aspects share, and a part of each aspect's own.
+
+    Rounded as ratings are shown, which also makes them the same on every machine.
+    """
+    rank = normal_scores(facts.n_items, rng)
+    quality = with_tail(rank, facts.tail)
+    unevenness = np.exp(-facts.evenness * rank)
+    unevenness /= np.sqrt(np.mean(unevenness**2))
+    own = np.stack([unevenness * normal_scores(facts.n_items, rng) for _ in facts.objectives], axis=1)
+    halo = np.array(facts.halo)
+    standard = halo * quality[:, None] + np.sqrt(1.0 - halo**2) * own
+    ratings: Floats = np.clip(np.array(facts.means) + np.array(facts.spreads) * standard, LOWEST, HIGHEST).round(2)
+    return ratings
+
+
+def draw_weights(facts: StandIn, rng: random.Random) -> Floats:
+    """Return the weights of users: the mean weights, more or less of all of them, and a direction of each user's own.
+
+    Directions neither add to the sum of a user's weights nor, over all users, to an aspect.
+    """
+    level = np.exp(facts.level_spread * normal_scores(facts.n_users, rng))
+    focus = facts.focus * np.exp(facts.focus_spread * normal_scores(facts.n_users, rng))
+    own = np.stack([spread * normal_scores(facts.n_users, rng) for spread in facts.weight_spreads], axis=1)
+    own -= own.mean(axis=1, keepdims=True)
+    own *= (focus / np.sqrt(np.sum(own**2, axis=1)))[:, None]
+    own -= own.mean(axis=0)
+    weights: Floats = np.maximum(np.outer(level, facts.weights) + own, facts.least_weight).round(2)
+    return weights
+
+
+def normal_scores(n: int, rng: random.Random) -> Floats:
+    """Return n evenly spaced quantiles of the normal law in random order: chance decides who, not how much."""
+    quantile = NormalDist().inv_cdf
+    return np.array([score for _, score in sorted((rng.random(), quantile((k + 0.5) / n)) for k in range(n))])
+
+
+def with_tail(scores: Floats, tail: float) -> Floats:
+    """Stretch normal scores downward: minus a log-normal law, with mean 0 and variance 1 as before."""
+    if tail == 0.0:
+        return scores
+    square = math.exp(tail**2)
+    stretched: Floats = (math.sqrt(square) - np.exp(-tail * scores)) / math.sqrt((square - 1.0) * square)
+    return stretched

@@ -1,0 +1,118 @@
+"""Data folders: two tables that environments read, the facts behind them and, for one's own data, an experiment."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from druthers.errors import InvalidSetting
+from druthers.types import Floats
+
+FACTS = "facts.json"
+
+
+def require_free(folder: Path) -> None:
+    """Refuse a folder that holds anything but what was built before."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InvalidSetting(f"data are written to a folder, but {folder} is a file; name another")
+    there = sorted(path.name for path in folder.iterdir())
+    if there and FACTS not in there:
+        raise InvalidSetting(
+            f"a data folder must be new, empty or built before, but {folder} holds {there[0]}; name another"
+        )
+
+
+def write_folder(folder: Path, files: Mapping[str, str]) -> None:
+    """Write a folder of text files, whole or not at all; one that was built before is replaced."""
+    require_free(folder)
+    folder = folder.resolve()
+    draft, old = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex}") for _ in range(2))
+    try:
+        draft.mkdir(parents=True)
+        for name, text in files.items():
+            with (draft / name).open("w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+        if folder.exists():
+            folder.rename(old)
+        draft.rename(folder)
+    except OSError as error:
+        raise InvalidSetting(f"data must be written to a folder that can be made, but: {error}") from None
+    finally:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        for leftover in (draft, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def as_csv(what: str, names: Sequence[str], objectives: Sequence[str], array: Floats) -> str:
+    """Return a table with a line of names first; numbers come back bit for bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(as_csv("item", ["Inn, the"], ["clean", "quiet"], np.array([[4.0, 0.1]])), end="")
+    item,clean,quiet
+    "Inn, the",4.0,0.1
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([what, *objectives])
+    writer.writerows([name, *values] for name, values in zip(names, array.tolist(), strict=True))
+    return text.getvalue()
+
+
+def as_json(facts: Mapping[str, Any]) -> str:
+    """Return facts as JSON to be read by people: long lists have one line for each entry."""
+    parts = []
+    for key, value in facts.items():
+        body = _compact(value)
+        if isinstance(value, list) and value:
+            body = "[\n  " + ",\n  ".join(map(_compact, value)) + "\n ]"
+        elif isinstance(value, dict) and value:
+            lines = (f"{_compact(name)}: {_compact(entry)}" for name, entry in value.items())
+            body = "{\n  " + ",\n  ".join(lines) + "\n }"
+        parts.append(f" {_compact(key)}: {body}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+# No constant in it is chosen for the data: what a newcomer can believe at once.
+EXPERIMENT = """title = {title}
+horizon = 5000
+runs = 10
+
+[environment]
+name = "reviews"
+data = "."                 # the folder of this file
+reward_noise = {reward_noise}      # variances, estimated from the ratings
+preference_noise = {preference_noise}
+
+[policies.fisher-pqucb]
+[policies.mo-pqucb-recipe]
+[policies.prucb-recipe]
+[policies.conucb]
+[policies.mo-oful]
+[policies.s-ucb]
+[policies.random]
+"""
+
+
+def as_experiment(title: str, reward_noise: float, preference_noise: float) -> str:
+    """Return an experiment that compares policies on the data of its folder."""
+    noises = (f"{noise if math.isfinite(noise) else 0.5:.4g}" for noise in (reward_noise, preference_noise))
+    return EXPERIMENT.format(title=_compact(title), reward_noise=next(noises), preference_noise=next(noises))

@@ -1,0 +1,163 @@
+"""What rankings and utilities say together, each weighed by the information it carries."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from druthers._jit import routine
+from druthers._matrices import factor, solve_transposed, solve_upper
+from druthers.types import Floats
+
+# A precision that stands for knowing nothing: of the level of a preference, and of a regression before it starts.
+NOTHING = 1e-6
+# A user's own first guess of the noise in utilities: this share of their mean square, worth one utility.
+FIRST_GUESS = 0.1
+# How many utilities the noise around the line through the anchor is worth, beside the noise around the regression.
+COARSE_WEIGHT = 4.0
+# Noise below this share of the mean square utility counts as this much: with none at all nothing could be weighed.
+LEAST_NOISE = 1e-6
+# Units of utilities that are tried against those of rankings, and by how much twice the log-evidence must rise.
+UNIT_STEP = 1.5
+UNIT_STEPS = 12
+UNIT_GATE = 16.0
+FIRST_FIT = 8
+
+
+@routine
+def utility_variance(products: Floats, root: Floats, feedbacks: float, anchor: Floats) -> float:
+    """Return s_p^2, the variance of a user's utilities per |reward|^2, from all that the user felt.
+
+    The residuals of the regression have feedbacks - D degrees of freedom. Until there are enough, the residuals
+    around the best point of the plane through the anchor and the constant help out, with feedbacks - 2; these also hold
+    what the anchor gets wrong. Both are functions of sums, so the order of feedback does not matter.
+    """
+    size = anchor.shape[0]
+    energy = float(products[size, size])
+    if not energy > 0.0:
+        return 1.0
+    # Inner products, in the metric of the feedback, of the constant, the anchor and the utilities.
+    both = constant = along = level = told = 0.0
+    for k in range(size):
+        row = 0.0
+        row_anchor = 0.0
+        for j in range(size):
+            row += products[k, j]
+            row_anchor += products[k, j] * anchor[j]
+        constant += row
+        both += row_anchor
+        along += row_anchor * anchor[k]
+        level += products[k, size]
+        told += products[k, size] * anchor[k]
+    rest = energy
+    if constant > 1e-9 * feedbacks:
+        rest -= level * level / constant
+        told -= both * level / constant
+        left = along - both * both / constant
+        if left > 1e-9 * feedbacks:  # else there is no anchor to speak of
+            rest -= told * told / left
+    mean_square = energy / feedbacks
+    coarse = (FIRST_GUESS * mean_square + max(rest, 0.0)) / (1.0 + max(feedbacks - 2.0, 0.0))
+    residual = float(root[size, size] ** 2)
+    fine = (COARSE_WEIGHT * coarse + residual) / (COARSE_WEIGHT + max(feedbacks - size, 0.0))
+    return float(max(fine, LEAST_NOISE * mean_square))
+
+
+@routine
+def believe(
+    products: Floats,
+    variance: float,
+    anchor: Floats,
+    information: Floats,
+    unit: float,
+    ridge: float,
+    pull: float,
+    estimate: Floats,
+    root: Floats,
+) -> None:
+    """Write the estimate and the upper factor of M = G/variance + H + ridge (I - 11'/D) + (nearly nothing) I.
+
+    The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor, of c/unit.
+    """
+    size = estimate.shape[0]
+    told = 1.0 / (unit * unit)
+    for k in range(size):
+        value = pull * anchor[k]
+        for j in range(size):
+            value += information[k, j] * anchor[j]
+            root[k, j] = told * information[k, j]
+        estimate[k] = value / unit
+    combine(products, variance, told * ridge, estimate, root)
+
+
+@routine
+def combine(products: Floats, variance: float, ridge: float, estimate: Floats, root: Floats) -> None:
+    """Add utilities and the prior to what rankings say, of which `root` holds the information and `estimate` the pull.
+
+    Both are replaced: by the factor of the whole information, and by the estimate.
+    """
+    size = estimate.shape[0]
+    weight = 1.0 / variance
+    total = 0.0
+    for k in range(size):
+        for j in range(size):
+            root[k, j] += weight * products[k, j] - ridge / size
+        total += root[k, k] + ridge / size
+        estimate[k] += weight * products[k, size]
+    floor = NOTHING + 1e-11 * total  # the second keeps the factor from failing where utilities are nearly exact
+    for k in range(size):
+        root[k, k] += ridge + floor
+    if not factor(root, root):  # an anchor of someone's own may bring an information that is none
+        for k in range(size):
+            for j in range(size):
+                root[k, j] = 0.0
+            root[k, k] = np.sqrt(total + ridge + floor)
+    solve_transposed(root, estimate)
+    solve_upper(root, estimate)
+
+
+@routine
+def surprise(root: Floats, estimate: Floats) -> float:
+    """Return ln |M| - c'Mc for a factor R of M: minus twice the log-evidence, up to what M and c do not depend on."""
+    size = estimate.shape[0]
+    total = 0.0
+    product = 1.0
+    for k in range(size):
+        along = 0.0
+        for j in range(k, size):
+            along += root[k, j] * estimate[j]
+        total -= along * along
+        product *= root[k, k]
+        if product < 1e-150 or product > 1e150:  # one logarithm for several factors
+            total += 2.0 * np.log(product)
+            product = 1.0
+    return float(total + 2.0 * np.log(product))
+
+
+@routine
+def fit_unit(
+    products: Floats,
+    variance: float,
+    anchor: Floats,
+    information: Floats,
+    ridge: float,
+    pull: float,
+    handicap: float,
+) -> float:
+    """Return the unit of utilities with the largest evidence, or 1 where that is not clearly more likely.
+
+    `handicap` is by how much twice the log-evidence is higher already for another reason than the unit.
+    """
+    size = anchor.shape[0]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    believe(products, variance, anchor, information, 1.0, ridge, pull, estimate, root)
+    best = surprise(root, estimate) - UNIT_GATE - handicap
+    unit = 1.0
+    for step in range(-UNIT_STEPS, UNIT_STEPS + 1):
+        trial = UNIT_STEP**step
+        believe(products, variance, anchor, information, trial, ridge, pull, estimate, root)
+        value = surprise(root, estimate) + 2.0 * (size - 1) * np.log(trial)
+        if value < best:
+            best = value
+            unit = trial
+    return unit

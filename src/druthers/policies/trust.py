@@ -1,0 +1,466 @@
+"""Fisher-PQUCB that doubts what it hears: rankings are trusted as far as they foretell what users feel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from druthers._jit import implements, kernel, routine
+from druthers._matrices import factor, inverse, solve_transposed
+from druthers.anchors.base import hear_anchor, is_power_of_two
+from druthers.anchors.contamination import honesty, uniform_losses
+from druthers.anchors.mixture import Mixture
+from druthers.policies.base import Arms, hear_policy, learn_policy, score_policy
+from druthers.policies.belief import FIRST_FIT, NOTHING, combine, fit_unit, surprise, utility_variance
+from druthers.policies.fisher import FisherPQUCB, FisherSettings, fisher_scores, take_in
+from druthers.policies.linear import add_distances
+from druthers.rankings import loss
+from druthers.types import Floats, Integers, Preference
+
+# How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
+# an infinite one it says nothing.
+SLACKS = (0.0, 0.25, 1.0, 4.0, np.inf)
+# Readings of the rankings: the main voice, the main voice upside down, the rival voice; and not at all.
+MAIN, CONTRARY, RIVAL, SILENT = 0, 1, 2, 3
+# Log-odds against a reading before anything is felt, compared with taking the main voice at its word.
+AGAINST_SLACK = 1.0
+AGAINST_CONTRARY = 4.0
+# The noise in utilities may be the estimate, which doubtful rankings inflate, or these times less.
+NOISES = (1.0, 0.5, 0.25)
+# A rival is listened to from so many rankings on. Fewer rankings speak against it, but not more than so much: most of
+# what is said may be wrong.
+LEAST_RIVAL = 3
+AGAINST_RIVAL = 4.0
+# After so many utilities trust is weighed at every such multiple only.
+OFTEN = 64
+SELDOM = 8
+
+
+class DoubtingUsers(NamedTuple):
+    """Each user's feedback, the two voices, and what is believed of them.
+
+    As in `FisherUsers`; `rival` hears the rankings that the main voice does not explain. `trust` holds the
+    probabilities of the readings, `open` the part of the first two that is taken without slack, `tempered` and
+    `pulled` the information and pull of all the rest, and `noise` by how much the estimated noise is divided.
+    """
+
+    feedbacks: Floats
+    products: Floats
+    root: Floats
+    unit: Floats
+    anchor: Any
+    rival: Any
+    trust: Floats
+    open: Floats
+    tempered: Floats
+    pulled: Floats
+    noise: Floats
+
+
+class DoubtingState(NamedTuple):
+    """All that the policy knows; `clock` as in `FisherState`."""
+
+    settings: FisherSettings
+    clock: Floats
+    arms: Arms
+    users: DoubtingUsers
+
+
+class Trust(NamedTuple):
+    """How a user's rankings are read: the probabilities of four readings, which sum to one.
+
+    `word` takes them at their word, perhaps loosely; `contrary` upside down; `rival` believes those that the others
+    contradict; `nothing` ignores them all.
+    """
+
+    word: float
+    contrary: float
+    rival: float
+    nothing: float
+
+
+class FisherPQUCBRobust(FisherPQUCB):
+    """Fisher-PQUCB for rankings that may be wrong, each, often or always, without being told how often.
+
+    Use it where rankings come from text, from several people or from people who mistake the scale. The `Mixture`
+    anchor finds rankings that do not fit the rest; a second one listens to those as a rival voice. What utilities
+    reveal then decides between readings: the main voice, the same upside down, the rival, each exact or with some
+    slack, or none of them. Readings are weighed by their probability given the utilities, so that honest rankings
+    count almost as in `fisher-pqucb`, and rankings that foretell nothing count nothing.
+
+    Parameters
+    ----------
+    ridge, width
+        As in `FisherPQUCB`.
+    anchor
+        The `Mixture` of the main voice and of the rival; `Mixture(ridge=ridge)` by default.
+
+    Examples
+    --------
+    >>> policy = FisherPQUCBRobust(n_objectives=2)
+    >>> policy.add_arms(["inn"])
+    >>> policy.hear("ada", (0, 1))
+    >>> rewards, utilities = [[1, 5], [5, 1], [2, 4], [4, 2], [0, 5], [5, 0]], [26, 10, 21, 13, 26, 5]
+    >>> for reward, utility in zip(rewards, utilities, strict=True):
+    ...     policy.learn("ada", "inn", reward, utility)
+    >>> bool(np.argmax(policy.preference("ada").weights) == 1)
+    True
+    """
+
+    name = "fisher-pqucb-robust"
+    State: ClassVar[Any] = DoubtingState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        ridge: float = 0.5,
+        width: float = 1.0,
+        anchor: Mixture | None = None,
+    ) -> None:
+        super().__init__(
+            n_objectives=n_objectives,
+            seed=seed,
+            exploration=exploration,
+            ridge=ridge,
+            width=width,
+            anchor=Mixture(ridge=ridge) if anchor is None else anchor,
+        )
+
+    def _fresh_users(self, n_users: int) -> Any:
+        plain = super()._fresh_users(n_users)
+        trust, taken = np.zeros((n_users, 4)), np.zeros((n_users, 2))
+        trust[:, MAIN] = taken[:, MAIN] = 1.0
+        return DoubtingUsers(
+            *plain,
+            rival=self.anchor.rows(n_users, self.n_objectives),
+            trust=trust,
+            open=taken,
+            tempered=np.zeros((n_users, self.n_objectives, self.n_objectives)),
+            pulled=np.zeros((n_users, self.n_objectives)),
+            noise=np.ones(n_users),
+        )
+
+    def _preference(self, row: int) -> Preference:
+        size = self.n_objectives
+        weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
+        believe_voices(self._state.users, self._state.settings, row, weights, root)
+        inverse(root, covariance)
+        return Preference(weights=weights, covariance=covariance)
+
+    def _distances(self, truths: Floats) -> tuple[float, float]:
+        rows = np.array([self._users.rows[user] for user in range(len(truths))])
+        return mean_voice_misses(self._state, rows, truths)
+
+    def noise(self, user: Hashable) -> tuple[float, Floats]:
+        """Return the noise as estimated: variance of a utility per |reward|^2 of this user, of rewards (D,) of all."""
+        variance, variances = super().noise(user)
+        return variance / float(self._state.users.noise[self._users.rows.get(user, 0)]), variances
+
+    def trust(self, user: Hashable) -> Trust:
+        """Return how the rankings of a user are read.
+
+        Examples
+        --------
+        >>> FisherPQUCBRobust(n_objectives=2).trust("ada")
+        Trust(word=1.0, contrary=0.0, rival=0.0, nothing=0.0)
+        """
+        word, contrary, rival, nothing = self._state.users.trust[self._users.rows.get(user, 0)].tolist()
+        return Trust(word, contrary, rival, nothing)
+
+
+@routine
+def listen(
+    voice: Floats, information: Floats, slack: float, unit: float, pull: float, kept: Floats, drawn: Floats
+) -> bool:
+    """Write the information and the pull of a voice that may be off by `slack` more in each weight.
+
+    (J^+ + slack I)^-1 is (I - (I + slack J)^-1)/slack: all of J without slack, nothing with an infinite one. Returns
+    False where J is no information.
+    """
+    size = voice.shape[0]
+    scale = 1.0 / (unit * unit)
+    if slack == np.inf:
+        for k in range(size):
+            drawn[k] = 0.0
+            for j in range(size):
+                kept[k, j] = 0.0
+        return True
+    if slack > 0.0:
+        root = np.empty((size, size))
+        for k in range(size):
+            for j in range(size):
+                root[k, j] = slack * information[k, j]
+            root[k, k] += 1.0
+        if not factor(root, root):
+            return False
+        inverse(root, kept)
+        for k in range(size):
+            for j in range(size):
+                kept[k, j] = -kept[k, j] / slack
+            kept[k, k] += 1.0 / slack
+    for k in range(size):
+        value = pull * voice[k] if slack == 0.0 else 0.0
+        for j in range(size):
+            if slack == 0.0:
+                kept[k, j] = information[k, j]
+            value += kept[k, j] * voice[j]
+            kept[k, j] *= scale
+        drawn[k] = value / unit
+    return True
+
+
+@routine
+def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
+    """Return ln |L| - b'L^-1 b of a reading's own information L, ridge included, and pull b."""
+    size = pull.shape[0]
+    root = np.empty((size, size))
+    whitened = np.empty(size)
+    for k in range(size):
+        whitened[k] = pull[k]
+        for j in range(size):
+            root[k, j] = information[k, j] - ridge / size
+        root[k, k] += ridge + NOTHING
+    if not factor(root, root):
+        return -np.inf
+    solve_transposed(root, whitened)
+    total = 0.0
+    for k in range(size):
+        total += 2.0 * np.log(root[k, k]) - whitened[k] * whitened[k]
+    return total
+
+
+@routine
+def judge(products: Floats, variance: float, kept: Floats, drawn: Floats, ridge: float, sign: float) -> float:
+    """Return minus twice the log-probability of the utilities, if a reading with this information and pull is true."""
+    size = drawn.shape[0]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    feedbacks = 0.0
+    for k in range(size):
+        feedbacks += products[k, k]  # rewards were scaled to length one
+        estimate[k] = sign * drawn[k]
+        for j in range(size):
+            root[k, j] = kept[k, j]
+    combine(products, variance, ridge, estimate, root)
+    return float(surprise(root, estimate) + feedbacks * np.log(variance) + products[size, size] / variance)
+
+
+@routine
+def weigh_voices(
+    products: Floats,
+    variance: float,
+    voices: Floats,
+    informations: Floats,
+    rival_odds: float,
+    unit: float,
+    ridge: float,
+    pull: float,
+    trust: Floats,
+    taken: Floats,
+    tempered: Floats,
+    pulled: Floats,
+) -> tuple[float, float]:
+    """Write the probabilities of all readings of a user's rankings given the utilities, and what follows from them.
+
+    `voices` (2, D) are the main one and the rival; `rival_odds` are the log-odds of the rival before utilities, minus
+    infinity where there is none. Returns by how much the estimated noise is to be divided, and by how much twice the
+    log-probability of the utilities is higher than if the main voice were taken at its word.
+    """
+    size = voices.shape[1]
+    kept = np.zeros((2, len(SLACKS), size, size))
+    drawn = np.zeros((2, len(SLACKS), size))
+    scores = np.full((3, len(SLACKS), len(NOISES)), np.inf)
+    ridge /= unit * unit
+    for reading in range(3):
+        voice = 1 if reading == RIVAL else 0
+        sign = -1.0 if reading == CONTRARY else 1.0
+        against = AGAINST_CONTRARY if reading == CONTRARY else 0.0
+        if reading == RIVAL:
+            against = -rival_odds
+        if against == np.inf:
+            continue
+        for level in range(len(SLACKS)):
+            if SLACKS[level] == np.inf and reading != MAIN:
+                continue  # not to listen at all is one reading
+            told, pull_of = kept[voice, level], drawn[voice, level]
+            if reading != CONTRARY and not listen(
+                voices[voice], informations[voice], SLACKS[level], unit, pull, told, pull_of
+            ):
+                continue
+            before = prior_surprise(told, pull_of, ridge) - 2.0 * against
+            if 0.0 < SLACKS[level] < np.inf:
+                before -= 2.0 * AGAINST_SLACK
+            for n in range(len(NOISES)):
+                scores[reading, level, n] = judge(products, variance * NOISES[n], told, pull_of, ridge, sign) - before
+    return average(scores, kept, drawn, trust, taken, tempered, pulled)
+
+
+@routine
+def average(
+    scores: Floats, kept: Floats, drawn: Floats, trust: Floats, taken: Floats, tempered: Floats, pulled: Floats
+) -> tuple[float, float]:
+    """Weigh readings by exp(-score/2) and write what they say on average; return as `weigh_voices` does."""
+    size = pulled.shape[0]
+    lowest = np.inf
+    for reading in range(3):
+        for level in range(len(SLACKS)):
+            for n in range(len(NOISES)):
+                lowest = min(lowest, scores[reading, level, n])
+    plain = scores[MAIN, 0, 0] - lowest
+    total = 0.0
+    precision = 0.0
+    for reading in range(3):
+        for level in range(len(SLACKS)):
+            for n in range(len(NOISES)):
+                scores[reading, level, n] = np.exp(-0.5 * (scores[reading, level, n] - lowest))
+                total += scores[reading, level, n]
+                precision += scores[reading, level, n] / NOISES[n]
+    for k in range(4):
+        trust[k] = 0.0
+    for k in range(size):
+        pulled[k] = 0.0
+        for j in range(size):
+            tempered[k, j] = 0.0
+    for reading in range(3):
+        voice = 1 if reading == RIVAL else 0
+        sign = -1.0 if reading == CONTRARY else 1.0
+        for level in range(len(SLACKS)):
+            share = 0.0
+            for n in range(len(NOISES)):
+                share += scores[reading, level, n] / total
+            trust[SILENT if SLACKS[level] == np.inf else reading] += share
+            if level == 0 and reading != RIVAL:
+                taken[reading] = share
+                continue
+            for k in range(size):
+                pulled[k] += sign * share * drawn[voice, level, k]
+                for j in range(size):
+                    tempered[k, j] += share * kept[voice, level, k, j]
+    return float(precision / total), float(plain + 2.0 * np.log(total))
+
+
+@kernel
+def believe_voices(users: Any, settings: FisherSettings, user: int, estimate: Floats, root: Floats) -> None:
+    """Write the estimate and the upper factor of its information, all readings averaged."""
+    size = estimate.shape[0]
+    anchor = users.anchor.estimate[user]
+    information = users.anchor.information[user]
+    products = users.products[user]
+    unit = users.unit[user]
+    straight = users.open[user, MAIN]
+    turned = users.open[user, CONTRARY]
+    scale = 1.0 / (unit * unit)
+    for k in range(size):
+        value = settings.pull * anchor[k]
+        for j in range(size):
+            value += information[k, j] * anchor[j]
+            root[k, j] = (straight + turned) * scale * information[k, j] + users.tempered[user, k, j]
+        estimate[k] = (straight - turned) * value / unit + users.pulled[user, k]
+    variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor) / users.noise[user]
+    combine(products, variance, scale * settings.ridge, estimate, root)
+
+
+@kernel
+def mean_voice_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, float]:
+    """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
+    n_users, size = truths.shape
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    total = np.zeros(2)
+    for user in range(n_users):
+        believe_voices(state.users, state.settings, rows[user], estimate, root)
+        add_distances(root, estimate, truths[user], total)
+    return total[0] / n_users, total[1] / n_users
+
+
+@implements(score_policy, DoubtingState)
+@kernel
+def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    size = state.users.pulled.shape[1]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    believe_voices(state.users, state.settings, user, estimate, root)
+    fisher_scores(state.arms, state.clock, offer, root, estimate, state.settings.width, out)
+    return 1
+
+
+@implements(hear_policy, DoubtingState)
+@kernel
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    users = state.users
+    hear_anchor(users.anchor, user, ranking)
+    anchor = users.anchor
+    if anchor.corruption[user] <= 0.0:
+        return
+    # The newest ranking; or, where the gate has just opened, all that are kept: the rival catches up.
+    uniforms = uniform_losses(anchor.estimate.shape[1])
+    first = anchor.kept[user] - 1 if users.rival.queries[user] > 0 else 0
+    order = np.empty(anchor.estimate.shape[1], dtype=np.int64)
+    for row in range(max(first, 0), anchor.kept[user]):
+        size = anchor.lengths[user, row]
+        for place in range(order.shape[0]):
+            order[place] = anchor.orders[user, row, place]
+        fit = loss(order, size, anchor.estimate[user])
+        if honesty(fit, float(uniforms[size]), anchor.corruption[user]) < 0.5:
+            hear_anchor(users.rival, user, order[:size])
+
+
+@kernel
+def odds_of_rival(anchor: Any, rival: Any, user: int) -> float:
+    """Return the log-odds that the rival speaks for the user, from how many rankings each explains.
+
+    These are the odds that the share of the rival, of the rankings that one of both explains, is above one half; by
+    the normal approximation of its posterior.
+    """
+    if rival.queries[user] < LEAST_RIVAL:
+        return -np.inf
+    others = (1.0 - rival.corruption[user]) * rival.queries[user]
+    own = (1.0 - anchor.corruption[user]) * anchor.queries[user]
+    lead = (own - others) / np.sqrt(max(own + others, 1.0))
+    tail = 0.5 * math.erfc(abs(lead) / math.sqrt(2.0))
+    odds = max(np.log(max(tail, 1e-300)) - np.log(1.0 - tail), -AGAINST_RIVAL)
+    return float(odds if lead > 0.0 else -odds)
+
+
+@implements(learn_policy, DoubtingState)
+@kernel
+def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    users = state.users
+    settings = state.settings
+    products = users.products[user]
+    added = take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
+    users.feedbacks[user] += added
+    count = int(users.feedbacks[user])
+    if added == 0.0 or users.anchor.queries[user] == 0:
+        return
+    size = users.pulled.shape[1]
+    voices = np.empty((2, size))
+    informations = np.empty((2, size, size))
+    for k in range(size):
+        voices[0, k] = users.anchor.estimate[user, k]
+        voices[1, k] = users.rival.estimate[user, k]
+        for j in range(size):
+            informations[0, k, j] = users.anchor.information[user, k, j]
+            informations[1, k, j] = users.rival.information[user, k, j]
+    odds = odds_of_rival(users.anchor, users.rival, user)
+    variance = utility_variance(products, users.root[user], users.feedbacks[user], voices[0])
+    ridge, pull = settings.ridge, settings.pull
+    trust, taken, tempered, pulled = users.trust[user], users.open[user], users.tempered[user], users.pulled[user]
+    refit = count >= FIRST_FIT and is_power_of_two(count)
+    if not (refit or count <= OFTEN or count % SELDOM == 0):
+        return
+    if refit:  # of the unit: another must explain more than a change of trust does
+        divisor, gain = weigh_voices(
+            products, variance, voices, informations, odds, 1.0, ridge, pull, trust, taken, tempered, pulled
+        )
+        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, gain)
+    divisor, gain = weigh_voices(
+        products, variance, voices, informations, odds, users.unit[user], ridge, pull, trust, taken, tempered, pulled
+    )
+    users.noise[user] = divisor

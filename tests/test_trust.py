@@ -1,0 +1,181 @@
+"""The policy that doubts: probabilities of readings equal to a slow twin, honest users believed, liars seen through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from druthers import FisherPQUCBRobust, Likelihood, make_policy
+from druthers.environments import Synthetic
+from druthers.policies.trust import AGAINST_CONTRARY, AGAINST_SLACK, NOISES, SLACKS, listen, weigh_voices
+from druthers.simulation import play_tape, simulate
+
+READINGS = ((0, 1.0, 0.0), (0, -1.0, AGAINST_CONTRARY), (1, 1.0, None))
+
+
+def drawn_case(seed):
+    """Return a user's scaled rewards and utilities, two voices with their informations, and settings."""
+    rng = np.random.default_rng(seed)
+    size, n = int(rng.integers(2, 7)), int(rng.integers(1, 25))
+    truth = rng.uniform(0.0, 4.0, size)
+    anchors = []
+    for preference in (truth, rng.permutation(truth)):
+        anchor = Likelihood(ridge=0.5, n_objectives=size)
+        for _ in range(int(rng.integers(3, 30))):
+            anchor.hear(np.argsort(-(preference + rng.gumbel(size=size))))
+        anchors.append(anchor)
+    x = rng.uniform(0.0, 1.0, (n, size))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    y = x @ truth + 0.5 * rng.normal(size=n)
+    return x, y, anchors, float(rng.choice([0.5, 1.0, 2.0])), float(rng.normal())
+
+
+def naive_readings(x, y, anchors, variance, unit, odds, ridge=0.5, pull=0.5):
+    """Return (reading, slack, noise, log-probability, information, pull) of all readings, by dense normal densities."""
+    size = x.shape[1]
+    prior = ridge / unit**2 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
+    found = []
+    for reading, (voice, sign, against) in enumerate(READINGS):
+        estimate, information = anchors[voice].estimate, anchors[voice].information
+        for slack in SLACKS:
+            if slack == np.inf and reading > 0:
+                continue
+            if slack == 0.0:
+                told, drawn = information, (information + pull * np.eye(size)) @ estimate
+            elif slack == np.inf:
+                told, drawn = np.zeros_like(information), np.zeros(size)
+            else:
+                told = np.linalg.pinv(
+                    np.linalg.pinv(information, rcond=1e-9) + slack * (np.eye(size) - 1.0 / size), rcond=1e-9
+                )
+                drawn = told @ estimate
+            told, drawn = told / unit**2, sign * drawn / unit
+            mean = np.linalg.solve(told + prior, drawn)
+            for noise in NOISES:
+                spread = x @ np.linalg.solve(told + prior, x.T) + variance * noise * np.eye(len(y))
+                off = y - x @ mean
+                value = -0.5 * (np.linalg.slogdet(spread)[1] + off @ np.linalg.solve(spread, off))
+                value -= (-odds if against is None else against) + (AGAINST_SLACK if 0.0 < slack < np.inf else 0.0)
+                found.append((reading, slack, noise, value, told, drawn))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_readings_have_the_probability_of_the_utilities_under_them(seed):
+    x, y, anchors, unit, odds = drawn_case(seed)
+    size, variance = x.shape[1], 0.4
+    if seed % 5 == 0:
+        odds = -np.inf
+    voices = np.array([anchor.estimate for anchor in anchors])
+    informations = np.array([anchor.information for anchor in anchors])
+    both = np.column_stack([x, y])
+    trust, taken, tempered, pulled = np.zeros(4), np.zeros(2), np.zeros((size, size)), np.zeros(size)
+    divisor, gain = weigh_voices(
+        both.T @ both, variance, voices, informations, odds, unit, 0.5, 0.5, trust, taken, tempered, pulled
+    )
+    found = naive_readings(x, y, anchors, variance, unit, odds)
+    values = np.array([reading[3] for reading in found])
+    shares = np.exp(values - values.max())
+    shares /= shares.sum()
+    wanted, information, pull = np.zeros(4), np.zeros((size, size)), np.zeros(size)
+    for share, (reading, slack, _, _, told, drawn) in zip(shares, found, strict=True):
+        wanted[3 if slack == np.inf else reading] += share
+        information += share * told
+        pull += share * drawn
+    np.testing.assert_allclose(trust, wanted, atol=1e-5)
+    straight = informations[0] / unit**2
+    np.testing.assert_allclose(taken.sum() * straight + tempered, information, atol=1e-4 * np.abs(straight).max())
+    lean = (informations[0] + 0.5 * np.eye(size)) @ voices[0] / unit
+    np.testing.assert_allclose((taken[0] - taken[1]) * lean + pulled, pull, atol=1e-4 * (1.0 + np.abs(lean).max()))
+    assert divisor == pytest.approx(
+        sum(share / reading[2] for share, reading in zip(shares, found, strict=True)), rel=1e-4
+    )
+    plain = next(value for value, reading in zip(values, found, strict=True) if reading[:3] == (0, 0.0, 1.0))
+    assert gain == pytest.approx(2.0 * (values.max() - plain - np.log(shares.max())), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("slack", [0.25, 4.0])
+def test_slack_adds_to_the_variance(slack):
+    anchor = Likelihood(ridge=0.5, n_objectives=5).fit([(0, 1, 2, 3, 4), (1, 0, 2, 4, 3), (0, 2, 1, 3, 4)])
+    kept, drawn = np.empty((5, 5)), np.empty(5)
+    assert listen(anchor.estimate, anchor.information, slack, 1.0, 0.5, kept, drawn)
+    centered = np.eye(5) - 0.2
+    np.testing.assert_allclose(
+        np.linalg.pinv(kept, rcond=1e-9), np.linalg.pinv(anchor.information, rcond=1e-9) + slack * centered, atol=1e-8
+    )
+    np.testing.assert_allclose(drawn, kept @ anchor.estimate, atol=1e-12)
+
+
+def after(horizon=1_200, seed=4, n_objectives=8, **settings):
+    """Return the policy after a game with few users, and the tape."""
+    world = Synthetic(n_arms=20, n_objectives=n_objectives, n_users=4, offered=6, **settings)
+    tape = world.tape(seed=seed, horizon=horizon)
+    policy = FisherPQUCBRobust(n_objectives=n_objectives)
+    for _ in play_tape(policy, tape, np.array([horizon])):
+        pass
+    return policy, tape
+
+
+def test_honest_users_are_taken_at_their_word():
+    policy, tape = after()
+    for user, truth in enumerate(tape.preferences):
+        assert policy.trust(user).word > 0.9
+        assert np.corrcoef(policy.preference(user).weights, truth)[0, 1] > 0.95
+
+
+def test_an_order_upside_down_is_turned():
+    policy, tape = after(corruption=1.0, permutation="reversed")
+    for user, truth in enumerate(tape.preferences):
+        trust = policy.trust(user)
+        assert trust.contrary + trust.nothing > 0.9
+        assert sum(trust) == pytest.approx(1.0)
+        assert np.corrcoef(policy.preference(user).weights, truth)[0, 1] > 0.9
+
+
+def test_consistent_nonsense_is_not_believed():
+    policy, tape = after(corruption=1.0, permutation="fixed")
+    for user, truth in enumerate(tape.preferences):
+        assert policy._state.users.open[policy._users.rows[user]].sum() < 0.05
+        assert np.corrcoef(policy.preference(user).weights, truth)[0, 1] > 0.8
+
+
+def test_the_rival_is_believed_where_most_rankings_lie():
+    """Three rankings of five come from one wrong voice; utilities tell which voice is the user's."""
+    policy, _ = after(corruption=0.6, permutation="fixed", n_objectives=20)
+    believed = [policy.trust(user) for user in range(4)]
+    assert sum(trust.rival > 0.5 for trust in believed) >= 3, believed
+
+
+def test_only_liars_are_doubted():
+    policy, tape = after(liars=0.5, permutation="reversed")
+    for user in range(4):
+        assert (policy.trust(user).word > 0.5) == (not tape.liars[user])
+
+
+def test_lies_cost_little_and_honesty_nothing():
+    """Against hearing nothing, and against believing everything; the margins are several standard errors."""
+    regrets = {}
+    for corruption in (0.0, 1.0):
+        for name in ("fisher-pqucb-robust", "fisher-pqucb", "fisher-ucb"):
+            total = 0.0
+            for run in range(4):
+                tape = Synthetic(corruption=corruption, permutation="fixed").tape(seed=(3, run), horizon=1_000)
+                total += simulate(make_policy(name, n_objectives=20), tape, np.array([1_000])).regret[-1]
+            regrets[name, corruption] = total
+    assert regrets["fisher-pqucb-robust", 0.0] < 1.1 * regrets["fisher-pqucb", 0.0]
+    assert regrets["fisher-pqucb-robust", 0.0] < 0.7 * regrets["fisher-ucb", 0.0]
+    assert regrets["fisher-pqucb-robust", 1.0] < 1.25 * regrets["fisher-ucb", 1.0]
+    assert regrets["fisher-pqucb-robust", 1.0] < 0.8 * regrets["fisher-pqucb", 1.0]
+
+
+def test_fisher_ucb_hears_nothing():
+    deaf, silent = make_policy("fisher-ucb", n_objectives=3), make_policy("fisher-pqucb", n_objectives=3)
+    deaf.hear("ada", (2, 0, 1))
+    for policy in (deaf, silent):
+        policy.choose("ada", ["inn", "spa"])
+        policy.learn("ada", "inn", [1.0, 2.0, 3.0], 4.0)
+    np.testing.assert_array_equal(deaf.preference("ada").weights, silent.preference("ada").weights)
+    tape = Synthetic(n_users=3).tape(seed=1, horizon=300)
+    quiet = Synthetic(n_users=3, query_rate=0.0).tape(seed=1, horizon=300)
+    runs = [simulate(make_policy("fisher-ucb", n_objectives=20), each, np.array([300])) for each in (tape, quiet)]
+    assert runs[0].regret[-1] == runs[1].regret[-1]
