@@ -10,6 +10,8 @@
     ├── UnknownArm           (KeyError)    an arm never seen, or retired
     ├── InvalidExperiment    (ValueError)  an experiment that cannot be played, or results that are not there
     ├── InvalidCatalog       (ValueError)  a catalog with mistakes: all of them in one message
+    ├── InvalidLog           (ValueError)  a log of decisions that breaks its law, or cannot be read
+    ├── NoSupport            (ValueError)  a log that cannot answer what it is asked
     ├── EngineFailure                      tasks could not be carried out where they were sent
     ├── MissingExtra         (ImportError) a part that needs an optional package
     ├── NoPreference                       a policy that does not learn preferences was asked for one
@@ -69,6 +71,14 @@ class InvalidCatalog(DruthersError, ValueError):
     def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.problems = tuple(problems)
+
+
+class InvalidLog(DruthersError, ValueError):
+    """A log of decisions breaks its law, or cannot be read."""
+
+
+class NoSupport(DruthersError, ValueError):
+    """A log cannot answer what it is asked: what would be needed was never tried, or its chance is not known."""
 
 
 class EngineFailure(DruthersError):

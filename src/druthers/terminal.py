@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,11 @@ from rich.text import Text
 
 from druthers.data import Built
 from druthers.data.reading import Watch as WatchBytes
+from druthers.evaluation import Estimate, Evaluation, Interval
 from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
 from druthers.experiments.plan import short
 from druthers.experiments.running import Watch
+from druthers.logs import Log
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 14
@@ -167,6 +169,80 @@ def show_comparison(console: Console, pairs: Sequence[tuple[str, str, Paired]], 
         )
     console.print(table)
     console.print("differences of final regret, run by run on the same tapes", style="dim")
+
+
+def show_evaluations(
+    console: Console, log: Log, found: Sequence[Evaluation], refused: Mapping[str, str], level: float
+) -> None:
+    """Print what policies would have been worth: the utility by every estimator, the objectives by the first one."""
+    console.print(str(log)[4:-1])
+    learned, judged = found[0].learned, found[0].judged
+    console.print(f"judged on the last {judged:,} rows" + (f" after learning from {learned:,}" if learned else ""))
+    console.print()
+    first = next(iter(found[0].estimates))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in (first, ""):
+        table.add_column(name, no_wrap=True)
+    for name in (f"value ± {level:.0%}", f"against the log ± {level:.0%}", "effective rows"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row("logged", "", _spread(found[0].logged[first]), "", f"{judged:,}")
+    for evaluation in found:
+        for place, (name, estimate) in enumerate(evaluation.estimates.get(first, {}).items()):
+            table.add_row(
+                Text("" if place else evaluation.policy, style="bold"),
+                name,
+                _spread(estimate.value),
+                Text(_spread(estimate.gain, "+"), style=_emphasis(estimate)),
+                f"{estimate.effective:,.0f}",
+            )
+    console.print(table)
+    if any("replay" in evaluation.estimates.get(first, {}) for evaluation in found):
+        console.print("replay: a run of its own, from the start, over the rows where both chose the same", style="dim")
+    _show_objectives(console, found, first)
+    notes = {f"{name} by {place}": why for name, place, why in _refusals(found)} | dict(refused)
+    for name, why in notes.items():
+        console.print(f"refused, {name}: {why}", style="yellow", soft_wrap=True)
+
+
+def _show_objectives(console: Console, found: Sequence[Evaluation], first: str) -> None:
+    """Print the value of each objective by the estimator that comes first."""
+    outcomes = [outcome for outcome in found[0].estimates if outcome != first]
+    if not outcomes:
+        return
+    name = next(iter(found[0].estimates[first]))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(f"objectives by {name}", no_wrap=True)
+    for label in ("logged", *(evaluation.policy for evaluation in found)):
+        table.add_column(label, justify="right", no_wrap=True)
+    for outcome in outcomes:
+        cells = [Text(_spread(found[0].logged[outcome]))]
+        for evaluation in found:
+            estimate = evaluation.estimates.get(outcome, {}).get(name)
+            cells.append(Text("") if estimate is None else Text(_spread(estimate.value), style=_emphasis(estimate)))
+        table.add_row(Text(outcome), *cells)
+    console.print()
+    console.print(table)
+    console.print("bold: clearly other than logged, by the paired difference", style="dim")
+
+
+def _refusals(found: Sequence[Evaluation]) -> Iterator[tuple[str, str, str]]:
+    """Yield each refusal once, with its policy and estimator."""
+    for evaluation in found:
+        told: set[str] = set()
+        for place, why in evaluation.refusals.items():
+            if why not in told:
+                told.add(why)
+                yield evaluation.policy, place, why
+
+
+def _spread(found: Interval, sign: str = "") -> str:
+    """Return a value and half its interval, to two digits of the standard error."""
+    digits = min(max(1 - math.floor(math.log10(found.error)), 0), 9) if 0.0 < found.error < math.inf else 3
+    return f"{found.value:{sign},.{digits}f} ± {found.high - found.value:,.{digits}f}"
+
+
+def _emphasis(estimate: Estimate) -> str:
+    return "bold" if estimate.gain.low > 0.0 or estimate.gain.high < 0.0 else ""
 
 
 @contextlib.contextmanager

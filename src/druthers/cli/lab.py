@@ -99,7 +99,7 @@ def run(
         druthers run synthetic --policies mo-pqucb-recipe,prucb-recipe --set corruption=0.2
         druthers run tripadvisor --data ~/data --runs 20 --out hotels
     """
-    experiment = _changed(_loaded(name, data), runs, horizon, seed, points, policies, settings)
+    experiment = with_changes(load_named(name, data), runs, horizon, seed, points, policies, settings)
     console = _console(quiet or as_json)
     folder = out or Path("results") / experiment.name
     results = _played(console, experiment, folder, engine, workers)
@@ -140,7 +140,7 @@ def sweep(
         druthers sweep synthetic --policies mo-pqucb --vary radius_scale=0.01,0.03,0.1,0.3
         druthers sweep synthetic --policies prucb --vary ridge=0.001..10 --vary normalization=1..20 --samples 30
     """
-    experiment = _changed(_loaded(name, data), runs, horizon, seed, None, policies, settings)
+    experiment = with_changes(load_named(name, data), runs, horizon, seed, None, policies, settings)
     changes = {experiment.full_path(key): values for key, values in (_varied(text) for text in vary)}
     experiment = experiment.with_settings({"vary": changes, "samples": samples, "figure": "varied"})
     console = _console(quiet or as_json)
@@ -173,7 +173,7 @@ def reproduce(
     for name in names:
         if name not in PAPER:
             raise UnknownName.of("experiment of the paper", name, PAPER)
-    experiments = [_changed(_loaded(name, data), runs, None, seed, None, None, None) for name in names]
+    experiments = [with_changes(load_named(name, data), runs, None, seed, None, None, None) for name in names]
     console = _console(quiet)
     folder = out or Path("results") / "paper"
     everything = {}
@@ -265,7 +265,8 @@ def _console(quiet: bool) -> Console:
     return Console(quiet=quiet, highlight=False, soft_wrap=False)
 
 
-def _loaded(name: str, data: Path | None) -> Experiment:
+def load_named(name: str, data: Path | None) -> Experiment:
+    """Return an experiment; a folder of review data is made known to all that look for it."""
     if data is not None:
         if not data.is_dir():
             raise InvalidExperiment(f"--data must be a folder, but got {data}")
@@ -273,7 +274,7 @@ def _loaded(name: str, data: Path | None) -> Experiment:
     return load_experiment(name)
 
 
-def _changed(
+def with_changes(
     experiment: Experiment,
     runs: int | None,
     horizon: int | None,
@@ -282,15 +283,17 @@ def _changed(
     policies: str | None,
     settings: list[str] | None,
 ) -> Experiment:
+    """Return an experiment as the options of a command change it."""
     if policies is not None:
         experiment = experiment.only([label.strip() for label in policies.split(",") if label.strip()])
     changes: dict[str, Any] = {"runs": runs, "horizon": horizon, "seed": seed, "points": points}
     changes = {key: value for key, value in changes.items() if value is not None}
-    changes |= dict(_setting(text) for text in settings or ())
+    changes |= dict(read_setting(text) for text in settings or ())
     return experiment.with_settings(changes)
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def read_setting(text: str) -> tuple[str, Any]:
+    """Read KEY=VALUE, the value as TOML does."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip() or not value.strip():
         raise InvalidExperiment(f"a setting must look like KEY=VALUE, but got {text!r}")
@@ -298,7 +301,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _varied(text: str) -> tuple[str, Any]:
-    key, values = _setting(text)[0], text.partition("=")[2].strip()
+    key, values = read_setting(text)[0], text.partition("=")[2].strip()
     if ".." in values:
         low, _, high = values.partition("..")
         return key, {"low": _value(low), "high": _value(high)}

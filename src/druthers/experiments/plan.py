@@ -57,8 +57,8 @@ class Row:
     def make_policy(self, n_objectives: int, seed: int = 0, **truth: Any) -> Policy:
         """Return a fresh policy of this row; `truth` is for policies that know it."""
         family = policy_class(self.policy)
-        params = {key: _lively(value) for key, value in self.params.items()} | truth
-        if "horizon" in _parameters(family):
+        params = {key: lively(value) for key, value in self.params.items()} | truth
+        if "horizon" in parameters(family):
             params.setdefault("horizon", self.horizon)
         return family(n_objectives=n_objectives, seed=seed, **params)
 
@@ -135,7 +135,7 @@ class Experiment:
         """Return the path that a single word means: that of the environment, or of all policies that take it."""
         if "." in path or path in {field.name for field in dataclasses.fields(self)}:
             return path
-        environment_keys = _parameters(_environment_class(self.environment))
+        environment_keys = parameters(_environment_class(self.environment))
         if path in environment_keys:
             return f"environment.{path}"
         if path in self._policy_keys():
@@ -146,7 +146,7 @@ class Experiment:
         return [
             key
             for label, given in self.policies.items()
-            for key in _parameters(policy_class(given.get("policy", label)))
+            for key in parameters(policy_class(given.get("policy", label)))
             if key not in SET_BY_THE_LAB
         ]
 
@@ -194,9 +194,9 @@ class Experiment:
 
     def _check_names(self, row: Row) -> None:
         family = policy_class(row.policy)
-        known = [key for key in _parameters(family) if key not in SET_BY_THE_LAB]
+        known = [key for key in parameters(family) if key not in SET_BY_THE_LAB]
         _refuse_unknown(row.params, known, f"policy {row.group!r}")
-        _refuse_unknown(row.environment, ["name", *_parameters(_environment_class(row.environment))], "the environment")
+        _refuse_unknown(row.environment, ["name", *parameters(_environment_class(row.environment))], "the environment")
 
     def _combinations(self) -> Iterator[dict[str, Any]]:
         paths = {self.full_path(path): values for path, values in self.vary.items()}
@@ -305,7 +305,8 @@ def _require_whole(key: str, value: Any, least: int) -> None:
         raise InvalidExperiment(f"{key} must be a whole number of at least {least}, but got {value!r}")
 
 
-def _parameters(kind: type) -> list[str]:
+def parameters(kind: type) -> list[str]:
+    """Return the settings of a policy or an environment."""
     return list(inspect.signature(kind).parameters)
 
 
@@ -323,7 +324,7 @@ def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         return {**content, head: value}
     if head == "*":
         return {
-            label: {**given, rest: value} if rest in _parameters(policy_class(given.get("policy", label))) else given
+            label: {**given, rest: value} if rest in parameters(policy_class(given.get("policy", label))) else given
             for label, given in content.items()
         }
     if not isinstance(content.get(head), Mapping):
@@ -336,7 +337,7 @@ def _concerns(path: str, group: str, family: type[Policy]) -> bool:
     if not path.startswith("policies."):
         return True
     _, label, key = path.split(".", 2)
-    return label == group or (label == "*" and key in _parameters(family))
+    return label == group or (label == "*" and key in parameters(family))
 
 
 def _drawn(values: Any, rng: np.random.Generator) -> Any:
@@ -351,7 +352,7 @@ def _drawn(values: Any, rng: np.random.Generator) -> Any:
     return float(rng.uniform(low, high))
 
 
-def _lively(value: Any) -> Any:
+def lively(value: Any) -> Any:
     """Return the anchor that a name or a table with a name stands for; anything else as it is."""
     if isinstance(value, str) and value in ANCHORS:
         return make_anchor(value)

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.environments import Environment, Reviews
+from druthers.environments import Environment, Reviews, Tape
 from druthers.experiments.engines import Engine, make_engine
 from druthers.experiments.plan import Experiment, Row, is_own
 from druthers.experiments.results import Results, replaced
-from druthers.policies import Oracle
+from druthers.policies import Oracle, Policy
 from druthers.simulation import CACHE, Run, simulate, spread_rounds
 
 # A game of so many rounds reaches every kernel.
@@ -63,13 +63,19 @@ def play(task: Task) -> Outcome:
         play(task._replace(row=_shortened(task.row)))
     start = time.perf_counter()
     tape = task.environment.tape(seed=(task.seed, task.run), horizon=task.row.horizon)
-    truth: dict[str, Any] = {}
-    if task.row.policy == Oracle.name:
-        truth = {"preferences": dict(enumerate(tape.preferences)), "rewards": dict(enumerate(tape.means))}
-    own_seed = int(np.random.SeedSequence((task.seed, task.run), spawn_key=(4,)).generate_state(1)[0])
-    policy = task.row.make_policy(tape.means.shape[1], seed=own_seed, **truth)
-    run = simulate(policy, tape, spread_rounds(task.row.horizon, task.points))
+    run = simulate(
+        fresh_policy(task.row, tape, task.seed, task.run), tape, spread_rounds(task.row.horizon, task.points)
+    )
     return Outcome(run, time.perf_counter() - start)
+
+
+def fresh_policy(row: Row, tape: Tape, seed: int, run: int) -> Policy:
+    """Return the policy that plays a row on a run; the oracle is told the truth."""
+    truth: dict[str, Any] = {}
+    if row.policy == Oracle.name:
+        truth = {"preferences": dict(enumerate(tape.preferences)), "rewards": dict(enumerate(tape.means))}
+    own_seed = int(np.random.SeedSequence((seed, run), spawn_key=(4,)).generate_state(1)[0])
+    return row.make_policy(tape.means.shape[1], seed=own_seed, **truth)
 
 
 # Policies of others leave nothing in the cache, so each process compiles them before it takes the time.

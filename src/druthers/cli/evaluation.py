@@ -1,0 +1,196 @@
+"""The commands about logs: log, export, evaluate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from druthers.cli.lab import AsJson, Data, Horizon, Name, Quiet, Seed, Set, load_named, read_setting, with_changes
+from druthers.errors import InvalidSetting, NoSupport, UnknownName
+from druthers.evaluation import ESTIMATORS, evaluate
+from druthers.evaluation.judging import DEFAULT
+from druthers.experiments.plan import SET_BY_THE_LAB, lively, parameters, policy_class
+from druthers.experiments.running import fresh_policy
+from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
+from druthers.terminal import show_evaluations
+
+app = typer.Typer()
+
+Outcome = Annotated[
+    str, typer.Option(metavar="NAME", help="What counts as reward in an export: `utility`, or an objective.")
+]
+LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="A log as Parquet, such as `druthers log` writes.")]
+
+FORMS = (".parquet", ".dsjson", ".npz")
+
+
+@app.command("log")
+def log_(
+    name: Name,
+    policy: Annotated[str, typer.Option(metavar="NAME", help="The policy that decides; your own as FILE.py:Class.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Where the log goes: `.parquet`, `.dsjson` (Vowpal Wabbit) or `.npz` (Open Bandit Pipeline).",
+        ),
+    ] = Path("log.parquet"),
+    settings: Set = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    run: Annotated[int, typer.Option(min=0, metavar="N", help="Which run of the experiment's seed to play.")] = 0,
+    outcome: Outcome = UTILITY,
+    data: Data = None,
+    quiet: Quiet = False,
+) -> None:
+    """Let one policy play an experiment and keep every decision: what was heard, offered, chosen, and what came of it.
+
+    Give it some `exploration`: without, every choice is certain and the log cannot tell what other policies are
+    worth. Columns and exports are described in the documentation.
+
+        druthers log synthetic --policy mo-pqucb --set exploration=0.1 --horizon 20000
+        druthers log tripadvisor --policy random --out hotels.dsjson
+    """
+    _check_form(out)
+    experiment = with_changes(load_named(name, data), None, horizon, seed, None, policy, settings)
+    (row,) = experiment.with_settings({"vary": {}, "figure": "regret"}).rows()
+    tape = row.make_environment().tape(seed=(experiment.seed, run), horizon=row.horizon)
+    console = Console(quiet=quiet, highlight=False)
+    with console.status(f"{row.label} plays {row.horizon:,} rounds"):
+        log = record(fresh_policy(row, tape, experiment.seed, run), tape, label=row.label)
+    written = _write(log, out, outcome)
+    console.print(f"{written:,} decisions of {row.label} in {out}", soft_wrap=True)
+    console.print(_usefulness(log, out), soft_wrap=True)
+
+
+def _usefulness(log: Log, path: Path) -> str:
+    """Return what can be done with a log, or why nothing can."""
+    if np.isnan(log.propensities).any():
+        return "it does not know the chances of its choices: no other policy can be judged by them; log another one"
+    least = float(log.propensities.min())
+    if least >= 1.0:
+        return "its choices were certain: no other policy can be judged by them; add --set exploration=0.1"
+    following = f"; next: druthers evaluate {path} --policies fisher-pqucb,random" if path.suffix == ".parquet" else ""
+    return f"least propensity {least:.3g}{following}"
+
+
+@app.command()
+def export(
+    log: LogFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="`.dsjson` for Vowpal Wabbit, `.npz` for Open Bandit Pipeline's feedback dictionary, or `.parquet`.",
+        ),
+    ],
+    outcome: Outcome = UTILITY,
+    quiet: Quiet = False,
+) -> None:
+    """Write a log for other tools: Vowpal Wabbit's dsjson, or the feedback dictionary of Open Bandit Pipeline.
+
+    Decisions without the outcome are left out; the form is chosen by the ending of the file's name, which is
+    `.dsjson` or `.npz`.
+
+        druthers export log.parquet --out log.dsjson
+        druthers export log.parquet --out feedback.npz --outcome "objective 3"
+    """
+    _check_form(out)
+    written = _write(read_log(log), out, outcome)
+    Console(quiet=quiet, highlight=False).print(f"{written:,} decisions in {out}", soft_wrap=True)
+
+
+@app.command("evaluate")
+def evaluate_(
+    log: LogFile,
+    policies: Annotated[
+        str,
+        typer.Option("--policies", "--policy", metavar="A,B,...", help="Policies to judge; your own as FILE.py:Class."),
+    ],
+    estimators: Annotated[
+        str,
+        typer.Option("--estimators", "--estimator", metavar="A,B,...", help=f"Some of: {', '.join(ESTIMATORS)}."),
+    ] = ",".join(DEFAULT),
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a setting of the policies; may be repeated. `POLICY.KEY` changes it for one of them.",
+        ),
+    ] = None,
+    learn: Annotated[
+        float, typer.Option(min=0.0, max=0.99, metavar="SHARE", help="First part of the log that a policy learns from.")
+    ] = 0.5,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.9999, metavar="SHARE", help="Level of the confidence intervals.")
+    ] = 0.95,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of the policies and of replay.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate what other policies would have been worth, from a log of decisions with their propensities.
+
+    Each policy learns from the first part of the log and is judged, as it then stands, on the rest. `replay` is
+    other: a run of its own, over the rows on which it chooses what was logged. What the log cannot tell is refused.
+
+        druthers evaluate log.parquet --policies fisher-pqucb,random
+        druthers evaluate log.parquet --policy mo-pqucb --set radius_scale=0.03 --estimator dr,ips
+    """
+    table = read_log(log)
+    names = [name.strip() for name in policies.split(",") if name.strip()]
+    wanted = [name.strip() for name in estimators.split(",") if name.strip()]
+    chosen = dict(read_setting(text) for text in settings or ())
+    console = Console(highlight=False, quiet=as_json)
+    found, refused = [], {}
+    for name in names:
+        family, given = policy_class(name), _settings_of(name, names, chosen)
+        options: dict[str, Any] = {"estimators": wanted, "learn": learn, "level": level, "seed": seed}
+        try:
+            with console.status(f"judging {name}; the first time, its machine code is compiled"):
+                found.append(evaluate(table, family, settings=given, label=name, **options))
+        except NoSupport as refusal:
+            refused[name] = str(refusal)
+    if not found:
+        raise NoSupport("; ".join(dict.fromkeys(refused.values())) or "name at least one policy to evaluate")
+    if as_json:
+        content = {"evaluations": [evaluation.plain() for evaluation in found], "refused": refused}
+        print(json.dumps(content, indent=1))
+        return
+    show_evaluations(console, table, found, refused, level)
+
+
+def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of one policy: those by its name, and single words that it takes."""
+    taken = {other: set(parameters(policy_class(other))) - SET_BY_THE_LAB for other in names}
+    settings = {}
+    for path, value in chosen.items():
+        owner, _, key = path.rpartition(".")
+        if owner and owner not in names:
+            raise UnknownName.of("policy of a setting", owner, names)
+        if not any(key in taken[other] for other in ([owner] if owner else names)):
+            raise UnknownName.of("setting", key, sorted(set().union(*taken.values())))
+        if owner == name or (not owner and key in taken[name]):
+            settings[key] = lively(value)
+    return settings
+
+
+def _check_form(path: Path) -> None:
+    if path.suffix not in FORMS:
+        raise InvalidSetting(f"a log must be written to a file that ends with {', '.join(FORMS)}, but got {path}")
+
+
+def _write(log: Log, path: Path, outcome: str) -> int:
+    """Write a log in the form that the file's name tells; return how many decisions went in."""
+    if path.suffix == ".dsjson":
+        return write_dsjson(log, path, outcome)
+    if path.suffix == ".npz":
+        feedback = to_obp(log, outcome)
+        np.savez_compressed(path, **feedback)
+        return int(feedback["n_rounds"])
+    write_log(log, path)
+    return len(log)

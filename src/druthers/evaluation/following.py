@@ -1,0 +1,271 @@
+"""Policies that follow a log: what they would choose, what they come to know, where they agree with it; compiled."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from druthers._jit import bound, kernel
+from druthers.logs import Log
+from druthers.policies import Policy
+from druthers.policies.base import _arrays, hear_policy, learn_policy, score_policy
+from druthers.simulation import pick
+from druthers.types import Floats, Integers
+
+# What is kept of users as plain bits, by row, so that it can be copied whatever it means.
+Memory: TypeAlias = tuple[NDArray[np.uint64] | NDArray[np.uint8], ...]
+
+# What a policy does with the feedback in the log.
+IGNORE, LEARN, REPLAY = 0, 1, 2
+
+# Noise is drawn for about so many rows at a time.
+BLOCK = 4_096
+
+
+class Followed(NamedTuple):
+    """What a policy did along a log: the chance of each offered arm (NaN if unknown), and where it chose the same."""
+
+    chances: Floats
+    same: NDArray[np.bool_]
+
+
+class Believed(NamedTuple):
+    """What a policy expected before each row, utility first and then each objective (n, 1 + D).
+
+    `expected` is the mean over the choices of the policy that is evaluated, `predicted` what the logged choice
+    would bring.
+    """
+
+    expected: Floats
+    predicted: Floats
+
+
+def follow(policy: Policy, log: Log, feedback: int) -> Followed:
+    """Let a policy hear every ranking of a log, and say what it would choose.
+
+    Parameters
+    ----------
+    policy
+        It hears, and learns as told by `feedback`; questions it would ask stay unasked.
+    log
+        The decisions.
+    feedback
+        IGNORE it; LEARN from every row; or REPLAY: learn where the policy chooses the logged arm itself, and leave
+        out all other rows, what was heard in them included.
+    """
+    followed = Followed(np.empty(len(log.offers)), np.zeros(len(log), dtype=bool))
+    memory = _user_memory(policy, log)
+    saved = np.empty(sum(part.shape[1] for part in memory), dtype=memory[0].dtype)
+    compiled = None
+    for rows, drawn in _blocks(policy, log):
+        shape = rows.stop - rows.start, 2
+        coins = policy._coins.random(shape) if policy.exploration else np.ones(shape)
+        chances = followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
+        known = (policy._state, feedback, float(policy.exploration), memory, saved)
+        arguments = (*known, *drawn, coins, chances, followed.same[rows])
+        compiled = compiled or bound(follow_rows, *arguments)
+        compiled(*arguments)
+    return followed
+
+
+def believe(policy: Policy, log: Log, chances: Floats) -> Believed:
+    """Let a policy hear and learn every row of a log, and say before each what it expects of the choices to come.
+
+    Parameters
+    ----------
+    policy
+        One that estimates utilities.
+    log
+        The decisions.
+    chances
+        How likely the policy that is evaluated chooses each offered arm, laid out like `log.offers`.
+    """
+    believed = Believed(*np.zeros((2, len(log), 1 + len(log.objectives))))
+    _user_memory(policy, log)
+    compiled = None
+    for rows, drawn in _blocks(policy, log):
+        part = chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
+        arguments = (policy._state, *drawn, part, believed.expected[rows], believed.predicted[rows])
+        compiled = compiled or bound(believe_rows, *arguments)
+        compiled(*arguments)
+    return believed
+
+
+def _user_memory(policy: Policy, log: Log) -> Memory:
+    """Make users and arms known and return the bits of what is kept of users: one array after the other, by row."""
+    policy.add_arms(log.arm_ids)
+    policy.add_users(log.user_ids)
+    arrays = [array.reshape(len(array), -1) for _, array in _arrays(policy._state.users) if array.size]
+    whole = all(array.shape[1] * array.itemsize % 8 == 0 for array in arrays)
+    return tuple(array.view(np.uint64 if whole else np.uint8) for array in arrays)
+
+
+def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]:
+    """Cut a log into blocks of whole rounds, each with the policy's noise for it."""
+    users = np.array([policy._users.rows[user] for user in log.user_ids], dtype=np.int64)[log.users]
+    arms = np.array([policy._arms.rows[arm] for arm in log.arm_ids], dtype=np.int64)
+    first_of_round = np.concatenate([[True], log.rounds[1:] != log.rounds[:-1]])
+    begins = np.flatnonzero(first_of_round)
+    edges = [*np.unique(begins[np.searchsorted(begins, np.arange(0, begins[-1] + 1, BLOCK))]).tolist(), len(log)]
+    for start, stop in itertools.pairwise(edges):
+        rows = slice(start, stop)
+        offers = slice(*log.offer_starts[[start, stop]].tolist())
+        said = slice(*log.ranking_starts[[start, stop]].tolist())
+        yield (
+            rows,
+            (
+                users[rows],
+                first_of_round[rows],
+                log.offer_starts[start : stop + 1] - offers.start,
+                arms[log.offers[offers]],
+                log.ranking_starts[start : stop + 1] - said.start,
+                log.rankings[said].astype(np.int64),
+                log.places[rows],
+                np.ascontiguousarray(log.rewards[rows]),
+                np.ascontiguousarray(log.utilities[rows]),
+                policy._noise.standard_normal((offers.stop - offers.start) * policy.noise_per_arm),
+            ),
+        )
+
+
+@kernel
+def follow_rows(
+    state: Any,
+    feedback: int,
+    exploration: float,
+    memory: Memory,
+    saved: NDArray[Any],
+    users: Integers,
+    first_of_round: NDArray[np.bool_],
+    starts: Integers,
+    offers: Integers,
+    said_starts: Integers,
+    said: Integers,
+    places: NDArray[np.int32],
+    rewards: Floats,
+    utilities: Floats,
+    noise: Floats,
+    coins: Floats,
+    chances: Floats,
+    same: NDArray[np.bool_],
+) -> None:
+    """Follow some rounds; writes the chance of each offered arm and whether the own choice is the logged one."""
+    all_arms = np.empty(0, dtype=np.int64)
+    per_arm = noise.shape[0] // offers.shape[0]
+    reasons = np.empty((4, 0))
+    begin = 0
+    for t in range(users.shape[0]):
+        a, b = starts[t], starts[t + 1]
+        heard = said_starts[t + 1] > said_starts[t]
+        if heard:
+            if feedback == REPLAY:
+                remember(memory, users[t], saved)
+            hear_policy(state, users[t], said[said_starts[t] : said_starts[t + 1]])
+        if b - a != reasons.shape[1]:
+            reasons = np.empty((4, b - a))
+        n_best = score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)
+        share_chances(reasons[3], n_best, exploration, chances[a:b])
+        same[t] = pick(reasons[3], coins[t], exploration, all_arms) == places[t]
+        if heard and feedback == REPLAY and not same[t]:
+            restore(memory, users[t], saved)
+        if t + 1 == users.shape[0] or first_of_round[t + 1]:
+            for s in range(begin, t + 1):
+                if (feedback == LEARN or (feedback == REPLAY and same[s])) and told(rewards[s], utilities[s]):
+                    learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
+            begin = t + 1
+
+
+@kernel
+def believe_rows(
+    state: Any,
+    users: Integers,
+    first_of_round: NDArray[np.bool_],
+    starts: Integers,
+    offers: Integers,
+    said_starts: Integers,
+    said: Integers,
+    places: NDArray[np.int32],
+    rewards: Floats,
+    utilities: Floats,
+    noise: Floats,
+    chances: Floats,
+    expected: Floats,
+    predicted: Floats,
+) -> None:
+    """Learn some rounds; writes what is expected of the choices before each is known."""
+    per_arm = noise.shape[0] // offers.shape[0]
+    reasons = np.empty((4, 0))
+    begin = 0
+    for t in range(users.shape[0]):
+        a, b = starts[t], starts[t + 1]
+        if said_starts[t + 1] > said_starts[t]:
+            hear_policy(state, users[t], said[said_starts[t] : said_starts[t + 1]])
+        if b - a != reasons.shape[1]:
+            reasons = np.empty((4, b - a))
+        score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)
+        for j in range(b - a):
+            expected[t, 0] += chances[a + j] * reasons[0, j]
+            for k in range(rewards.shape[1]):
+                expected[t, 1 + k] += chances[a + j] * state.arms.means[offers[a + j], k]
+        predicted[t, 0] = reasons[0, places[t]]
+        for k in range(rewards.shape[1]):
+            predicted[t, 1 + k] = state.arms.means[offers[a + places[t]], k]
+        if t + 1 == users.shape[0] or first_of_round[t + 1]:
+            for s in range(begin, t + 1):
+                if told(rewards[s], utilities[s]):
+                    learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
+            begin = t + 1
+
+
+# Kernels below call no generic one: machine code read from the cache finds only those that it calls itself.
+@kernel
+def told(reward: Floats, utility: float) -> bool:
+    """Tell whether anything is known of what came of a decision."""
+    known = not np.isnan(utility)
+    for k in range(reward.shape[0]):
+        known = known or not np.isnan(reward[k])
+    return known
+
+
+@kernel
+def share_chances(scores: Floats, n_best: int, exploration: float, chances: Floats) -> None:
+    """Write the chance of each arm where the choice is uniform among the n best, and now and then among all."""
+    size = scores.shape[0]
+    if n_best == 0:
+        chances[:] = np.nan
+        return
+    chances[:] = exploration / size
+    if n_best == 1:
+        best = 0
+        for j in range(1, size):
+            if scores[j] > scores[best]:
+                best = j
+        chances[best] += 1.0 - exploration
+    else:
+        order = np.argsort(-scores, kind="mergesort")
+        for j in range(n_best):
+            chances[order[j]] += (1.0 - exploration) / n_best
+
+
+@kernel
+def remember(memory: Memory, row: int, saved: NDArray[Any]) -> None:
+    """Copy what is kept of a user."""
+    place = 0
+    for k in range(len(memory)):
+        size = memory[k].shape[1]
+        saved[place : place + size] = memory[k][row]
+        place += size
+
+
+@kernel
+def restore(memory: Memory, row: int, saved: NDArray[Any]) -> None:
+    """Undo what a user said since `remember`."""
+    place = 0
+    for k in range(len(memory)):
+        size = memory[k].shape[1]
+        memory[k][row] = saved[place : place + size]
+        place += size
