@@ -184,8 +184,8 @@ class FisherPQUCB(Policy):
 class FisherUCB(FisherPQUCB):
     """Fisher-PQUCB that hears nothing: what is learned from feedback alone, with the same prior and the same bonuses.
 
-    The yardstick for how much rankings are worth, and for how much wrong ones may cost; its parameters are those of
-    `FisherPQUCB` that concern feedback.
+    The yardstick for how much rankings are worth, and for how much wrong ones may cost.
+    Its parameters are those of `FisherPQUCB`, without the anchor.
     """
 
     name = "fisher-ucb"
