@@ -27,6 +27,7 @@ from druthers.types import Floats, Integers, Preference
 
 # The reward bonus of an arm seen less often than the average one grows with this times the logarithm of how much less.
 GROWTH = 0.25
+RARE = np.exp(1.0 / GROWTH)
 
 
 class FisherSettings(NamedTuple):
@@ -275,7 +276,9 @@ def fisher_scores(
             if pulls > 0.0:
                 if pulls != seen:  # mostly, all objectives of an arm were seen equally often
                     seen = pulls
-                    growth = max(GROWTH * np.log(average / pulls), 1.0) / pulls
+                    growth = 1.0 / pulls
+                    if average > RARE * pulls:
+                        growth *= GROWTH * np.log(average / pulls)
                 mean = arms.means[arm, k]
                 square += growth * variances[0, k]
             else:
