@@ -7,7 +7,8 @@ import pytest
 
 from druthers import FisherPQUCBRobust, Likelihood, make_policy
 from druthers.environments import Synthetic
-from druthers.policies.trust import AGAINST_CONTRARY, AGAINST_SLACK, NOISES, SLACKS, listen, weigh_voices
+from druthers.errors import InvalidSetting
+from druthers.policies.voices import AGAINST_CONTRARY, AGAINST_SLACK, NOISES, SLACKS, listen, weigh_voices
 from druthers.simulation import play_tape, simulate
 
 READINGS = ((0, 1.0, 0.0), (0, -1.0, AGAINST_CONTRARY), (1, 1.0, None))
@@ -166,6 +167,11 @@ def test_lies_cost_little_and_honesty_nothing():
     assert regrets["fisher-pqucb-robust", 0.0] < 0.7 * regrets["fisher-ucb", 0.0]
     assert regrets["fisher-pqucb-robust", 1.0] < 1.25 * regrets["fisher-ucb", 1.0]
     assert regrets["fisher-pqucb-robust", 1.0] < 0.8 * regrets["fisher-pqucb", 1.0]
+
+
+def test_other_anchors_are_refused():
+    with pytest.raises(InvalidSetting, match=r"must be a Mixture, but got Likelihood\("):
+        FisherPQUCBRobust(n_objectives=3, anchor=Likelihood())
 
 
 def test_fisher_ucb_hears_nothing():

@@ -8,28 +8,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel, routine
-from druthers._matrices import factor, inverse, solve_transposed
+from druthers._jit import implements, kernel
+from druthers._matrices import inverse
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.anchors.mixture import Mixture
+from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, hear_policy, learn_policy, score_policy
-from druthers.policies.belief import FIRST_FIT, NOTHING, combine, fit_unit, surprise, utility_variance
+from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
 from druthers.policies.fisher import FisherPQUCB, FisherSettings, fisher_scores, take_in
 from druthers.policies.linear import add_distances
+from druthers.policies.voices import CONTRARY, MAIN, weigh_voices
 from druthers.rankings import loss
 from druthers.types import Floats, Integers, Preference
 
-# How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
-# an infinite one it says nothing.
-SLACKS = (0.0, 0.25, 1.0, 4.0, np.inf)
-# Readings of the rankings: the main voice, the main voice upside down, the rival voice; and not at all.
-MAIN, CONTRARY, RIVAL, SILENT = 0, 1, 2, 3
-# Log-odds against a reading before anything is felt, compared with taking the main voice at its word.
-AGAINST_SLACK = 1.0
-AGAINST_CONTRARY = 4.0
-# The noise in utilities may be the estimate, which doubtful rankings inflate, or these times less.
-NOISES = (1.0, 0.5, 0.25)
 # A rival is listened to from so many rankings on. Fewer rankings speak against it, but not more than so much: most of
 # what is said may be wrong.
 LEAST_RIVAL = 3
@@ -123,6 +115,8 @@ class FisherPQUCBRobust(FisherPQUCB):
         width: float = 1.0,
         anchor: Mixture | None = None,
     ) -> None:
+        if not isinstance(anchor, Mixture | None):
+            raise InvalidSetting(f"the anchor of a policy that doubts must be a Mixture, but got {anchor!r}")
         super().__init__(
             n_objectives=n_objectives,
             seed=seed,
@@ -172,177 +166,6 @@ class FisherPQUCBRobust(FisherPQUCB):
         """
         word, contrary, rival, nothing = self._state.users.trust[self._users.rows.get(user, 0)].tolist()
         return Trust(word, contrary, rival, nothing)
-
-
-@routine
-def listen(
-    voice: Floats, information: Floats, slack: float, unit: float, pull: float, kept: Floats, drawn: Floats
-) -> bool:
-    """Write the information and the pull of a voice that may be off by `slack` more in each weight.
-
-    (J^+ + slack I)^-1 is (I - (I + slack J)^-1)/slack: all of J without slack, nothing with an infinite one. Returns
-    False where J is no information.
-    """
-    size = voice.shape[0]
-    scale = 1.0 / (unit * unit)
-    if slack == np.inf:
-        for k in range(size):
-            drawn[k] = 0.0
-            for j in range(size):
-                kept[k, j] = 0.0
-        return True
-    if slack > 0.0:
-        root = np.empty((size, size))
-        for k in range(size):
-            for j in range(size):
-                root[k, j] = slack * information[k, j]
-            root[k, k] += 1.0
-        if not factor(root, root):
-            return False
-        inverse(root, kept)
-        for k in range(size):
-            for j in range(size):
-                kept[k, j] = -kept[k, j] / slack
-            kept[k, k] += 1.0 / slack
-    for k in range(size):
-        value = pull * voice[k] if slack == 0.0 else 0.0
-        for j in range(size):
-            if slack == 0.0:
-                kept[k, j] = information[k, j]
-            value += kept[k, j] * voice[j]
-            kept[k, j] *= scale
-        drawn[k] = value / unit
-    return True
-
-
-@routine
-def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
-    """Return ln |L| - b'L^-1 b of a reading's own information L, ridge included, and pull b."""
-    size = pull.shape[0]
-    root = np.empty((size, size))
-    whitened = np.empty(size)
-    for k in range(size):
-        whitened[k] = pull[k]
-        for j in range(size):
-            root[k, j] = information[k, j] - ridge / size
-        root[k, k] += ridge + NOTHING
-    if not factor(root, root):
-        return -np.inf
-    solve_transposed(root, whitened)
-    total = 0.0
-    for k in range(size):
-        total += 2.0 * np.log(root[k, k]) - whitened[k] * whitened[k]
-    return total
-
-
-@routine
-def judge(products: Floats, variance: float, kept: Floats, drawn: Floats, ridge: float, sign: float) -> float:
-    """Return minus twice the log-probability of the utilities, if a reading with this information and pull is true."""
-    size = drawn.shape[0]
-    estimate = np.empty(size)
-    root = np.empty((size, size))
-    feedbacks = 0.0
-    for k in range(size):
-        feedbacks += products[k, k]  # rewards were scaled to length one
-        estimate[k] = sign * drawn[k]
-        for j in range(size):
-            root[k, j] = kept[k, j]
-    combine(products, variance, ridge, estimate, root)
-    return float(surprise(root, estimate) + feedbacks * np.log(variance) + products[size, size] / variance)
-
-
-@routine
-def weigh_voices(
-    products: Floats,
-    variance: float,
-    voices: Floats,
-    informations: Floats,
-    rival_odds: float,
-    unit: float,
-    ridge: float,
-    pull: float,
-    trust: Floats,
-    taken: Floats,
-    tempered: Floats,
-    pulled: Floats,
-) -> tuple[float, float]:
-    """Write the probabilities of all readings of a user's rankings given the utilities, and what follows from them.
-
-    `voices` (2, D) are the main one and the rival; `rival_odds` are the log-odds of the rival before utilities, minus
-    infinity where there is none. Returns by how much the estimated noise is to be divided, and by how much twice the
-    log-probability of the utilities is higher than if the main voice were taken at its word.
-    """
-    size = voices.shape[1]
-    kept = np.zeros((2, len(SLACKS), size, size))
-    drawn = np.zeros((2, len(SLACKS), size))
-    scores = np.full((3, len(SLACKS), len(NOISES)), np.inf)
-    ridge /= unit * unit
-    for reading in range(3):
-        voice = 1 if reading == RIVAL else 0
-        sign = -1.0 if reading == CONTRARY else 1.0
-        against = AGAINST_CONTRARY if reading == CONTRARY else 0.0
-        if reading == RIVAL:
-            against = -rival_odds
-        if against == np.inf:
-            continue
-        for level in range(len(SLACKS)):
-            if SLACKS[level] == np.inf and reading != MAIN:
-                continue  # not to listen at all is one reading
-            told, pull_of = kept[voice, level], drawn[voice, level]
-            if reading != CONTRARY and not listen(
-                voices[voice], informations[voice], SLACKS[level], unit, pull, told, pull_of
-            ):
-                continue
-            before = prior_surprise(told, pull_of, ridge) - 2.0 * against
-            if 0.0 < SLACKS[level] < np.inf:
-                before -= 2.0 * AGAINST_SLACK
-            for n in range(len(NOISES)):
-                scores[reading, level, n] = judge(products, variance * NOISES[n], told, pull_of, ridge, sign) - before
-    return average(scores, kept, drawn, trust, taken, tempered, pulled)
-
-
-@routine
-def average(
-    scores: Floats, kept: Floats, drawn: Floats, trust: Floats, taken: Floats, tempered: Floats, pulled: Floats
-) -> tuple[float, float]:
-    """Weigh readings by exp(-score/2) and write what they say on average; return as `weigh_voices` does."""
-    size = pulled.shape[0]
-    lowest = np.inf
-    for reading in range(3):
-        for level in range(len(SLACKS)):
-            for n in range(len(NOISES)):
-                lowest = min(lowest, scores[reading, level, n])
-    plain = scores[MAIN, 0, 0] - lowest
-    total = 0.0
-    precision = 0.0
-    for reading in range(3):
-        for level in range(len(SLACKS)):
-            for n in range(len(NOISES)):
-                scores[reading, level, n] = np.exp(-0.5 * (scores[reading, level, n] - lowest))
-                total += scores[reading, level, n]
-                precision += scores[reading, level, n] / NOISES[n]
-    for k in range(4):
-        trust[k] = 0.0
-    for k in range(size):
-        pulled[k] = 0.0
-        for j in range(size):
-            tempered[k, j] = 0.0
-    for reading in range(3):
-        voice = 1 if reading == RIVAL else 0
-        sign = -1.0 if reading == CONTRARY else 1.0
-        for level in range(len(SLACKS)):
-            share = 0.0
-            for n in range(len(NOISES)):
-                share += scores[reading, level, n] / total
-            trust[SILENT if SLACKS[level] == np.inf else reading] += share
-            if level == 0 and reading != RIVAL:
-                taken[reading] = share
-                continue
-            for k in range(size):
-                pulled[k] += sign * share * drawn[voice, level, k]
-                for j in range(size):
-                    tempered[k, j] += share * kept[voice, level, k, j]
-    return float(precision / total), float(plain + 2.0 * np.log(total))
 
 
 @kernel
