@@ -1,0 +1,144 @@
+"""A parser: spot what is mentioned, weigh what is said of it, and give a reading with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from druthers.errors import InvalidSetting
+from druthers.language.asides import open_tokens
+from druthers.language.clauses import LIMIT, Token, sentences, tokenize
+from druthers.language.ordering import Wishes, weigh
+from druthers.language.questions import ask_back
+from druthers.language.spotting import Mention
+from druthers.types import Evidence, Objective, Reading
+
+Spotter = Callable[[Sequence[Token], Sequence[bool]], list[Mention]]
+
+# Below this confidence a reading comes with a question.
+BAR = 0.5
+
+
+def as_objectives(objectives: Iterable[str | Objective]) -> tuple[Objective, ...]:
+    """Return objectives as values; names alone will do.
+
+    Examples
+    --------
+    >>> as_objectives(["price"])[0].name
+    'price'
+    """
+    if isinstance(objectives, str):
+        raise InvalidSetting(f"objectives must be a list, but got the text {objectives!r}; split it first")
+    given = tuple(Objective(each) if isinstance(each, str) else each for each in objectives)
+    names = [each.name.strip().lower() for each in given]
+    if not given or "" in names or len(set(names)) < len(names):
+        raise InvalidSetting(f"objectives must have names, all different and at least one, but got {names}")
+    return given
+
+
+class Parser:
+    """Read texts: spot mentions, then weigh them by what is said of them.
+
+    Parameters
+    ----------
+    objectives
+        What users may care about: names, or Objective values with descriptions, synonyms and examples.
+    spotters
+        What finds mentions, in turn; a later one sees only what the earlier ones left.
+    name
+        The parser's name.
+    """
+
+    def __init__(self, objectives: Iterable[str | Objective], spotters: Sequence[Spotter], name: str) -> None:
+        self.objectives = as_objectives(objectives)
+        self.name = name
+        self._spotters = tuple(spotters)
+        self._names = tuple(objective.name for objective in self.objectives)
+
+    def read(self, text: str) -> Reading:
+        """Return what a text says about the objectives; any text will do, and nothing in it is obeyed."""
+        tokens = tokenize(text)
+        spans = sentences(tokens)
+        open_, commanded = open_tokens(tokens, spans)
+        notes = ["left out what is aimed at the machine"] if commanded else []
+        if len(text) > LIMIT:
+            notes.append(f"read only the first {LIMIT} characters")
+        mentions: list[Mention] = []
+        for spot in self._spotters:
+            free = [flag and not any(m.first <= i < m.last for m in mentions) for i, flag in enumerate(open_)]
+            mentions = sorted([*mentions, *spot(tokens, free)], key=lambda mention: mention.first)
+        shown = [token if flag else Token("|", token.start, token.end) for token, flag in zip(tokens, open_, strict=True)]
+        wishes = weigh(shown, spans, mentions)
+        return self._reading(text, tokens, spans, open_, wishes, notes)
+
+    def _reading(
+        self,
+        text: str,
+        tokens: Sequence[Token],
+        spans: Sequence[tuple[int, int]],
+        open_: Sequence[bool],
+        wishes: Wishes,
+        notes: list[str],
+    ) -> Reading:
+        ranking, dismissed = wishes.order(len(self.objectives))
+        evidence = _evidence(text, tokens, wishes, set(ranking), set(dismissed))
+        sure = [_sureness(evidence, wishes, objective) for objective in ranking]
+        leftover = _leftover(text, tokens, spans, open_, wishes)
+        confidence = min([*sure, *(_sureness(evidence, wishes, objective) for objective in dismissed)], default=0.0)
+        if not ranking and not dismissed:
+            confidence = 0.0 if leftover else 1.0
+        question = ask_back(self._names, ranking, sure, wishes.changed) if confidence < BAR and text.strip() else None
+        return Reading(
+            text=text,
+            objectives=self._names,
+            ranking=tuple(ranking),
+            dismissed=tuple(dismissed),
+            evidence=evidence,
+            confidence=confidence,
+            confidences=tuple(sure),
+            leftover=leftover,
+            question=question,
+            notes=tuple(notes),
+        )
+
+
+def _evidence(
+    text: str, tokens: Sequence[Token], wishes: Wishes, ranked: set[int], dismissed: set[int]
+) -> tuple[Evidence, ...]:
+    """Return the claims that the reading rests on, as pieces of the text."""
+    pieces = []
+    for claim in wishes.claims:
+        mention = claim.mention
+        role = "dismissed" if claim.role in ("dismissed", "last") else "wanted"
+        kept = ranked if mention.objective in ranked else dismissed if role == "dismissed" else set()
+        if mention.objective not in kept:
+            continue
+        start, end = tokens[mention.first].start, tokens[mention.last - 1].end
+        why = f"'{mention.why}'" + (f", {claim.cue}" if claim.cue else "")
+        pieces.append(Evidence(mention.objective, start, end, text[start:end], role, why, min(1.0, mention.worth)))
+    return tuple(pieces)
+
+
+def _sureness(evidence: Sequence[Evidence], wishes: Wishes, objective: int) -> float:
+    """Return how sure an objective is: several pieces of evidence add up, a change of mind takes away."""
+    doubt = 1.0
+    for piece in evidence:
+        if piece.objective == objective:
+            doubt *= 1.0 - 0.95 * piece.confidence
+    return (1.0 - doubt) * (0.6 if objective in wishes.changed else 1.0)
+
+
+def _leftover(
+    text: str, tokens: Sequence[Token], spans: Sequence[tuple[int, int]], open_: Sequence[bool], wishes: Wishes
+) -> tuple[str, ...]:
+    """Return the sentences that no evidence comes from."""
+    used = {claim.mention.first for claim in wishes.claims}
+    pieces = []
+    for start, end in spans:
+        words = [token for token, flag in zip(tokens[start:end], open_[start:end], strict=True) if flag and token.is_word]
+        if words and not any(start <= first < end for first in used):
+            piece = text[tokens[start].start : tokens[end - 1].end]
+            if piece not in pieces:
+                pieces.append(piece)
+    if len(text) > LIMIT:
+        pieces.append(text[LIMIT:])
+    return tuple(pieces)
