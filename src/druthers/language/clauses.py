@@ -82,7 +82,7 @@ def tokenize(text: str) -> list[Token]:
             else:
                 capital = raw[0].isupper()
                 tokens.extend(Token(word, start, end, capital) for word in open_word(raw))
-        else:
+        elif not (raw == "-" and text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()):
             tokens.extend(Token(word, start, end) for word in _mark(raw))
     return tokens
 

@@ -10,10 +10,12 @@ from functools import cache
 from importlib import resources
 
 from druthers.language.clauses import tokenize
+from druthers.language.spelling import english
 from druthers.types import Objective
 
 # How much a hit of each kind is worth before context.
-WORTH = {"good": 1.0, "bad": 1.0, "gives_up": 1.0, "says": 0.9, "nouns": 0.9, "weak": 0.45}
+WORTH = {"good": 1.0, "bad": 1.0, "gives_up": 1.0, "says": 0.9, "nouns": 0.9, "foreign": 0.9, "weak": 0.45}
+_INFLECTED = ("good", "bad", "nouns", "weak")
 # Words that say nothing about which objective is meant.
 GENERIC = frozenset(
     "quality level overall experience general performance the a an of for and or in on to how is are it its be with good"
@@ -23,10 +25,14 @@ GENERIC = frozenset(
     " product thing things user users guest guests customer customers people person place".split()
 )
 _NO_FORM = frozenset(
-    "later latest lately hardly nearly shortly fairly freely coolly lighting building being bearing hers thing things"
-    " interest interested cleaner rather other finest dearly placed places roomed spacer spaces timing timed timer"
-    " longer pounding stills stilled stilling finer fined fining lasted lately sourly deals warmly lightly sharply"
-    " closely nicely soundly firmly fastly heading headed header".split()
+    "later latest lately hardly nearly shortly fairly freely coolly being hers rather finest dearly stills stilled"
+    " stilling finer fined fining sourly business number numbed simply easily clearly exactly largely strongly roughly"
+    " honestly practically surprisingly traditionally naturally originally effectively substantially sincerely"
+    " exclusively heavily deeply privately kindest expressed expressly personally correctly consistently precisely"
+    " accurately permanently thoroughly gently rapidly seed sees feed warmly lightly sharply closely soundly firmly"
+    " greens rounds rounded flatly flats shorts shorter longer witness cleared clearing novels finished finishing"
+    " dried drier conservatives naturals rapids ranger business cleaner boxing growing supporting leaving wilder coldly"
+    " plainly purely truly basics limited fairs advances moving hotly freshly fresher".split()
 )
 
 
@@ -75,12 +81,13 @@ def all_terms() -> tuple[Term, ...]:
     """Return every term of every concept, in the order of the files."""
     terms = []
     for concept, lists in read_data("concepts.toml").items():
-        for kind in WORTH:
+        for kind in ("good", "bad", "says", "nouns", "weak"):
             terms.extend(_terms(concept, kind, lists.get(kind, "")))
     for concept, listed in read_data("concessions.toml").items():
         terms.extend(_terms(concept, "gives_up", str(listed)))
     for concept, listed in read_data("translations.toml").items():
-        terms.extend(_terms(concept, "nouns", str(listed)))
+        foreign = _terms(concept, "foreign", str(listed))
+        terms.extend(term for term in foreign if len(term.words) > 1 or term.words[0] not in english())
     return tuple(terms)
 
 
@@ -100,15 +107,17 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
         forms.setdefault(term.words, []).append(term)
     exact = set(forms)
     for term in all_terms():
-        for last in inflections(term.words[-1]) if term.kind not in ("says", "gives_up") else ():
+        for last in inflections(term.words[-1], term.kind in ("nouns", "weak")) if term.kind in _INFLECTED else ():
             words = (*term.words[:-1], last)
             if words not in exact:
                 forms.setdefault(words, []).append(term)
     return {words: tuple(terms) for words, terms in forms.items()}
 
 
-def inflections(word: str) -> list[str]:
+def inflections(word: str, noun: bool = False) -> list[str]:
     """Return plural, comparative, superlative, adverb and verb forms of a word; some of them are no words at all.
+
+    A noun has only a plural.
 
     Examples
     --------
@@ -117,6 +126,9 @@ def inflections(word: str) -> list[str]:
     """
     if len(word) < 3 or not word.isascii() or not word.isalpha():
         return []
+    if noun:
+        plural = word[:-1] + "ies" if word.endswith("y") and word[-2] not in "aeiou" else word + "s"
+        return [word + "es" if word.endswith(("s", "x", "z", "ch", "sh")) else plural]
     if word.endswith("y") and word[-2] not in "aeiou":
         base = word[:-1]
         found = [base + ending for ending in ("ies", "ier", "iest", "ily", "iness", "ied")] + [word + "ing"]

@@ -114,10 +114,10 @@ def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Gro
     return " ".join(words)
 
 
-def found(sentence: str) -> list[Match]:
-    """Return all cues in a numbered sentence."""
+def found(sentence: str, only: str | None = None) -> list[Match]:
+    """Return all cues in a numbered sentence, or only those that do one thing."""
     matches = []
-    for cue in cues():
+    for cue in cues() if only is None else [cue for cue in cues() if cue.does == only]:
         for pattern in cue.patterns:
             slots = pattern.groupindex
             for hit in pattern.finditer(sentence) if slots and "y" not in slots else _overlapping(pattern, sentence):

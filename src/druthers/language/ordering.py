@@ -127,7 +127,7 @@ def _parts(
 ) -> list[tuple[int, int]]:
     """Cut a sentence where the speaker corrects himself, so that what comes before can be forgotten."""
     texts = [token.text for token in tokens[start:end]]
-    for match in found(" ".join(texts)):
+    for match in found(" ".join(texts), only="reset"):
         if match.does == "reset":
             at = start + len(" ".join(texts)[: match.start].split())
             if any(mention.first < at for mention in mentions):
@@ -176,10 +176,10 @@ def _want(wishes: Wishes, mention: Mention, level: str | None, cue: str) -> None
         lowest = min((key[0] for objective, key in wishes.wanted.items() if objective != mention.objective), default=0)
         wishes.want(mention.objective, min(lowest, 0.0) - 1.0, mention.first)
         return
-    if level in ("2", "3", "4") and not any(key[0] <= LEVELS["first"] for key in wishes.wanted.values()):
+    if level in ("2", "3", "4"):
         for objective, (old, place) in wishes.wanted.items():
             if old == 0.0 and place < mention.first:
-                wishes.wanted[objective] = (LEVELS["first"], place)
+                wishes.wanted[objective] = (LEVELS[level] - 0.5, place)
     wishes.want(mention.objective, None if level is None else LEVELS[level], mention.first)
 
 

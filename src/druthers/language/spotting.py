@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from druthers.language.clauses import Token
-from druthers.language.concepts import GENERIC, WORTH, Binding, bind, inflections, lexicon, words_of
+from druthers.language.concepts import GENERIC, WORTH, Binding, bind, inflections, lexicon, read_data, split, words_of
 from druthers.language.spelling import Speller
 from druthers.types import Objective
 
@@ -26,6 +26,7 @@ class Mention:
     kind: str
     worth: float
     why: str
+    concept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,12 @@ class Sense:
     kind: str
     worth: float
     term: str
+    concept: str = ""
+
+
+# Words of one sense that describe a noun of another: "thick lacing" is about looks, "a fruity nose" about smell.
+_SENSES = frozenset("taste aroma appearance mouthfeel sound strength visuals atmosphere sweetness bitterness".split())
+_LINKS = frozenset("is are was be being should must has to have feels looks".split())
 
 
 class Words:
@@ -50,20 +57,25 @@ class Words:
     def __init__(self, objectives: Sequence[Objective]) -> None:
         self.bindings: dict[str, Binding] = bind(objectives)
         self.senses: dict[tuple[str, ...], Sense] = {}
+        self.concessions: dict[tuple[str, ...], Sense] = {}
         for words, terms in lexicon().items():
             for term in terms:
                 bound = self.bindings.get(term.concept)
                 if bound is not None:
                     worth = DOUBTFUL if term.doubtful else WORTH[term.kind] * bound.strength
-                    self._add(words, Sense(bound.objective, term.kind, worth, term.text))
+                    sense = Sense(bound.objective, term.kind, worth, term.text, term.concept)
+                    self._add(self.concessions if term.kind == "gives_up" else self.senses, words, sense)
+        self._own: set[tuple[str, ...]] = set()
         for index, objective in enumerate(objectives):
             self._add_own(index, objective, objectives)
+        self.idle = {words_of(phrase) for phrase in split(read_data("idle.toml")["phrases"])} - set(self._own)
         self._speller = Speller({word for words in self.senses for word in words if len(word) > 3})
 
-    def _add(self, words: tuple[str, ...], sense: Sense) -> None:
-        known = self.senses.get(words)
+    @staticmethod
+    def _add(table: dict[tuple[str, ...], Sense], words: tuple[str, ...], sense: Sense) -> None:
+        known = table.get(words)
         if known is None or sense.worth > known.worth + 1e-9:
-            self.senses[words] = sense
+            table[words] = sense
 
     def _add_own(self, index: int, objective: Objective, objectives: Sequence[Objective]) -> None:
         """Add the words of an objective's own name, synonyms, description and examples."""
@@ -71,20 +83,21 @@ class Words:
             words = words_of(text)
             if not words:
                 continue
-            self._add(words, Sense(index, "nouns", 1.2, text))
+            self._own.add(words)
+            self._add(self.senses, words, Sense(index, "nouns", 1.2, text, objective.name))
             told = [word for word in words if word not in GENERIC and len(word) > 2]
             for word in told if text == objective.name else words if len(words) == 1 else ():
                 shared = sum(word in words_of(other.name) for other in objectives) > 1
                 weak = self.senses.get((word,))
                 if not shared and not (weak is not None and weak.kind == "weak"):
-                    self._add((word,), Sense(index, "nouns", 1.1 if len(told) == 1 else 0.8, text))
-                    for form in inflections(word):
+                    self._add(self.senses, (word,), Sense(index, "nouns", 1.1 if len(told) == 1 else 0.8, text))
+                    for form in inflections(word, noun=True):
                         if (form,) not in self.senses:
-                            self._add((form,), Sense(index, "nouns", 0.9, text))
+                            self._add(self.senses, (form,), Sense(index, "nouns", 0.9, text))
         told_by = [set(words_of(" ".join((other.description, *other.examples)))) for other in objectives]
         for word in told_by[index] - GENERIC:
             if len(word) > 3 and (word,) not in self.senses and sum(word in told for told in told_by) == 1:
-                self._add((word,), Sense(index, "nouns", DOUBTFUL, word))
+                self._add(self.senses, (word,), Sense(index, "nouns", DOUBTFUL, word))
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
         """Return the mentions among those tokens that are open, longest terms first."""
@@ -92,13 +105,41 @@ class Words:
         found: list[Mention] = []
         at = 0
         while at < len(words):
-            step = 1
-            if open_[at]:
-                for size in range(min(LONGEST, len(words) - at), 0, -1):
-                    sense = self.senses.get(tuple(words[at : at + size]))
-                    if sense is not None and all(open_[at : at + size]):
-                        found.append(Mention(sense.objective, at, at + size, sense.kind, sense.worth, sense.term))
-                        step = size
-                        break
-            at += step
-        return found
+            at += self._spot(words, open_, at, found) if open_[at] else 1
+        return _carried(words, found)
+
+    def _spot(self, words: Sequence[str], open_: Sequence[bool], at: int, found: list[Mention]) -> int:
+        """Add the mentions that start here; return how many words they take."""
+        for size in range(min(LONGEST, len(words) - at), 0, -1):
+            key = tuple(words[at : at + size])
+            senses = [table[key] for table in (self.senses, self.concessions) if key in table]
+            if key in self.idle and not any(sense.worth > 1.0 for sense in senses):
+                return size
+            if senses and all(open_[at : at + size]):
+                for sense in senses if senses[0].objective != senses[-1].objective else senses[-1:]:
+                    found.append(
+                        Mention(sense.objective, at, at + size, sense.kind, sense.worth, sense.term, sense.concept)
+                    )
+                return size
+        return 1
+
+
+def _carried(words: Sequence[str], found: list[Mention]) -> list[Mention]:
+    """Leave out words that only describe a noun of another sense, before it or after "is"."""
+    kept = []
+    for index, mention in enumerate(found):
+        before, after = found[index - 1] if index else None, found[index + 1] if index + 1 < len(found) else None
+        if mention.kind == "weak" and before is not None and before.last == mention.first:
+            continue
+        carried = mention.kind in ("good", "bad") and mention.concept in _SENSES
+        if carried and after is not None and after.first == mention.last and _other_noun(mention, after):
+            continue
+        if carried and before is not None and 0 < mention.first - before.last <= 3 and _other_noun(mention, before):
+            if all(word in _LINKS for word in words[before.last : mention.first]):
+                continue
+        kept.append(mention)
+    return kept
+
+
+def _other_noun(mention: Mention, noun: Mention) -> bool:
+    return noun.kind == "nouns" and noun.concept in _SENSES and noun.objective != mention.objective
