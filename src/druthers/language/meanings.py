@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.language.clauses import Token
-from druthers.language.concepts import Binding, all_terms, bind, read_data
+from druthers.language.concepts import all_terms, bind, read_data
 from druthers.language.encoders import Encoder, Vectors, load_encoder
 from druthers.language.spotting import Mention
 from druthers.types import Objective
@@ -21,9 +21,18 @@ from druthers.types import Objective
 # Phrases of each kind that stand for a concept.
 _TAKEN = {"says": 1000, "good": 25, "bad": 25, "nouns": 12}
 _NEUTRAL = ""
-_SPLIT = frozenset(", ; : ( ) - \n | \"".split(" ")) | {"\n"}
+_MARKS = frozenset(',;:()-|".!?\n')
 _TURNS = frozenset("but because although though while whereas however since unless provided if".split())
-_WEAK_START = frozenset("and so or then also plus".split())
+# Words that belong to cues rather than to what is wished for.
+_LIGHT = frozenset(
+    "i we you they he she it me us my our your the a an and or so then also plus but because if even though although while"
+    " since unless do does did not no never care mind matter matters about what how where when whether that this these"
+    " those is are be was were am being can could would will should may might must want need like as long for all just"
+    " only really please have has had to of in on with at by from more most less least first second last than rather"
+    " sooner prefer important fine ok okay too very there here one thing things will".split()
+)
+# So many clauses of a text are looked at, the last ones.
+MOST = 8
 
 
 @cache
@@ -64,12 +73,12 @@ def stored_vectors() -> Vectors:
     return result
 
 
-def clauses(tokens: Sequence[Token], open_: Sequence[bool]) -> list[tuple[int, int]]:
+def clauses(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     """Return where clauses start and end: at marks, at turns ("but"), and at "and" between longer parts."""
     spans, start = [], 0
     for index in range(len(tokens) + 1):
         text = tokens[index].text if index < len(tokens) else "."
-        ends = text in _SPLIT or text in ".!?;" or (index < len(tokens) and not open_[index])
+        ends = text in _MARKS
         turns = text in _TURNS or (text in ("and", "so") and index - start >= 3)
         if ends or turns:
             if index > start:
@@ -78,70 +87,96 @@ def clauses(tokens: Sequence[Token], open_: Sequence[bool]) -> list[tuple[int, i
     return spans
 
 
+def core(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+    """Return a clause without the light words around it, so that cues can be seen beside it."""
+    while start < end and (tokens[start].text in _LIGHT or not tokens[start].is_word):
+        start += 1
+    while end > start and (tokens[end - 1].text in _LIGHT or not tokens[end - 1].is_word):
+        end -= 1
+    return start, end
+
+
 class Meanings:
-    """Find mentions by what clauses mean.
+    """Find mentions by what clauses mean; the model is loaded with the first clause that needs it.
 
     Parameters
     ----------
     objectives
         The catalog's objectives.
     encoder
-        The sentence model.
+        The name of the sentence model.
     floor
         How near, as a cosine, the best objective must be.
     margin
-        How much nearer than the neutral phrases and than the next objective.
+        How much nearer than the neutral phrases it must be if nothing else was found in the text.
+    caution
+        The same margin beside other mentions: what people say around their wishes is mostly no wish.
     """
 
     def __init__(
-        self, objectives: Sequence[Objective], encoder: Encoder, *, floor: float = 0.42, margin: float = 0.03
+        self,
+        objectives: Sequence[Objective],
+        *,
+        encoder: str = "minilm",
+        floor: float = 0.35,
+        margin: float = 0.06,
+        caution: float = 0.11,
     ) -> None:
         self.floor = floor
         self.margin = margin
-        self._encoder = encoder
-        self._bindings: dict[str, Binding] = bind(objectives)
-        own = [(index, text) for index, objective in enumerate(objectives) for text in _own_texts(objective)]
-        texts, labels = phrases()
-        vectors = stored_vectors()
-        places = [self._bindings[label].objective if label in self._bindings else -1 for label in labels]
-        weights = [self._bindings[label].strength if label in self._bindings else 1.0 for label in labels]
-        self._vectors = np.concatenate([encoder.encode([text for _, text in own]), vectors])
-        self._places = np.array([index for index, _ in own] + places)
-        self._weights = np.array([1.0] * len(own) + weights, dtype=np.float32)
-        self._texts = (*[text for _, text in own], *texts)
-        self._n = len(objectives)
+        self.caution = caution
+        self._name = encoder
+        self._objectives = tuple(objectives)
+        self._encoder: Encoder | None = None
 
-    def near(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return how near each text is to nothing in particular (column 0) and to each objective, and the nearest phrase."""
-        similarity = (self._encoder.encode(texts) @ self._vectors.T) * self._weights
-        scores = np.empty((len(texts), self._n + 1), dtype=np.float32)
-        for place in range(-1, self._n):
+    def _load(self) -> Encoder:
+        """Load the model and place all phrases: those of bound concepts, of the objectives themselves, neutral ones."""
+        if self._encoder is None:
+            encoder = load_encoder(self._name)
+            bindings = bind(self._objectives)
+            own = [(index, text) for index, each in enumerate(self._objectives) for text in _own_texts(each)]
+            texts, labels = phrases()
+            bound = [(n, bindings[label]) for n, label in enumerate(labels) if label in bindings]
+            neutral = [n for n, label in enumerate(labels) if label == _NEUTRAL]
+            rows = [n for n, _ in bound] + neutral
+            self._vectors = np.concatenate([encoder.encode([text for _, text in own]), stored_vectors()[rows]])
+            self._places = np.array([i for i, _ in own] + [b.objective for _, b in bound] + [-1] * len(neutral))
+            self._weights = np.array([1.0] * len(own) + [b.strength for _, b in bound] + [1.0] * len(neutral))
+            self._texts = (*[text for _, text in own], *[texts[n] for n in rows])
+            self._encoder = encoder
+        return self._encoder
+
+    def near(self, texts: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return how near each text is to nothing in particular (column 0) and to each objective, and to which phrase."""
+        encoder = self._load()
+        similarity = (encoder.encode(texts) @ self._vectors.T) * self._weights
+        scores = np.zeros((len(texts), len(self._objectives) + 1))
+        for place in range(-1, len(self._objectives)):
             part = similarity[:, self._places == place]
-            if part.shape[1] == 0:
-                scores[:, place + 1] = 0.0
-                continue
             two = np.partition(part, -2, axis=1)[:, -2:] if part.shape[1] > 1 else part
-            scores[:, place + 1] = 0.7 * part.max(axis=1) + 0.3 * two.mean(axis=1)
-        nearest = np.where(self._places[None, :] == (scores[:, 1:].argmax(axis=1))[:, None], similarity, -1.0)
-        return scores, nearest.argmax(axis=1)
+            scores[:, place + 1] = 0.5 * part.max(axis=1) + 0.5 * two.mean(axis=1)
+        best = scores[:, 1:].argmax(axis=1)
+        return scores, np.where(self._places[None, :] == best[:, None], similarity, -1.0).argmax(axis=1)
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
         """Return the mentions in clauses that are wholly open."""
-        spans = [span for span in clauses(tokens, [True] * len(tokens)) if all(open_[span[0] : span[1]])]
-        texts = {" ".join(token.text for token in tokens[start:end]): (start, end) for start, end in reversed(spans)}
-        texts = {text: span for text, span in texts.items() if any(token.is_word for token in tokens[span[0] : span[1]])}
-        if not texts:
+        spans = {}
+        for start, end in clauses(tokens):
+            first, last = core(tokens, start, end)
+            if last > first and all(open_[start:end]):
+                spans.setdefault(" ".join(token.text for token in tokens[start:end]), (first, last))
+        asked = list(spans)[-MOST:]
+        if not asked:
             return []
-        asked = list(texts)[:12]
-        scores, nearest = self.near(asked)
+        margin = self.margin if all(open_) else self.caution
         found = []
-        for text, row, phrase in zip(asked, scores, nearest, strict=True):
+        for text, row, phrase in zip(asked, *self.near(asked), strict=True):
             best = int(row[1:].argmax())
-            rest = float(np.delete(row, best + 1).max())
-            if row[best + 1] >= self.floor and row[best + 1] - rest >= self.margin:
-                start, end = texts[text]
-                sure = float(min(0.9, 0.4 + 2.0 * (row[best + 1] - rest)))
-                found.append(Mention(best, start, end, "means", sure, f"like: {self._texts[phrase]}"))
+            ahead = row[best + 1] - row[0]
+            if row[best + 1] >= self.floor and ahead >= margin:
+                next_ = np.delete(row[1:], best).max(initial=0.0)
+                sure = float(np.clip(0.3 + 1.5 * min(ahead - margin, row[best + 1] - next_), 0.3, 0.85))
+                found.append(Mention(best, *spans[text], "means", sure, f"like {self._texts[phrase]}"))
         return found
 
 
