@@ -62,13 +62,22 @@ class Parser:
         notes = ["left out what is aimed at the machine"] if commanded else []
         if len(text) > LIMIT:
             notes.append(f"read only the first {LIMIT} characters")
-        mentions: list[Mention] = []
-        for spot in self._spotters:
-            free = [flag and not any(m.first <= i < m.last for m in mentions) for i, flag in enumerate(open_)]
-            mentions = sorted([*mentions, *spot(tokens, free)], key=lambda mention: mention.first)
-        shown = [token if flag else Token("|", token.start, token.end) for token, flag in zip(tokens, open_, strict=True)]
-        wishes = weigh(shown, spans, mentions)
+        shown = [token if flag else _hidden(token) for token, flag in zip(tokens, open_, strict=True)]
+        wishes = weigh(shown, spans, self._mentions(shown, open_))
         return self._reading(text, tokens, spans, open_, wishes, notes)
+
+    def _mentions(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
+        """Let one spotter after the other find mentions in what is left."""
+        left, free, mentions = list(tokens), list(open_), list[Mention]()
+        for spot in self._spotters:
+            for mention in spot(left, free):
+                for index in range(mention.first, mention.last):
+                    if mention.kind == "idle":
+                        left[index] = _hidden(left[index])
+                    free[index] = mention.kind == "idle"
+                if mention.kind != "idle":
+                    mentions.append(mention)
+        return sorted(mentions, key=lambda mention: mention.first)
 
     def _reading(
         self,
@@ -99,6 +108,11 @@ class Parser:
             question=question,
             notes=tuple(notes),
         )
+
+
+def _hidden(token: Token) -> Token:
+    """Return a mark in place of a token that must not be read."""
+    return Token("|", token.start, token.end)
 
 
 def _evidence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tomllib
 from functools import cache
 from importlib import resources
 
@@ -14,6 +15,14 @@ def english() -> frozenset[str]:
     """Return the English words that are never taken for a typing error."""
     packed = resources.files("druthers.language").joinpath("data", "words.txt.gz").read_bytes()
     return frozenset(gzip.decompress(packed).decode().split())
+
+
+@cache
+def mistakes() -> dict[str, str]:
+    """Return typing errors that are words themselves, or too far from what was meant, and what was meant."""
+    text = resources.files("druthers.language").joinpath("data", "misspellings.toml").read_text(encoding="utf-8")
+    words: dict[str, str] = tomllib.loads(text)["words"]
+    return words
 
 
 def distance(first: str, second: str, limit: int) -> int:
@@ -52,28 +61,36 @@ class Speller:
     def __init__(self, known: set[str]) -> None:
         self._known = known
         self._index: dict[str, list[str]] | None = None
+        self._mended: dict[str, str] = {}
 
     def mend(self, token: Token) -> str:
         """Return the word that was meant, or the word as it stands."""
         word = token.text
+        if word in mistakes():
+            return mistakes()[word]
         if len(word) < 3 or word in self._known or not word.isascii() or not word.isalpha() or word in english():
             return word
-        return self._nearest(word)
+        if word not in self._mended:
+            self._mended[word] = self._nearest(word)
+        return self._mended[word]
 
     def _nearest(self, word: str) -> str:
         if self._index is None:
             self._index = {}
             for known in self._known:
                 if known.isascii() and known in english():
+                    self._index.setdefault(known[0], []).append(known)
                     for key in _shortened(known):
                         self._index.setdefault(key, []).append(known)
         limit = 1 if len(word) < 6 else 2
         best, least = word, limit + 1
-        for key in _shortened(word):
-            for known in self._index.get(key, ()):
-                away = distance(word, known, limit) + (word[0] != known[0])
-                if (away, known) < (least, best) and away <= limit:
-                    best, least = known, away
+        near = {known for key in _shortened(word) for known in self._index.get(key, ())}
+        if not near and len(word) > 6:
+            near = {known for known in self._index.get(word[0], ()) if abs(len(known) - len(word)) <= limit}
+        for known in sorted(near):
+            away = distance(word, known, limit) + (word[0] != known[0])
+            if away < least:
+                best, least = known, away
         return best
 
 

@@ -18,7 +18,7 @@ DOUBTFUL = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A piece of text that speaks of an objective; first and last are places among the tokens."""
+    """A piece of text that speaks of an objective (or of none: -1); it stands from first to before last among the tokens."""
 
     objective: int
     first: int
@@ -27,6 +27,11 @@ class Mention:
     worth: float
     why: str
     concept: str = ""
+
+
+def idle(first: int, last: int) -> Mention:
+    """Return a mention of nothing: words that were understood, but speak of no objective."""
+    return Mention(-1, first, last, "idle", 0.0, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Sense:
 
 # Words of one sense that describe a noun of another: "thick lacing" is about looks, "a fruity nose" about smell.
 _SENSES = frozenset("taste aroma appearance mouthfeel sound strength visuals atmosphere sweetness bitterness".split())
-_LINKS = frozenset("is are was be being should must has to have feels looks".split())
+_LINKS = frozenset("is are was be being should must has to have of like with hints notes a an the and , very".split())
 
 
 class Words:
@@ -114,6 +119,7 @@ class Words:
             key = tuple(words[at : at + size])
             senses = [table[key] for table in (self.senses, self.concessions) if key in table]
             if key in self.idle and not any(sense.worth > 1.0 for sense in senses):
+                found.append(idle(at, at + size))
                 return size
             if senses and all(open_[at : at + size]):
                 for sense in senses if senses[0].objective != senses[-1].objective else senses[-1:]:
@@ -125,18 +131,26 @@ class Words:
 
 
 def _carried(words: Sequence[str], found: list[Mention]) -> list[Mention]:
-    """Leave out words that only describe a noun of another sense, before it or after "is"."""
-    kept = []
+    """Leave out words that only describe a noun of another sense: before it, after "is", or after "of" and "like"."""
+    kept: list[Mention] = []
+    carrier, reach = None, -1
     for index, mention in enumerate(found):
         before, after = found[index - 1] if index else None, found[index + 1] if index + 1 < len(found) else None
         if mention.kind == "weak" and before is not None and before.last == mention.first:
+            kept.append(idle(mention.first, mention.last))
             continue
-        carried = mention.kind in ("good", "bad") and mention.concept in _SENSES
-        if carried and after is not None and after.first == mention.last and _other_noun(mention, after):
+        described = mention.kind in ("good", "bad") and mention.concept in _SENSES
+        if described and after is not None and after.first == mention.last and _other_noun(mention, after):
+            kept.append(idle(mention.first, mention.last))
             continue
-        if carried and before is not None and 0 < mention.first - before.last <= 3 and _other_noun(mention, before):
-            if all(word in _LINKS for word in words[before.last : mention.first]):
+        linked = carrier is not None and all(word in _LINKS for word in words[reach : mention.first])
+        if described and linked and carrier is not None and mention.first > carrier.last:
+            reach = mention.last
+            if mention.objective != carrier.objective:
+                kept.append(idle(mention.first, mention.last))
                 continue
+        elif mention.kind == "nouns" and mention.concept in _SENSES:
+            carrier, reach = mention, mention.last
         kept.append(mention)
     return kept
 
