@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from druthers import __version__
-from druthers.cli import lab
+from druthers.cli import lab, language
 
 __all__ = ["app"]
 
@@ -28,6 +28,7 @@ which plays every policy of the paper in a few seconds and writes a report to lo
 """,
 )
 app.add_typer(lab.app)
+app.add_typer(language.app)
 
 
 def _version(asked: bool) -> None:

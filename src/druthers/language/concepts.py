@@ -163,7 +163,7 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
     Examples
     --------
     >>> bind([Objective("sleep quality"), Objective("value")])["noise"]
-    Binding(objective=0, strength=0.88)
+    Binding(objective=0, strength=0.97)
     """
     names = [[stems(text) for text in (objective.name, *objective.synonyms)] for objective in objectives]
     described = [_concepts_in(objective.description) for objective in objectives]
@@ -185,7 +185,7 @@ def _fit(known: list[tuple[str, ...]], name: tuple[str, ...]) -> float:
     fits = [0.0]
     told = {word for word in name if word not in GENERIC}
     for place, words in enumerate(known):
-        worth = 1.0 - 0.02 * place
+        worth = 1.0 - 0.004 * place
         if words == name:
             fits.append(worth)
         elif told and len(set(words) & told) == len(set(words) - GENERIC) > 0:

@@ -37,6 +37,7 @@ class Cue:
 
     name: str
     does: str
+    why: str
     patterns: tuple[re.Pattern[str], ...]
     yes: tuple[str, ...]
     no: tuple[str, ...]
@@ -48,6 +49,7 @@ class Match:
 
     cue: str
     does: str
+    why: str
     x: int | None
     y: int | None
     before: bool
@@ -68,7 +70,7 @@ def cues() -> tuple[Cue, ...]:
     """Return all cues, compiled."""
     data: dict[str, Any] = read_data("cues.toml")
     return tuple(
-        Cue(name, cue["does"], tuple(_compile(p) for p in cue["patterns"]), tuple(cue["yes"]), tuple(cue["no"]))
+        Cue(name, cue["does"], cue["why"], tuple(_compile(p) for p in cue["patterns"]), tuple(cue["yes"]), tuple(cue["no"]))
         for name, cue in data.items()
     )
 
@@ -124,7 +126,7 @@ def found(sentence: str, only: str | None = None) -> list[Match]:
                 x = int(hit["x"]) if "x" in slots else None
                 y = int(hit["y"]) if "y" in slots else None
                 before = x is not None and hit.end("x") >= hit.end() - 1
-                matches.append(Match(cue.name, cue.does, x, y, before, hit.group(), hit.start()))
+                matches.append(Match(cue.name, cue.does, cue.why, x, y, before, hit.group(), hit.start()))
     return matches
 
 

@@ -29,7 +29,8 @@ _LIGHT = frozenset(
     " since unless do does did not no never care mind matter matters about what how where when whether that this these"
     " those is are be was were am being can could would will should may might must want need like as long for all just"
     " only really please have has had to of in on with at by from more most less least first second last than rather"
-    " sooner prefer important fine ok okay too very there here one thing things will".split()
+    " sooner prefer important fine ok okay too very there here one thing things something somewhere anything anywhere someone"
+    " anyone everything nothing know think guess maybe perhaps well yes hi hello thanks thank good nice great best".split()
 )
 # So many clauses of a text are looked at, the last ones.
 MOST = 8
@@ -61,6 +62,13 @@ def write_vectors(path: Path) -> None:
     scale = np.abs(vectors).max(axis=1, keepdims=True) / 127
     small = np.round(vectors / scale).astype(np.int8)
     np.savez_compressed(path, vectors=small, fingerprint=np.array(fingerprint()))
+
+
+def stored_fingerprint() -> str:
+    """Return the fingerprint of the phrases whose vectors are stored."""
+    path = resources.files("druthers.language").joinpath("data", "meanings.npz")
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
+        return str(data["fingerprint"])
 
 
 @cache
@@ -168,7 +176,8 @@ class Meanings:
         asked = list(spans)[-MOST:]
         if not asked:
             return []
-        margin = self.margin if all(open_) else self.caution
+        alone = all(flag or token.text == "|" for token, flag in zip(tokens, open_, strict=True))
+        margin = self.margin if alone else self.caution
         found = []
         for text, row, phrase in zip(asked, *self.near(asked), strict=True):
             best = int(row[1:].argmax())

@@ -122,9 +122,7 @@ def weigh(tokens: Sequence[Token], spans: Sequence[tuple[int, int]], mentions: S
     return wishes
 
 
-def _parts(
-    tokens: Sequence[Token], start: int, end: int, mentions: Sequence[Mention]
-) -> list[tuple[int, int]]:
+def _parts(tokens: Sequence[Token], start: int, end: int, mentions: Sequence[Mention]) -> list[tuple[int, int]]:
     """Cut a sentence where the speaker corrects himself, so that what comes before can be forgotten."""
     texts = [token.text for token in tokens[start:end]]
     for match in found(" ".join(texts), only="reset"):
@@ -158,7 +156,7 @@ def _apply(
             elif role == "last":
                 wishes.rank_last(mention.objective, mention.first)
             elif mention.objective not in gone:
-                _want(wishes, mention, level, cue)
+                _want(wishes, mention, level)
             wishes.claims.append(Claim(mention, role, cue))
     for match in matches:
         if match.does in ("above", "below", "instead") and match.x is not None and match.y is not None:
@@ -171,7 +169,7 @@ def _apply(
             )
 
 
-def _want(wishes: Wishes, mention: Mention, level: str | None, cue: str) -> None:
+def _want(wishes: Wishes, mention: Mention, level: str | None) -> None:
     if level == "more":
         lowest = min((key[0] for objective, key in wishes.wanted.items() if objective != mention.objective), default=0)
         wishes.want(mention.objective, min(lowest, 0.0) - 1.0, mention.first)
@@ -208,26 +206,26 @@ def _reaches(match: Match, group: Group, index: int) -> bool:
 def _role(mention: Mention, acting: Sequence[Match], held: bool, given_up: bool) -> tuple[str, str | None, str]:
     """Return what becomes of a mention: its role, its level and the cue."""
     if mention.kind == "gives_up" and not held:
-        return "dismissed", None, "concession"
+        return "dismissed", None, "a concession"
     if given_up and mention.kind != "bad":
-        return "dismissed", None, "instead"
+        return "dismissed", None, "another instead"
     faint = None
     for match in acting:
         if match.does == "drop":
-            return "dropped", None, match.cue
+            return "dropped", None, match.why
         if match.does in _DISMISSING and not held:
             verdict = _verdict(mention, match)
             if verdict == "dismissed":
-                return "dismissed", None, match.cue
+                return "dismissed", None, match.why
             faint = verdict or faint
     for match in acting:
         if match.does == "last" and not held:
-            return "last", None, match.cue
+            return "last", None, match.why
     for level in ("first", "more", "2", "3", "4", "strong", "bonus", "faint"):
         for match in acting:
             if match.does == level:
-                return "wanted", level, match.cue
-    return "wanted", faint, "tolerate" if faint else ""
+                return "wanted", level, match.why
+    return "wanted", faint, "would be accepted" if faint else ""
 
 
 def _verdict(mention: Mention, match: Match) -> str | None:
