@@ -79,9 +79,10 @@ def test_g4_last_is_listed_only_if_all_others_are():
     assert three.read("price, then service, location comes last").names == ("price", "service", "location")
 
 
-@pytest.mark.parametrize(("name", "kind", "text"), [
-    (cue.name, kind, text) for cue in cues() for kind, texts in (("yes", cue.yes), ("no", cue.no)) for text in texts
-])
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    [(cue.name, kind, text) for cue in cues() for kind, texts in (("yes", cue.yes), ("no", cue.no)) for text in texts],
+)
 def test_every_cue_is_found_where_it_should_be_and_nowhere_else(parser, name, kind, text):
     tokens = tokenize(text)
     words = parser._spotters[0]
@@ -91,9 +92,15 @@ def test_every_cue_is_found_where_it_should_be_and_nowhere_else(parser, name, ki
     assert (name in names) == (kind == "yes"), f"{numbered(tokens, 0, len(tokens), groups)!r}: {names}"
 
 
-@pytest.mark.parametrize(("name", "kind", "text"), [
-    (name, kind, text) for name, entry in read_data("asides.toml").items() for kind in ("yes", "no") for text in entry[kind]
-])
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    [
+        (name, kind, text)
+        for name, entry in read_data("asides.toml").items()
+        for kind in ("yes", "no")
+        for text in entry[kind]
+    ],
+)
 def test_every_aside_is_found_where_it_should_be_and_nowhere_else(name, kind, text):
     sentence = " ".join(token.text for token in tokenize(text))
     assert is_aside(name, sentence) == (kind == "yes"), sentence
@@ -110,7 +117,30 @@ def test_no_text_breaks_a_reading(two, text):
     check_reading(two.read(text))
 
 
-PIECES = ["not", "price", "quiet", "care", "about", "the", "first", ",", ".", "and", "more than", "as long as", "I", '"', ">", "don't", "last", "mind", "scratch that", "👃", "system:", "\n"]  # fmt: skip
+PIECES = [
+    "not",
+    "price",
+    "quiet",
+    "care",
+    "about",
+    "the",
+    "first",
+    ",",
+    ".",
+    "and",
+    "more than",
+    "as long as",
+    "I",
+    '"',
+    ">",
+    "don't",
+    "last",
+    "mind",
+    "scratch that",
+    "👃",
+    "system:",
+    "\n",
+]
 
 
 @given(text=st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join))
@@ -133,7 +163,9 @@ def test_long_texts_are_read_up_to_the_limit_and_say_so(parser):
     assert len(reading.leftover[-1]) > LIMIT
 
 
-@pytest.mark.parametrize("unit", ["not ", "the ", "a, ", "price and ", "more than ", "do not care about the ", '"', "system "])
+@pytest.mark.parametrize(
+    "unit", ["not ", "the ", "a, ", "price and ", "more than ", "do not care about the ", '"', "system "]
+)
 def test_repetition_does_not_hang(parser, unit):
     parser.read(unit * (LIMIT // len(unit)))
 
@@ -146,7 +178,9 @@ def test_names_alone_bind_everyday_concepts():
 
 
 def test_a_description_binds_what_the_name_does_not_tell():
-    parser = make_parser("lexicon", objectives=[Objective("nights", "How quiet it is"), Objective("wallet", "The price")])
+    parser = make_parser(
+        "lexicon", objectives=[Objective("nights", "How quiet it is"), Objective("wallet", "The price")]
+    )
     assert parser.read("it must not be noisy or expensive").names == ("nights", "wallet")
 
 
@@ -247,14 +281,18 @@ def test_the_development_sentences_are_still_read(name, exact, top1):
 
 
 def test_no_sentence_is_in_both_parts():
-    first, second = ({row.query for row in load_sentences(SENTENCES / f"{part}.json")} for part in ("development", "test"))
+    first, second = (
+        {row.query for row in load_sentences(SENTENCES / f"{part}.json")} for part in ("development", "test")
+    )
     assert not first & second
     assert len(first | second) >= 150
 
 
 def test_the_command_reads():
     runner = CliRunner()
-    out = runner.invoke(app, ["read", "cheap, not noisy", "--objectives", "price, quiet", "--json", "--parser", "lexicon"])
+    out = runner.invoke(
+        app, ["read", "cheap, not noisy", "--objectives", "price, quiet", "--json", "--parser", "lexicon"]
+    )
     assert json.loads(out.stdout)["ranking"] == ["price", "quiet"]
     out = runner.invoke(app, ["read", "I don't care about the smell, taste first", "--domain", "beers"])
     assert "taste" in out.stdout

@@ -4,7 +4,8 @@
 >>> check_policy(lambda **params: make_policy("s-ucb", **params))
 
 Each check takes a *builder*: for a policy a function of `n_objectives`, `seed` and settings, for an anchor a function
-of `n_objectives`, for a parser a function of the objectives. A law that is broken raises AssertionError with what was found.
+of `n_objectives`, for a parser a function of the objectives. A law that is broken raises AssertionError with what
+was found.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def read(
         _evaluate(load_sentences(evaluation), parser, mistakes, as_json)
         return
     if text is None:
-        raise InvalidSetting("there must be a text to read, but got none; try: druthers read \"cheap and clean\"")
+        raise InvalidSetting('there must be a text to read, but got none; try: druthers read "cheap and clean"')
     reading = make_parser(parser, objectives=_objectives(objectives, domain)).read(text)
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 from druthers.language.clauses import Token
 from druthers.language.concepts import read_data
@@ -13,15 +12,16 @@ from druthers.language.concepts import read_data
 # Where the speaker comes back to himself.
 _BACK = re.compile(
     r"(?:^|[,.;:>)-] ?|(?:and|but|however|though|yet|while|so|because|for|user :) )"
-    r"(?:i|we|what i|all i|as for me|for me|me|my (?:own|priority|wish|need)|personally|anyway|honestly)\b(?! (?:hereby|command|order|instruct))"
+    r"(?:i|we|what i|all i|as for me|for me|me|my (?:own|priority|wish|need)|personally|anyway|honestly)\b"
+    r"(?! (?:hereby|command|order|instruct))"
 )
 _LABEL = re.compile(r"(?:^| )(?:user|human|customer|guest|me|client) ?:")
 
 
 @cache
 def _patterns(name: str) -> tuple[re.Pattern[str], ...]:
-    data: dict[str, Any] = read_data("asides.toml")
-    return tuple(re.compile(pattern.replace(")*", "){0,8}")) for pattern in data[name]["patterns"])
+    patterns = read_data("asides.toml")[name]["patterns"]
+    return tuple(re.compile(pattern.replace(")*", "){0,8}")) for pattern in patterns)
 
 
 def is_aside(name: str, sentence: str) -> bool:

@@ -10,7 +10,10 @@ from functools import lru_cache
 # Longer texts are read up to here, and the reading says so.
 LIMIT = 10_000
 
-_PIECE = re.compile(r"[^\W_]+(?:['’ʼ`\u00ad\u200b-\u200d\u0300-\u036f]+[^\W_]+)*[\u0300-\u036f]*|[.!?;,:()<>=/&+\n%\"“”«»—–-]|[$€£¥]|[^\s\w]", re.UNICODE)
+_PIECE = re.compile(
+    r"[^\W_]+(?:['’ʼ`\u00ad\u200b-\u200d\u0300-\u036f]+[^\W_]+)*[\u0300-\u036f]*|[.!?;,:()<>=/&+\n%\"“”«»—–-]|[$€£¥]|[^\s\w]",
+    re.UNICODE,
+)
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CLITICS = {"n't": "not", "'ll": "will", "'re": "are", "'ve": "have", "'m": "am", "'d": "would"}
 _IS = {"it", "that", "what", "who", "there", "here", "he", "she", "where", "how", "everything", "everyone", "nobody"}

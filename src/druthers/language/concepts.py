@@ -8,32 +8,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from druthers.language.clauses import tokenize
 from druthers.language.spelling import english
 from druthers.types import Objective
 
+
+@cache
+def read_data(name: str) -> dict[str, Any]:
+    """Return one of the data files."""
+    text = resources.files("druthers.language").joinpath("data", name).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def small_words(part: str) -> frozenset[str]:
+    """Return the small words that play a part."""
+    return frozenset(read_data("small_words.toml")[part].split())
+
+
 # How much a hit of each kind is worth before context.
 WORTH = {"good": 1.0, "bad": 1.0, "gives_up": 1.0, "says": 0.9, "nouns": 0.9, "foreign": 0.9, "weak": 0.45}
 _INFLECTED = ("good", "bad", "nouns", "weak")
 # Words that say nothing about which objective is meant.
-GENERIC = frozenset(
-    "quality level overall experience general performance the a an of for and or in on to how is are it its be with good"
-    " great well what your you that this as at by from not very many much their they can does do there any all our own"
-    " when while than more most time factor score rating type kind amount life whether which who whose will has have"
-    " feel feels felt get gets make makes made one ones other others about into per each every use used using item"
-    " product thing things user users guest guests customer customers people person place".split()
-)
-_NO_FORM = frozenset(
-    "later latest lately hardly nearly shortly fairly freely coolly being hers rather finest dearly stills stilled"
-    " stilling finer fined fining sourly business number numbed simply easily clearly exactly largely strongly roughly"
-    " honestly practically surprisingly traditionally naturally originally effectively substantially sincerely"
-    " exclusively heavily deeply privately kindest expressed expressly personally correctly consistently precisely"
-    " accurately permanently thoroughly gently rapidly seed sees feed warmly lightly sharply closely soundly firmly"
-    " greens rounds rounded flatly flats shorts shorter longer witness cleared clearing novels finished finishing"
-    " dried drier conservatives naturals rapids ranger business cleaner boxing growing supporting leaving wilder coldly"
-    " plainly purely truly basics limited fairs advances moving hotly freshly fresher".split()
-)
+GENERIC = small_words("generic")
+_NO_FORM = small_words("no_form")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +69,9 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 @cache
-def read_data(name: str) -> dict[str, dict[str, str]]:
-    """Return one of the word lists."""
-    text = resources.files("druthers.language").joinpath("data", name).read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@cache
 def all_terms() -> tuple[Term, ...]:
     """Return every term of every concept, in the order of the files."""
-    terms = []
+    terms: list[Term] = []
     for concept, lists in read_data("concepts.toml").items():
         for kind in ("good", "bad", "says", "nouns", "weak"):
             terms.extend(_terms(concept, kind, lists.get(kind, "")))
@@ -171,7 +163,7 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
     for concept, lists in read_data("concepts.toml").items():
         known = [stems(name) for name in split(lists["names"])]
         fits = [
-            max(max(_fit(known, name) for name in own), 0.55 * about.get(concept, 0.0))
+            max(*(_fit(known, name) for name in own), 0.55 * about.get(concept, 0.0))
             for own, about in zip(names, described, strict=True)
         ]
         best = max(range(len(fits)), key=fits.__getitem__, default=None)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from druthers.language.clauses import Token
-from druthers.language.concepts import read_data
+from druthers.language.concepts import read_data, small_words
 from druthers.language.spotting import Mention
 
 _BE = "(?:is|are|was|were|be|being|been|am|s|ist|est|es)"
@@ -17,18 +16,9 @@ _FILLER = (
     "(?:the|a|an|my|our|some|any|good|great|nice|decent|excellent|really|very|more|of|to|be|being|having|its|their|your"
     "|that|it|is|too|so|proper|better|best|perfect|high|low|pure|sheer|only|just|overall|general|all|this|having)"
 )
-_PRAISE = frozenset(
-    "good great nice decent excellent better best perfect proper lovely beautiful fantastic superb amazing wonderful"
-    " awesome top fine solid pleasant cool fancy bigger big large larger huge small smaller tiny modern new high quality"
-    " outstanding brilliant terrific exceptional impeccable flawless bad terrible awful horrible poor worst crappy lousy"
-    " low mediocre right comfortable comfy clean quiet bright spacious plenty enough lots cute gorgeous matters matter"
-    " important memorable luxurious luxury basic simple plain reasonable rubbish shabby worse extra".split()
-)
-_LIGHT = frozenset(
-    "the a an my our some any good great nice decent excellent really very more of also with its their your high low"
-    " super both too so best better lots plenty well very quite fairly pretty totally truly".split()
-)
-_JOIN = frozenset("and or nor plus & + / y und et e i o oder ou".split())
+_PRAISE = small_words("praise")
+_LIGHT = small_words("beside")
+_JOIN = small_words("join")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +58,16 @@ class Group:
 @cache
 def cues() -> tuple[Cue, ...]:
     """Return all cues, compiled."""
-    data: dict[str, Any] = read_data("cues.toml")
+    data = read_data("cues.toml")
     return tuple(
-        Cue(name, cue["does"], cue["why"], tuple(_compile(p) for p in cue["patterns"]), tuple(cue["yes"]), tuple(cue["no"]))
+        Cue(
+            name,
+            cue["does"],
+            cue["why"],
+            tuple(_compile(p) for p in cue["patterns"]),
+            tuple(cue["yes"]),
+            tuple(cue["no"]),
+        )
         for name, cue in data.items()
     )
 
@@ -107,7 +104,8 @@ def grouped(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Group]
 
 def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Group]) -> str:
     """Return a sentence as one string in which each group of mentions is a number: "i do not care about @0"."""
-    words, at = [], start
+    words: list[str] = []
+    at = start
     for number, group in enumerate(groups):
         words.extend(token.text for token in tokens[at : group.mentions[0].first])
         words.append(f"@{number}")
@@ -132,7 +130,8 @@ def found(sentence: str, only: str | None = None) -> list[Match]:
 
 def _overlapping(pattern: re.Pattern[str], sentence: str) -> list[re.Match[str]]:
     """Return matches that may share their objectives: "a > b > c" holds two."""
-    hits, at = [], 0
+    hits: list[re.Match[str]] = []
+    at = 0
     while (hit := pattern.search(sentence, at)) is not None and len(hits) < 32:
         hits.append(hit)
         at = max(hit.start() + 1, min(hit.start("x"), hit.start("y")) if "y" in pattern.groupindex else hit.end())

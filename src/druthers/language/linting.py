@@ -14,16 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from druthers.language.concepts import all_terms, bind, read_data, split, words_of
+from druthers.language.concepts import all_terms, bind, read_data, small_words, split, words_of
 from druthers.language.domains import domain_names, load_domain
 from druthers.language.meanings import fingerprint, phrases, stored_fingerprint, stored_vectors, write_vectors
 
 # Words that the cues are made of; alone they must not stand for a concept.
-CUE_WORDS = frozenset(
-    "care matter matters mind need want first second third last least most more less top main key number important"
-    " priority must only just rather prefer over before above after then forget ignore skip never not no nothing"
-    " everything whatever bonus ideally essential crucial fine okay even if".split()
-)
+CUE_WORDS = small_words("cue")
 _KEYS = {"names", "good", "bad", "nouns", "weak", "says"}
 
 
@@ -35,7 +31,9 @@ def lint() -> list[str]:
         problems += [f"{concept}: unknown list {key}" for key in sorted(set(lists) - _KEYS)]
         for key, listed in lists.items():
             terms = [words_of(term.rstrip("?")) for term in split(listed)]
-            problems += [f"{concept}.{key}: {' '.join(t)!r} twice" for t in sorted({t for t in terms if terms.count(t) > 1})]
+            problems += [
+                f"{concept}.{key}: {' '.join(t)!r} twice" for t in sorted({t for t in terms if terms.count(t) > 1})
+            ]
             if key != "names":
                 problems += [f"{concept}.{key}: {t[0]!r} is a cue" for t in terms if len(t) == 1 and t[0] in CUE_WORDS]
     for name in ("concessions.toml", "translations.toml"):

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers.language.clauses import Token
-from druthers.language.concepts import all_terms, bind, read_data
+from druthers.language.concepts import all_terms, bind, read_data, small_words
 from druthers.language.encoders import Encoder, Vectors, load_encoder
 from druthers.language.spotting import Mention
 from druthers.types import Objective
@@ -22,16 +21,9 @@ from druthers.types import Objective
 _TAKEN = {"says": 1000, "good": 25, "bad": 25, "nouns": 12}
 _NEUTRAL = ""
 _MARKS = frozenset(',;:()-|".!?\n')
-_TURNS = frozenset("but because although though while whereas however since unless provided if".split())
+_TURNS = small_words("turns")
 # Words that belong to cues rather than to what is wished for.
-_LIGHT = frozenset(
-    "i we you they he she it me us my our your the a an and or so then also plus but because if even though although while"
-    " since unless do does did not no never care mind matter matters about what how where when whether that this these"
-    " those is are be was were am being can could would will should may might must want need like as long for all just"
-    " only really please have has had to of in on with at by from more most less least first second last than rather"
-    " sooner prefer important fine ok okay too very there here one thing things something somewhere anything anywhere someone"
-    " anyone everything nothing know think guess maybe perhaps well yes hi hello thanks thank good nice great best".split()
-)
+_LIGHT = small_words("light")
 # So many clauses of a text are looked at, the last ones.
 MOST = 8
 
@@ -46,7 +38,7 @@ def phrases() -> tuple[tuple[str, ...], tuple[str, ...]]:
             counts[key] = counts.get(key, 0) + 1
             texts.append(term.text)
             labels.append(term.concept)
-    neutral: Any = read_data("neutral.toml")["phrases"]
+    neutral = read_data("neutral.toml")["phrases"]
     return (*texts, *neutral), (*labels, *[_NEUTRAL] * len(neutral))
 
 
@@ -155,7 +147,7 @@ class Meanings:
         return self._encoder
 
     def near(self, texts: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return how near each text is to nothing in particular (column 0) and to each objective, and to which phrase."""
+        """Return how near each text is to nothing (column 0) and to each objective, and the phrase it is nearest to."""
         encoder = self._load()
         similarity = (encoder.encode(texts) @ self._vectors.T) * self._weights
         scores = np.zeros((len(texts), len(self._objectives) + 1))
@@ -168,7 +160,7 @@ class Meanings:
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
         """Return the mentions in clauses that are wholly open."""
-        spans = {}
+        spans: dict[str, tuple[int, int]] = {}
         for start, end in clauses(tokens):
             first, last = core(tokens, start, end)
             if last > first and all(open_[start:end]):
@@ -185,7 +177,8 @@ class Meanings:
             if row[best + 1] >= self.floor and ahead >= margin:
                 next_ = np.delete(row[1:], best).max(initial=0.0)
                 sure = float(np.clip(0.3 + 1.5 * min(ahead - margin, row[best + 1] - next_), 0.3, 0.85))
-                found.append(Mention(best, *spans[text], "means", sure, f"like {self._texts[phrase]}"))
+                first, last = spans[text]
+                found.append(Mention(best, first, last, "means", sure, f"like {self._texts[phrase]}"))
         return found
 
 

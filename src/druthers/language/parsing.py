@@ -148,7 +148,9 @@ def _leftover(
     used = {claim.mention.first for claim in wishes.claims}
     pieces = []
     for start, end in spans:
-        words = [token for token, flag in zip(tokens[start:end], open_[start:end], strict=True) if flag and token.is_word]
+        words = [
+            token for token, flag in zip(tokens[start:end], open_[start:end], strict=True) if flag and token.is_word
+        ]
         if words and not any(start <= first < end for first in used):
             piece = text[tokens[start].start : tokens[end - 1].end]
             if piece not in pieces:

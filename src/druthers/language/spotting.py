@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from druthers.language.clauses import Token
-from druthers.language.concepts import GENERIC, WORTH, Binding, bind, inflections, lexicon, read_data, split, words_of
+from druthers.language.concepts import (
+    GENERIC,
+    WORTH,
+    Binding,
+    bind,
+    inflections,
+    lexicon,
+    read_data,
+    small_words,
+    split,
+    words_of,
+)
 from druthers.language.spelling import Speller
 from druthers.types import Objective
 
@@ -18,7 +29,7 @@ DOUBTFUL = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A piece of text that speaks of an objective (or of none: -1); it stands from first to before last among the tokens."""
+    """Tokens from first to before last that speak of an objective, or of none: -1."""
 
     objective: int
     first: int
@@ -46,8 +57,8 @@ class Sense:
 
 
 # Words of one sense that describe a noun of another: "thick lacing" is about looks, "a fruity nose" about smell.
-_SENSES = frozenset("taste aroma appearance mouthfeel sound strength visuals atmosphere sweetness bitterness".split())
-_LINKS = frozenset("is are was be being should must has to have of like with hints notes a an the and , very".split())
+_SENSES = small_words("senses")
+_LINKS = small_words("links")
 
 
 class Words:
@@ -122,10 +133,8 @@ class Words:
                 found.append(idle(at, at + size))
                 return size
             if senses and all(open_[at : at + size]):
-                for sense in senses if senses[0].objective != senses[-1].objective else senses[-1:]:
-                    found.append(
-                        Mention(sense.objective, at, at + size, sense.kind, sense.worth, sense.term, sense.concept)
-                    )
+                both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
+                found.extend(Mention(s.objective, at, at + size, s.kind, s.worth, s.term, s.concept) for s in both)
                 return size
         return 1
 
