@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.language.clauses import Token
+from druthers.language.clauses import Token, sentences
 from druthers.language.concepts import all_terms, bind, read_data, small_words
 from druthers.language.encoders import Encoder, Vectors, load_encoder
 from druthers.language.spotting import Mention
@@ -20,7 +20,7 @@ from druthers.types import Objective
 # Phrases of each kind that stand for a concept.
 _TAKEN = {"says": 1000, "good": 25, "bad": 25, "nouns": 12}
 _NEUTRAL = ""
-_MARKS = frozenset(',;:()-|".!?\n')
+_MARKS = frozenset(',;:()-|".!?><=/\n')
 _TURNS = small_words("turns")
 # Words that belong to cues rather than to what is wished for.
 _LIGHT = small_words("light")
@@ -73,18 +73,21 @@ def stored_vectors() -> Vectors:
     return result
 
 
-def clauses(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return where clauses start and end: at marks, at turns ("but"), and at "and" between longer parts."""
+def clauses(tokens: Sequence[Token], open_: Sequence[bool]) -> list[tuple[int, int]]:
+    """Return where clauses start and end: at marks, at turns ("but", "than", "and"), and at what is not open."""
     spans, start = [], 0
     for index in range(len(tokens) + 1):
-        text = tokens[index].text if index < len(tokens) else "."
-        ends = text in _MARKS
-        turns = text in _TURNS or (text in ("and", "so") and index - start >= 3)
-        if ends or turns:
+        ends = index == len(tokens) or not open_[index] or tokens[index].text in _MARKS
+        if ends or tokens[index].text in _TURNS:
             if index > start:
                 spans.append((start, index))
             start = index + 1 if ends else index
     return spans
+
+
+def _torn(tokens: Sequence[Token], open_: Sequence[bool], at: int) -> bool:
+    """Tell whether a mention stands here: a clause that ends at one is only a part of what is said."""
+    return 0 <= at < len(tokens) and not open_[at] and tokens[at].is_word
 
 
 def core(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
@@ -118,9 +121,9 @@ class Meanings:
         objectives: Sequence[Objective],
         *,
         encoder: str = "minilm",
-        floor: float = 0.35,
-        margin: float = 0.06,
-        caution: float = 0.11,
+        floor: float = 0.3,
+        margin: float = 0.04,
+        caution: float = 0.1,
     ) -> None:
         self.floor = floor
         self.margin = margin
@@ -159,25 +162,28 @@ class Meanings:
         return scores, np.where(self._places[None, :] == best[:, None], similarity, -1.0).argmax(axis=1)
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
-        """Return the mentions in clauses that are wholly open."""
-        spans: dict[str, tuple[int, int]] = {}
-        for start, end in clauses(tokens):
-            first, last = core(tokens, start, end)
-            if last > first and all(open_[start:end]):
-                spans.setdefault(" ".join(token.text for token in tokens[start:end]), (first, last))
-        asked = list(spans)[-MOST:]
-        if not asked:
-            return []
+        """Return the mentions in clauses that are open, and in whole sentences whose clauses say nothing."""
         alone = all(flag or token.text == "|" for token, flag in zip(tokens, open_, strict=True))
         margin = self.margin if alone else self.caution
-        found = []
-        for text, row, phrase in zip(asked, *self.near(asked), strict=True):
+        pieces = [(start, end, False) for start, end in clauses(tokens, open_)]
+        torn = {start for start, end, _ in pieces if _torn(tokens, open_, start - 1) or _torn(tokens, open_, end)}
+        whole = [(start, end, True) for start, end in sentences(list(tokens)) if all(open_[start:end])]
+        pieces += [piece for piece in whole if (piece[0], piece[1], False) not in pieces]
+        texts: dict[str, tuple[int, int, bool, float]] = {}
+        for start, end, is_whole in pieces:
+            first, last = core(tokens, start, end)
+            if last > first:
+                texts.setdefault(" ".join(token.text for token in tokens[start:end]), (first, last, is_whole, 2.0 if start in torn else 1.0))
+        asked = list(texts)[-MOST:]
+        found: list[Mention] = []
+        for text, row, phrase in zip(asked, *self.near(asked), strict=True) if asked else ():
+            first, last, is_whole, doubt = texts[text]
             best = int(row[1:].argmax())
             ahead = row[best + 1] - row[0]
-            if row[best + 1] >= self.floor and ahead >= margin:
+            spoken = is_whole and any(first <= mention.first < last for mention in found)
+            if row[best + 1] >= self.floor and ahead >= margin * doubt and not spoken:
                 next_ = np.delete(row[1:], best).max(initial=0.0)
-                sure = float(np.clip(0.3 + 1.5 * min(ahead - margin, row[best + 1] - next_), 0.3, 0.85))
-                first, last = spans[text]
+                sure = float(np.clip(0.3 + 1.5 * min(ahead - margin * doubt, row[best + 1] - next_), 0.3, 0.85))
                 found.append(Mention(best, first, last, "means", sure, f"like {self._texts[phrase]}"))
         return found
 

@@ -9,7 +9,7 @@ from druthers.language.asides import open_tokens
 from druthers.language.clauses import LIMIT, Token, sentences, tokenize
 from druthers.language.ordering import Wishes, weigh
 from druthers.language.questions import ask_back
-from druthers.language.spotting import Mention
+from druthers.language.spotting import DOUBTFUL, Mention
 from druthers.types import Evidence, Objective, Reading
 
 Spotter = Callable[[Sequence[Token], Sequence[bool]], list[Mention]]
@@ -70,13 +70,15 @@ class Parser:
         """Let one spotter after the other find mentions in what is left."""
         left, free, mentions = list(tokens), list(open_), list[Mention]()
         for spot in self._spotters:
-            for mention in spot(left, free):
+            new = spot(left, free)
+            mentions = [old for old in mentions if old.worth > DOUBTFUL or not any(_overlap(old, each) for each in new)]
+            for mention in new:
                 for index in range(mention.first, mention.last):
                     if mention.kind == "idle":
                         left[index] = _hidden(left[index])
-                    free[index] = mention.kind == "idle"
-                if mention.kind != "idle":
-                    mentions.append(mention)
+                    elif mention.worth > DOUBTFUL:
+                        free[index] = False
+            mentions += [mention for mention in new if mention.kind != "idle"]
         return sorted(mentions, key=lambda mention: mention.first)
 
     def _reading(
@@ -108,6 +110,10 @@ class Parser:
             question=question,
             notes=tuple(notes),
         )
+
+
+def _overlap(first: Mention, second: Mention) -> bool:
+    return first.first < second.last and second.first < first.last
 
 
 def _hidden(token: Token) -> Token:
