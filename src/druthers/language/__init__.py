@@ -63,7 +63,8 @@ def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
                 stacklevel=3,
             )
         return Parser(given, [Words(given)], "default")
-    return Parser(given, [Words(given), Meanings(given, **settings)], "default")
+    meanings = Meanings(given, **settings)
+    return Parser(given, [Words(given), meanings], "default", meanings.judge)
 
 
 # How each parser is made from objectives and settings.

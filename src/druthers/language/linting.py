@@ -63,7 +63,7 @@ def ambiguous() -> list[str]:
 
 def misplaced(margin: float = 0.15) -> list[str]:
     """Return phrases that lie nearer to another concept of the same domain than to their own, by the sentence model."""
-    texts, labels = phrases()
+    texts, labels, _ = phrases()
     near = stored_vectors() @ stored_vectors().T
     np.fill_diagonal(near, -1.0)
     groups = {label: np.flatnonzero([other == label for other in labels]) for label in set(labels) if label}

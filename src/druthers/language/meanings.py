@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -29,17 +30,18 @@ MOST = 8
 
 
 @cache
-def phrases() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the phrases that stand for concepts, and the concept of each; neutral ones have none."""
-    texts, labels, counts = [], [], dict[tuple[str, str], int]()
+def phrases() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the phrases that stand for concepts, the concept of each (neutral ones have none), and its kind."""
+    texts, labels, kinds, counts = [], [], [], dict[tuple[str, str], int]()
     for term in all_terms():
         key = (term.concept, term.kind)
         if term.kind in _TAKEN and not term.doubtful and counts.get(key, 0) < _TAKEN[term.kind]:
             counts[key] = counts.get(key, 0) + 1
             texts.append(term.text)
             labels.append(term.concept)
+            kinds.append(term.kind)
     neutral = read_data("neutral.toml")["phrases"]
-    return (*texts, *neutral), (*labels, *[_NEUTRAL] * len(neutral))
+    return (*texts, *neutral), (*labels, *[_NEUTRAL] * len(neutral)), (*kinds, *["says"] * len(neutral))
 
 
 def fingerprint() -> str:
@@ -138,7 +140,7 @@ class Meanings:
             encoder = load_encoder(self._name)
             bindings = bind(self._objectives)
             own = [(index, text) for index, each in enumerate(self._objectives) for text in _own_texts(each)]
-            texts, labels = phrases()
+            texts, labels, kinds = phrases()
             bound = [(n, bindings[label]) for n, label in enumerate(labels) if label in bindings]
             neutral = [n for n, label in enumerate(labels) if label == _NEUTRAL]
             rows = [n for n, _ in bound] + neutral
@@ -146,6 +148,7 @@ class Meanings:
             self._places = np.array([i for i, _ in own] + [b.objective for _, b in bound] + [-1] * len(neutral))
             self._weights = np.array([1.0] * len(own) + [b.strength for _, b in bound] + [1.0] * len(neutral))
             self._texts = (*[text for _, text in own], *[texts[n] for n in rows])
+            self._kinds = (*["says"] * len(own), *[kinds[n] for n in rows])
             self._encoder = encoder
         return self._encoder
 
@@ -173,7 +176,7 @@ class Meanings:
         for start, end, is_whole in pieces:
             first, last = core(tokens, start, end)
             if last > first:
-                texts.setdefault(" ".join(token.text for token in tokens[start:end]), (first, last, is_whole, 2.0 if start in torn else 1.0))
+                texts.setdefault(" ".join(token.text for token in tokens[start:end]), (first, last, is_whole, 2.0 if start in torn or last - first < 2 else 1.0))
         asked = list(texts)[-MOST:]
         found: list[Mention] = []
         for text, row, phrase in zip(asked, *self.near(asked), strict=True) if asked else ():
@@ -184,8 +187,31 @@ class Meanings:
             if row[best + 1] >= self.floor and ahead >= margin * doubt and not spoken:
                 next_ = np.delete(row[1:], best).max(initial=0.0)
                 sure = float(np.clip(0.3 + 1.5 * min(ahead - margin * doubt, row[best + 1] - next_), 0.3, 0.85))
-                found.append(Mention(best, first, last, "means", sure, f"like {self._texts[phrase]}"))
+                kind = "bad" if self._kinds[phrase] == "bad" else "means"
+                found.append(Mention(best, first, last, kind, sure, f"like {self._texts[phrase]}"))
         return found
+
+
+    def judge(self, tokens: Sequence[Token], mentions: list[Mention]) -> list[Mention]:
+        """Look again at single nouns in longer clauses: "desk" may mean the room, or the people behind it."""
+        bounds = clauses(tokens, [True] * len(tokens))
+        asked: dict[str, tuple[int, Mention]] = {}
+        for place, mention in enumerate(mentions):
+            start, end = next(span for span in bounds if span[0] <= mention.first < span[1])
+            others = any(start <= other.first < end for other in mentions if other is not mention)
+            if mention.kind in ("nouns", "weak") and mention.worth < 1.0 and end - start >= 5 and not others:
+                asked.setdefault(" ".join(token.text for token in tokens[start:end]), (place, mention))
+        if not asked:
+            return mentions
+        judged = list(mentions)
+        texts = list(asked)[-MOST:]
+        for text, row, phrase in zip(texts, *self.near(texts), strict=True):
+            place, mention = asked[text]
+            best = int(row[1:].argmax())
+            if best != mention.objective and row[best + 1] - max(row[mention.objective + 1], row[0]) >= self.caution:
+                why = f"like {self._texts[phrase]}"
+                judged[place] = replace(mention, objective=best, kind="means", worth=0.5, why=why)
+        return judged
 
 
 def _own_texts(objective: Objective) -> list[str]:

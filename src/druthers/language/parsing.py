@@ -13,6 +13,7 @@ from druthers.language.spotting import DOUBTFUL, Mention
 from druthers.types import Evidence, Objective, Reading
 
 Spotter = Callable[[Sequence[Token], Sequence[bool]], list[Mention]]
+Judge = Callable[[Sequence[Token], list[Mention]], list[Mention]]
 
 # Below this confidence a reading comes with a question.
 BAR = 0.5
@@ -46,12 +47,21 @@ class Parser:
         What finds mentions, in turn; a later one sees only what the earlier ones left.
     name
         The parser's name.
+    judge
+        What looks at the mentions of the first spotter once more, before the others; by default nothing.
     """
 
-    def __init__(self, objectives: Iterable[str | Objective], spotters: Sequence[Spotter], name: str) -> None:
+    def __init__(
+        self,
+        objectives: Iterable[str | Objective],
+        spotters: Sequence[Spotter],
+        name: str,
+        judge: Judge | None = None,
+    ) -> None:
         self.objectives = as_objectives(objectives)
         self.name = name
         self._spotters = tuple(spotters)
+        self._judge = judge
         self._names = tuple(objective.name for objective in self.objectives)
 
     def read(self, text: str) -> Reading:
@@ -79,6 +89,8 @@ class Parser:
                     elif mention.worth > DOUBTFUL:
                         free[index] = False
             mentions += [mention for mention in new if mention.kind != "idle"]
+            if self._judge is not None and spot is self._spotters[0]:
+                mentions = self._judge(left, mentions)
         return sorted(mentions, key=lambda mention: mention.first)
 
     def _reading(
