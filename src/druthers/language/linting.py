@@ -36,7 +36,7 @@ def lint() -> list[str]:
             ]
             if key != "names":
                 problems += [f"{concept}.{key}: {t[0]!r} is a cue" for t in terms if len(t) == 1 and t[0] in CUE_WORDS]
-    for name in ("concessions.toml", "translations.toml"):
+    for name in ("concessions.toml", "translations.toml", "utterances.toml"):
         problems += [f"{name}: unknown concept {concept}" for concept in read_data(name) if concept not in concepts]
     return problems
 

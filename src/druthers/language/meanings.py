@@ -40,6 +40,10 @@ def phrases() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
             texts.append(term.text)
             labels.append(term.concept)
             kinds.append(term.kind)
+    for concept, sentences_ in read_data("utterances.toml").items():
+        texts += [text.lower() for text in sentences_]
+        labels += [concept] * len(sentences_)
+        kinds += ["says"] * len(sentences_)
     neutral = read_data("neutral.toml")["phrases"]
     return (*texts, *neutral), (*labels, *[_NEUTRAL] * len(neutral)), (*kinds, *["says"] * len(neutral))
 
@@ -124,7 +128,7 @@ class Meanings:
         *,
         encoder: str = "minilm",
         floor: float = 0.3,
-        margin: float = 0.04,
+        margin: float = 0.06,
         caution: float = 0.1,
     ) -> None:
         self.floor = floor
