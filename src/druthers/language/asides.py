@@ -15,7 +15,7 @@ _BACK = re.compile(
     r"(?:i|we|what i|all i|as for me|for me|me|my (?:own|priority|wish|need)|personally|anyway|honestly)\b"
     r"(?! (?:hereby|command|order|instruct))"
 )
-_LABEL = re.compile(r"(?:^| )(?:user|human|customer|guest|me|client) ?:")
+_LABEL = re.compile(r"(?:^| )(?:user|human|customer|guest|client) ?:")
 
 
 @cache

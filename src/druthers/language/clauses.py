@@ -128,13 +128,21 @@ def sentences(tokens: list[Token]) -> list[tuple[int, int]]:
     """Return where each sentence starts and ends among the tokens."""
     spans, start = [], 0
     for index, token in enumerate(tokens):
-        if token.text in _ENDS and not _numbered(tokens, index):
+        if token.text in _ENDS and not _numbered(tokens, index) and not _asked(tokens, start, index):
             if index > start:
                 spans.append((start, index))
             start = index + 1
     if start < len(tokens):
         spans.append((start, len(tokens)))
     return spans
+
+
+def _asked(tokens: list[Token], start: int, index: int) -> bool:
+    """Tell whether a short question is answered at once: "Central? Don't care."."""
+    if tokens[index].text != "?" or not 0 < index - start <= 3:
+        return False
+    answer = next((i for i in range(index + 1, len(tokens)) if tokens[i].text in _ENDS), len(tokens)) - index - 1
+    return 0 < answer <= 5
 
 
 def _numbered(tokens: list[Token], index: int) -> bool:

@@ -19,6 +19,7 @@ _FILLER = (
 _PRAISE = small_words("praise")
 _LIGHT = small_words("beside")
 _JOIN = small_words("join")
+_STARTS = small_words("starts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ def grouped(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Group]
             comma = "," in between
             light = all(word in _LIGHT or word in _JOIN or word == "," for word in between)
             alike = (last.kind == "nouns") == (mention.kind == "nouns")
+            after = tokens[mention.last].text if mention.last < len(tokens) else ""
+            light = light and not (comma and after in _STARTS)
             if light and len(between) <= 5 and (joins or alike):
                 groups[-1] = Group((*groups[-1].mentions, mention), groups[-1].linked or bool(joins) or not comma)
                 continue

@@ -180,7 +180,10 @@ class Meanings:
         for start, end, is_whole in pieces:
             first, last = core(tokens, start, end)
             if last > first:
-                texts.setdefault(" ".join(token.text for token in tokens[start:end]), (first, last, is_whole, 2.0 if start in torn or last - first < 2 else 1.0))
+                texts.setdefault(
+                    " ".join(token.text for token in tokens[start:end]),
+                    (first, last, is_whole, 2.0 if start in torn or last - first < 2 else 1.0),
+                )
         asked = list(texts)[-MOST:]
         found: list[Mention] = []
         for text, row, phrase in zip(asked, *self.near(asked), strict=True) if asked else ():
@@ -194,7 +197,6 @@ class Meanings:
                 kind = "bad" if self._kinds[phrase] == "bad" else "means"
                 found.append(Mention(best, first, last, kind, sure, f"like {self._texts[phrase]}"))
         return found
-
 
     def judge(self, tokens: Sequence[Token], mentions: list[Mention]) -> list[Mention]:
         """Look again at single nouns in longer clauses: "desk" may mean the room, or the people behind it."""

@@ -238,6 +238,6 @@ def _verdict(mention: Mention, match: Match) -> str | None:
         return "dismissed"
     if mention.kind == "bad":
         return "dismissed"
-    if match.text.split()[-1] in _FINE or mention.kind == "good":
+    if mention.kind == "good" or (mention.kind == "nouns" and match.text.split()[-1] in _FINE):
         return "faint"
     return "dismissed"

@@ -59,6 +59,8 @@ class Sense:
 # Words of one sense that describe a noun of another: "thick lacing" is about looks, "a fruity nose" about smell.
 _SENSES = small_words("senses")
 _LINKS = small_words("links")
+_THINGS = small_words("things")
+_PRAISES = small_words("praises")
 
 
 class Words:
@@ -100,7 +102,7 @@ class Words:
             if not words:
                 continue
             self._own.add(words)
-            self._add(self.senses, words, Sense(index, "nouns", 1.2, text, objective.name))
+            self._add(self.senses, words, Sense(index, "nouns", 1.2, text, self._concept_of(index)))
             told = [word for word in words if word not in GENERIC and len(word) > 2]
             for word in told if text == objective.name else words if len(words) == 1 else ():
                 shared = sum(word in words_of(other.name) for other in objectives) > 1
@@ -114,6 +116,11 @@ class Words:
         for word in told_by[index] - GENERIC:
             if len(word) > 3 and (word,) not in self.senses and sum(word in told for told in told_by) == 1:
                 self._add(self.senses, (word,), Sense(index, "nouns", DOUBTFUL, word))
+
+    def _concept_of(self, index: int) -> str:
+        """Return the concept that fits an objective best."""
+        own = {name: bound.strength for name, bound in self.bindings.items() if bound.objective == index}
+        return max(own, key=own.__getitem__, default="")
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
         """Return the mentions among those tokens that are open, longest terms first."""
@@ -148,6 +155,12 @@ def _carried(words: Sequence[str], found: list[Mention]) -> list[Mention]:
         if mention.kind == "weak" and before is not None and before.last == mention.first:
             kept.append(idle(mention.first, mention.last))
             continue
+        if after is not None and after.first == mention.last and _praise_of_another(mention, after):
+            kept.append(idle(mention.first, mention.last))
+            continue
+        if before is not None and before.last == mention.first and _thing_of_another(before, mention):
+            kept.append(idle(mention.first, mention.last))
+            continue
         described = mention.kind in ("good", "bad") and mention.concept in _SENSES
         if described and after is not None and after.first == mention.last and _other_noun(mention, after):
             kept.append(idle(mention.first, mention.last))
@@ -162,6 +175,18 @@ def _carried(words: Sequence[str], found: list[Mention]) -> list[Mention]:
             carrier, reach = mention, mention.last
         kept.append(mention)
     return kept
+
+
+def _thing_of_another(adjective: Mention, noun: Mention) -> bool:
+    """Tell whether a noun only carries the wish before it: "clean bathroom"."""
+    carries = noun.kind == "nouns" and noun.concept in _THINGS and adjective.concept not in _PRAISES
+    return carries and adjective.kind in ("good", "bad") and noun.objective != adjective.objective
+
+
+def _praise_of_another(adjective: Mention, noun: Mention) -> bool:
+    """Tell whether an adjective only praises the noun after it: "comfortable mattress"."""
+    praises = adjective.kind in ("good", "bad") and adjective.concept in _PRAISES
+    return praises and noun.kind == "nouns" and noun.objective != adjective.objective
 
 
 def _other_noun(mention: Mention, noun: Mention) -> bool:
