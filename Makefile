@@ -51,10 +51,11 @@ check: $(READY) ## lint, check the format, the types, the import contracts and t
 	@! grep -rnEI $(SKIPPED) '$(ADDRESSES)' .
 	@! grep -nE -v '^(#.*|[A-Za-z0-9._-]+==[A-Za-z0-9._!+-]+)$$' constraints.txt
 
-bench: $(READY) ## measure single steps, simulated rounds and memory, beside plain C in the same run
+bench: $(READY) ## measure single steps, simulated rounds and memory, beside plain C in the same run; reading
 	$(BIN)/python benchmarks/steps.py
 	$(BIN)/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/rounds.py --memory
+	$(BIN)/python benchmarks/language.py
 
 docs: $(READY) ## build the documentation into site/
 	@rm -rf site
