@@ -144,7 +144,8 @@ def _apply(
         own = [match for match in matches if match.x == number]
         given_up = {match.y for match in matches if match.does == "instead"}
         for index, mention in enumerate(group.mentions):
-            if not _counts(tokens, mention, number in touched, supported):
+            listed = len(group.mentions) > 1 and mention.kind != "weak"
+            if not _counts(tokens, mention, number in touched or listed, supported):
                 continue
             acting = [match for match in own if _reaches(match, group, index)]
             role, level, cue = _role(mention, acting, number in held, number in given_up)
@@ -233,7 +234,7 @@ def _verdict(mention: Mention, match: Match) -> str | None:
     if match.does == "dismiss":
         return "dismissed"
     if match.does == "unneeded":
-        if mention.kind == "bad" or (mention.kind in ("nouns", "says") and " want" in match.text):
+        if mention.kind == "bad" or (mention.kind in ("nouns", "says", "means") and " want" in match.text):
             return None
         return "dismissed"
     if mention.kind == "bad":
