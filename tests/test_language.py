@@ -20,10 +20,11 @@ from druthers.errors import Degraded, InvalidSetting, UnknownName
 from druthers.language import PARSERS, Objective, Reading, Sentence, load_domain, load_sentences, make_parser
 from druthers.language.asides import is_aside
 from druthers.language.clauses import LIMIT, tokenize
-from druthers.language.concepts import bind, read_data
+from druthers.language.concepts import bind
 from druthers.language.cues import cues, found, grouped, numbered
 from druthers.language.evaluation import evaluate, kendall, score
 from druthers.language.linting import lint
+from druthers.language.lists import read_data
 from druthers.language.meanings import fingerprint, stored_fingerprint
 from druthers.language.spelling import distance
 from druthers.testing import check_parser

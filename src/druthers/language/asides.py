@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from druthers.language.clauses import Token
-from druthers.language.concepts import read_data
+from druthers.language.lists import read_data
 
 # Where the speaker comes back to himself.
 _BACK = re.compile(

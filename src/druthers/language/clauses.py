@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from druthers.language.lists import small_words
+
 # Longer texts are read up to here, and the reading says so.
 LIMIT = 10_000
 
@@ -49,6 +51,7 @@ _WHOLE = {
     "u": ("you",),
     "&": ("and",),
 }
+_AFTER_IS = small_words("after_is")
 _ENDS = frozenset(".!?;\n")
 _MONEY = {"$": "dollar", "€": "euro", "£": "quid", "¥": "yen"}
 
@@ -87,7 +90,18 @@ def tokenize(text: str) -> list[Token]:
                 tokens.extend(Token(word, start, end, capital) for word in open_word(raw))
         elif not (raw == "-" and text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()):
             tokens.extend(Token(word, start, end) for word in _mark(raw))
-    return tokens
+    return _owned(tokens)
+
+
+def _owned(tokens: list[Token]) -> list[Token]:
+    """Settle each "'s": it is "is" before some words, else the mark of an owner, which goes."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        if token.text != "'s":
+            kept.append(token)
+        elif index + 1 < len(tokens) and tokens[index + 1].text in _AFTER_IS:
+            kept.append(Token("is", token.start, token.end))
+    return kept
 
 
 @lru_cache(maxsize=4096)
@@ -101,7 +115,7 @@ def open_word(raw: str) -> tuple[str, ...]:
         if word.endswith(clitic) and len(word) > len(clitic):
             return (word[: -len(clitic)], opened)
     if word.endswith("'s"):
-        return (word[:-2], "is") if word[:-2] in _IS else (word[:-2],)
+        return (word[:-2], "is") if word[:-2] in _IS else (word[:-2], "'s")
     return tuple(re.findall(r"[^\W_]+", word)) or (word,)
 
 

@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Any
 
 from druthers.language.clauses import tokenize
+from druthers.language.lists import read_data, small_words
 from druthers.language.spelling import english
 from druthers.types import Objective
-
-
-@cache
-def read_data(name: str) -> dict[str, Any]:
-    """Return one of the data files."""
-    text = resources.files("druthers.language").joinpath("data", name).read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def small_words(part: str) -> frozenset[str]:
-    """Return the small words that play a part."""
-    return frozenset(read_data("small_words.toml")[part].split())
-
 
 # How much a hit of each kind is worth before context.
 WORTH = {"good": 1.0, "bad": 1.0, "gives_up": 1.0, "says": 0.9, "nouns": 0.9, "foreign": 0.9, "weak": 0.45}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from druthers.language.clauses import Token
-from druthers.language.concepts import read_data, small_words
+from druthers.language.lists import read_data, small_words
 from druthers.language.spotting import Mention
 
 _BE = "(?:is|are|was|were|be|being|been|am|s|ist|est|es)"

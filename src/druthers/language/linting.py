@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from druthers.language.concepts import all_terms, bind, read_data, small_words, split, words_of
+from druthers.language.concepts import all_terms, bind, split, words_of
 from druthers.language.domains import domain_names, load_domain
+from druthers.language.lists import read_data, small_words
 from druthers.language.meanings import fingerprint, phrases, stored_fingerprint, stored_vectors, write_vectors
 
 # Words that the cues are made of; alone they must not stand for a concept.

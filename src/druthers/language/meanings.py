@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.language.clauses import Token, sentences
-from druthers.language.concepts import all_terms, bind, read_data, small_words
+from druthers.language.concepts import all_terms, bind
 from druthers.language.encoders import Encoder, Vectors, load_encoder
+from druthers.language.lists import read_data, small_words
 from druthers.language.spotting import Mention
 from druthers.types import Objective
 

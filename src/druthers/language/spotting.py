@@ -13,11 +13,10 @@ from druthers.language.concepts import (
     bind,
     inflections,
     lexicon,
-    read_data,
-    small_words,
     split,
     words_of,
 )
+from druthers.language.lists import read_data, small_words
 from druthers.language.spelling import Speller
 from druthers.types import Objective
 
@@ -61,6 +60,7 @@ _SENSES = small_words("senses")
 _LINKS = small_words("links")
 _THINGS = small_words("things")
 _PRAISES = small_words("praises")
+_SIZES = small_words("sizes")
 
 
 class Words:
@@ -185,7 +185,7 @@ def _thing_of_another(adjective: Mention, noun: Mention) -> bool:
 
 def _praise_of_another(adjective: Mention, noun: Mention) -> bool:
     """Tell whether an adjective only praises the noun after it: "comfortable mattress"."""
-    praises = adjective.kind in ("good", "bad") and adjective.concept in _PRAISES
+    praises = adjective.kind in ("good", "bad") and (adjective.concept in _PRAISES or adjective.why in _SIZES)
     return praises and noun.kind == "nouns" and noun.objective != adjective.objective
 
 
