@@ -22,6 +22,7 @@ from druthers.types import Objective
 # Phrases of each kind that stand for a concept.
 _TAKEN = {"says": 1000, "good": 25, "bad": 25, "nouns": 12}
 _NEUTRAL = ""
+_JUDGED = ("nouns", "weak", "good", "bad")
 _MARKS = frozenset(',;:()-|".!?><=/\n')
 _TURNS = small_words("turns")
 # Words that belong to cues rather than to what is wished for.
@@ -200,13 +201,14 @@ class Meanings:
         return found
 
     def judge(self, tokens: Sequence[Token], mentions: list[Mention]) -> list[Mention]:
-        """Look again at single nouns in longer clauses: "desk" may mean the room, or the people behind it."""
+        """Look again at single words in longer clauses: a "desk" may be furniture, or the people behind it."""
         bounds = clauses(tokens, [True] * len(tokens))
         asked: dict[str, tuple[int, Mention]] = {}
         for place, mention in enumerate(mentions):
             start, end = next(span for span in bounds if span[0] <= mention.first < span[1])
             others = any(start <= other.first < end for other in mentions if other is not mention)
-            if mention.kind in ("nouns", "weak") and mention.worth < 1.0 and end - start >= 5 and not others:
+            single = mention.last - mention.first == 1 and mention.worth < 1.05
+            if single and mention.kind in _JUDGED and end - start >= 5 and not others:
                 asked.setdefault(" ".join(token.text for token in tokens[start:end]), (place, mention))
         if not asked:
             return mentions

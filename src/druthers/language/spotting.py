@@ -136,7 +136,7 @@ class Words:
         for size in range(min(LONGEST, len(words) - at), 0, -1):
             key = tuple(words[at : at + size])
             senses = [table[key] for table in (self.senses, self.concessions) if key in table]
-            if key in self.idle and not any(sense.worth > 1.0 for sense in senses):
+            if key in self.idle and not senses:
                 found.append(idle(at, at + size))
                 return size
             if senses and all(open_[at : at + size]):
