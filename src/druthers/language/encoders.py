@@ -107,19 +107,19 @@ class MiniLM:
         self._inputs = {entry.name for entry in self._session.get_inputs()}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector for each text: the mean over its pieces."""
-        rows = [wordpieces(text) for text in texts]
-        width = max(map(len, rows), default=0)
-        ids = np.zeros((len(rows), width), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for number, row in enumerate(rows):
-            ids[number, : len(row)] = row
-            mask[number, : len(row)] = 1
-        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        states = self._session.run(None, {name: feed[name] for name in self._inputs})[0]
-        if states.ndim == 3:
-            states = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-        return normalized(states)
+        """Return one vector for each text: the mean over its pieces.
+
+        Texts go through the model one by one: its integers are scaled to what it is given, so that in a batch the
+        vector of a text would depend on its neighbors.
+        """
+        return normalized(np.stack([self._encode(text) for text in texts]))
+
+    def _encode(self, text: str) -> Vectors:
+        ids = np.array([wordpieces(text)], dtype=np.int64)
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        states = self._session.run(None, {name: feed[name] for name in self._inputs})[0][0]
+        result: Vectors = states.mean(axis=0) if states.ndim == 2 else states
+        return result
 
 
 def normalized(vectors: Any) -> Vectors:

@@ -28,7 +28,7 @@ _TURNS = small_words("turns")
 # Words that belong to cues rather than to what is wished for.
 _LIGHT = small_words("light")
 # So many clauses of a text are looked at, the last ones.
-MOST = 8
+MOST = 6
 
 
 @cache
@@ -174,28 +174,34 @@ class Meanings:
         """Return the mentions in clauses that are open, and in whole sentences whose clauses say nothing."""
         alone = all(flag or token.text == "|" for token, flag in zip(tokens, open_, strict=True))
         margin = self.margin if alone else self.caution
-        pieces = [(start, end, False) for start, end in clauses(tokens, open_)]
-        torn = {start for start, end, _ in pieces if _torn(tokens, open_, start - 1) or _torn(tokens, open_, end)}
-        whole = [(start, end, True) for start, end in sentences(list(tokens)) if all(open_[start:end])]
-        pieces += [piece for piece in whole if (piece[0], piece[1], False) not in pieces]
-        texts: dict[str, tuple[int, int, bool, float]] = {}
-        for start, end, is_whole in pieces:
+        pieces = clauses(tokens, open_)
+        found = self._read(tokens, open_, pieces[-MOST:], margin)
+        silent = [
+            (start, end)
+            for start, end in sentences(list(tokens))
+            if all(open_[start:end]) and (start, end) not in pieces and not any(start <= m.first < end for m in found)
+        ]
+        return found + self._read(tokens, open_, silent[-MOST // 2 :], margin)
+
+    def _read(
+        self, tokens: Sequence[Token], open_: Sequence[bool], pieces: Sequence[tuple[int, int]], margin: float
+    ) -> list[Mention]:
+        """Return the mentions of some pieces of the text; torn ones and single words must be nearer to count."""
+        cores: dict[str, tuple[int, int, float]] = {}
+        for start, end in pieces:
             first, last = core(tokens, start, end)
+            torn = _torn(tokens, open_, start - 1) or _torn(tokens, open_, end)
             if last > first:
-                texts.setdefault(
-                    " ".join(token.text for token in tokens[start:end]),
-                    (first, last, is_whole, 2.0 if start in torn or last - first < 2 else 1.0),
-                )
-        asked = list(texts)[-MOST:]
+                text = " ".join(token.text for token in tokens[start:end])
+                cores.setdefault(text, (first, last, margin * (2.0 if torn or last - first < 2 else 1.0)))
         found: list[Mention] = []
-        for text, row, phrase in zip(asked, *self.near(asked), strict=True) if asked else ():
-            first, last, is_whole, doubt = texts[text]
+        for text, row, phrase in zip(cores, *self.near(list(cores)), strict=True) if cores else ():
+            first, last, least = cores[text]
             best = int(row[1:].argmax())
             ahead = row[best + 1] - row[0]
-            spoken = is_whole and any(first <= mention.first < last for mention in found)
-            if row[best + 1] >= self.floor and ahead >= margin * doubt and not spoken:
+            if row[best + 1] >= self.floor and ahead >= least:
                 next_ = np.delete(row[1:], best).max(initial=0.0)
-                sure = float(np.clip(0.3 + 1.5 * min(ahead - margin * doubt, row[best + 1] - next_), 0.3, 0.85))
+                sure = float(np.clip(0.3 + 1.5 * min(ahead - least, row[best + 1] - next_), 0.3, 0.85))
                 kind = "bad" if self._kinds[phrase] == "bad" else "means"
                 found.append(Mention(best, first, last, kind, sure, f"like {self._texts[phrase]}"))
         return found
