@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from druthers.errors import InvalidSetting
 from druthers.language.asides import open_tokens
 from druthers.language.clauses import LIMIT, Token, sentences, tokenize
+from druthers.language.cues import spoken_for
 from druthers.language.ordering import Wishes, weigh
 from druthers.language.questions import ask_back
 from druthers.language.spotting import DOUBTFUL, Mention
@@ -89,8 +90,10 @@ class Parser:
                     elif mention.worth > DOUBTFUL:
                         free[index] = False
             mentions += [mention for mention in new if mention.kind != "idle"]
-            if self._judge is not None and spot is self._spotters[0]:
-                mentions = self._judge(left, mentions)
+            if spot is self._spotters[0] and len(self._spotters) > 1:
+                mentions = self._judge(left, mentions) if self._judge is not None else mentions
+                for index in _cue_tokens(tokens, mentions):
+                    left[index] = _hidden(left[index])
         return sorted(mentions, key=lambda mention: mention.first)
 
     def _reading(
@@ -122,6 +125,16 @@ class Parser:
             question=question,
             notes=tuple(notes),
         )
+
+
+def _cue_tokens(tokens: Sequence[Token], mentions: Sequence[Mention]) -> set[int]:
+    """Return the places of words that belong to cues about the mentions: they are understood already."""
+    places: set[int] = set()
+    for start, end in sentences(list(tokens)):
+        inside = [mention for mention in mentions if start <= mention.first < end and mention.worth > DOUBTFUL]
+        if inside:
+            places |= spoken_for(tokens, start, end, inside)
+    return places
 
 
 def _overlap(first: Mention, second: Mention) -> bool:
