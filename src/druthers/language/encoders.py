@@ -22,6 +22,8 @@ Vectors = NDArray[np.float32]
 _PIECE = re.compile(r"\w+|[^\w\s]")
 _LONGEST_WORD = 40
 _LONGEST_TEXT = 96
+_SHORT = 12
+_WIDTH = 384
 
 
 class Encoder(Protocol):
@@ -107,18 +109,22 @@ class MiniLM:
         self._inputs = {entry.name for entry in self._session.get_inputs()}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector for each text: the mean over its pieces.
+        """Return one vector for each text: the mean over its pieces; short and long texts go through apart."""
+        rows = [wordpieces(text) for text in texts]
+        vectors = np.zeros((len(rows), _WIDTH), dtype=np.float32)
+        short = [number for number, row in enumerate(rows) if len(row) <= _SHORT]
+        for part in (short, [number for number in range(len(rows)) if number not in short]):
+            if part:
+                vectors[part] = self._encode([rows[number] for number in part])
+        return normalized(vectors)
 
-        Texts go through the model one by one: its integers are scaled to what it is given, so that in a batch the
-        vector of a text would depend on its neighbors.
-        """
-        return normalized(np.stack([self._encode(text) for text in texts]))
-
-    def _encode(self, text: str) -> Vectors:
-        ids = np.array([wordpieces(text)], dtype=np.int64)
-        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        states = self._session.run(None, {name: feed[name] for name in self._inputs})[0][0]
-        result: Vectors = states.mean(axis=0) if states.ndim == 2 else states
+    def _encode(self, rows: list[list[int]]) -> Vectors:
+        width = max(map(len, rows))
+        ids = np.array([row + [0] * (width - len(row)) for row in rows], dtype=np.int64)
+        mask = np.array([[1] * len(row) + [0] * (width - len(row)) for row in rows], dtype=np.int64)
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        states = self._session.run(None, {name: feed[name] for name in self._inputs})[0]
+        result: Vectors = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
         return result
 
 

@@ -161,7 +161,8 @@ class Meanings:
     def near(self, texts: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return how near each text is to nothing (column 0) and to each objective, and the phrase it is nearest to."""
         encoder = self._load()
-        similarity = (encoder.encode(texts) @ self._vectors.T) * self._weights
+        # Without BLAS, whose threads would take a second core for a product this small.
+        similarity = np.einsum("ij,kj->ik", encoder.encode(texts), self._vectors) * self._weights
         scores = np.zeros((len(texts), len(self._objectives) + 1))
         for place in range(-1, len(self._objectives)):
             part = similarity[:, self._places == place]
