@@ -195,9 +195,10 @@ def test_below_the_bar_it_asks_back(parser):
     assert reading.ranking == ()
     assert reading.question is not None
     assert reading.question.startswith("What matters most")
-    changed = parser.read("Service is everything to me. I don't care about service.")
     assert parser.read("cheap and clean").question is None
+    changed = parser.read("Service is everything to me. I don't care about service.")
     assert changed.names == ()
+    assert changed.question == "Does the service matter to you?"
 
 
 @pytest.mark.parametrize("objectives", [[], ["a", "A"], [""], "price"])

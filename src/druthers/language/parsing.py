@@ -169,7 +169,7 @@ def _sureness(evidence: Sequence[Evidence], wishes: Wishes, objective: int) -> f
     for piece in evidence:
         if piece.objective == objective:
             doubt *= 1.0 - 0.95 * piece.confidence
-    return (1.0 - doubt) * (0.6 if objective in wishes.changed else 1.0)
+    return (1.0 - doubt) * (0.5 if objective in wishes.changed else 1.0)
 
 
 def _leftover(
