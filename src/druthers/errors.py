@@ -17,6 +17,8 @@
     ├── NoPreference                       a policy that does not learn preferences was asked for one
     └── DamagedState                       a saved state that is not whole, or of a version we cannot read
 
+    Degraded                 (UserWarning) a part works, but less well than it could
+
 Each message states the law, then what arrived, then the way out where there is one. A refused call changes nothing.
 """
 
@@ -129,3 +131,7 @@ class NoPreference(DruthersError):
 
 class DamagedState(DruthersError):
     """A saved state is damaged or of a version that cannot be read."""
+
+
+class Degraded(UserWarning):
+    """A part works, but less well than it could with an optional package."""

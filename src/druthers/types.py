@@ -181,3 +181,107 @@ class Preference:
 
     weights: Floats
     covariance: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a reading holds an objective: a piece of the text, and how it was understood.
+
+    Parameters
+    ----------
+    objective
+        Its index.
+    start, end
+        Where the piece stands: `text[start:end]` of what was read.
+    text
+        The piece itself.
+    role
+        "wanted" or "dismissed".
+    why
+        The word and the cue, in plain English.
+    confidence
+        How sure the parser is of this piece, from 0 to 1.
+    """
+
+    objective: int
+    start: int
+    end: int
+    text: str
+    role: str
+    why: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text says about objectives: a ranking, and why.
+
+    Parameters
+    ----------
+    text
+        What was read.
+    objectives
+        The names of all objectives.
+    ranking
+        Indices of the wanted ones, most important first; empty where the text says nothing.
+    dismissed
+        Indices of those the user does not care about, or would give up.
+    evidence
+        The pieces of text behind them, in the order of the text.
+    confidence
+        How sure the parser is of the whole, from 0 to 1.
+    confidences
+        How sure it is of each place of the ranking.
+    leftover
+        Pieces of text that were not understood.
+    question
+        What to ask back where the parser is not sure; else None.
+    notes
+        What happened on the way: text cut off, machine-directed text left out.
+    """
+
+    text: str
+    objectives: tuple[str, ...]
+    ranking: tuple[int, ...] = ()
+    dismissed: tuple[int, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    confidence: float = 0.0
+    confidences: tuple[float, ...] = ()
+    leftover: tuple[str, ...] = ()
+    question: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the ranking, most important first."""
+        return tuple(self.objectives[index] for index in self.ranking)
+
+    @property
+    def dismissed_names(self) -> tuple[str, ...]:
+        """The names of the dismissed objectives."""
+        return tuple(self.objectives[index] for index in self.dismissed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return {
+            "text": self.text,
+            "ranking": list(self.names),
+            "dismissed": list(self.dismissed_names),
+            "confidence": round(self.confidence, 3),
+            "confidences": [round(value, 3) for value in self.confidences],
+            "evidence": [
+                {
+                    "objective": self.objectives[piece.objective],
+                    "role": piece.role,
+                    "start": piece.start,
+                    "end": piece.end,
+                    "text": piece.text,
+                    "why": piece.why,
+                    "confidence": round(piece.confidence, 3),
+                }
+                for piece in self.evidence
+            ],
+            "leftover": list(self.leftover),
+            "question": self.question,
+            "notes": list(self.notes),
+        }

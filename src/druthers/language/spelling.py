@@ -1,0 +1,99 @@
+"""Mend typing errors, towards words that would mean something here, and never away from an English word."""
+
+from __future__ import annotations
+
+import gzip
+import tomllib
+from functools import cache
+from importlib import resources
+
+from druthers.language.clauses import Token
+
+
+@cache
+def english() -> frozenset[str]:
+    """Return the English words that are never taken for a typing error."""
+    packed = resources.files("druthers.language").joinpath("data", "words.txt.gz").read_bytes()
+    return frozenset(gzip.decompress(packed).decode().split())
+
+
+@cache
+def mistakes() -> dict[str, str]:
+    """Return typing errors that are words themselves, or too far from what was meant, and what was meant."""
+    text = resources.files("druthers.language").joinpath("data", "misspellings.toml").read_text(encoding="utf-8")
+    words: dict[str, str] = tomllib.loads(text)["words"]
+    return words
+
+
+def distance(first: str, second: str, limit: int) -> int:
+    """Return how many letters differ (insert, delete, replace, swap neighbors), or limit + 1 if more.
+
+    Examples
+    --------
+    >>> distance("clening", "cleaning", 2), distance("recieve", "receive", 2)
+    (1, 1)
+    """
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        before, old, row = row, before, [i]
+        for j, b in enumerate(second, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == second[j - 2] and first[i - 2] == b:
+                cost = min(cost, old[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
+
+
+class Speller:
+    """Mend a word that is no English word to the nearest of the known ones.
+
+    Parameters
+    ----------
+    known
+        The words worth mending to.
+    """
+
+    def __init__(self, known: set[str]) -> None:
+        self._known = known
+        self._index: dict[str, list[str]] | None = None
+        self._mended: dict[str, str] = {}
+
+    def mend(self, token: Token) -> str:
+        """Return the word that was meant, or the word as it stands."""
+        word = token.text
+        if word in mistakes():
+            return mistakes()[word]
+        if len(word) < 3 or word in self._known or not word.isascii() or not word.isalpha() or word in english():
+            return word
+        if word not in self._mended:
+            self._mended[word] = self._nearest(word)
+        return self._mended[word]
+
+    def _nearest(self, word: str) -> str:
+        if self._index is None:
+            self._index = {}
+            for known in self._known:
+                if known.isascii() and known in english():
+                    self._index.setdefault(known[0], []).append(known)
+                    for key in _shortened(known):
+                        self._index.setdefault(key, []).append(known)
+        limit = 1 if len(word) < 6 else 2
+        best, least = word, limit + 1
+        near = {known for key in _shortened(word) for known in self._index.get(key, ())}
+        if not near and len(word) > 6:
+            near = {known for known in self._index.get(word[0], ()) if abs(len(known) - len(word)) <= limit}
+        for known in sorted(near):
+            away = distance(word, known, limit) + (word[0] != known[0])
+            if away < least:
+                best, least = known, away
+        return best
+
+
+def _shortened(word: str) -> set[str]:
+    """Return the word and what is left of it without any one letter."""
+    return {word} | {word[:i] + word[i + 1 :] for i in range(len(word))}
