@@ -153,7 +153,9 @@ def test_a_missing_extra_names_the_command_that_installs_it(druthers, monkeypatc
 def test_an_interrupt_says_that_what_is_finished_is_kept(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY)
     command = [sys.executable, "-m", "druthers", "run", "tiny.toml", "--horizon", "2000000", "--no-figures"]
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell, and theirs, ignore it
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, ours)
     while not (tmp_path / "results" / "tiny" / "pairs").exists():
         time.sleep(0.05)
     time.sleep(0.5)

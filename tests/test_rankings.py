@@ -276,6 +276,8 @@ def test_sampling_refuses_with_law_and_fact():
         assert refused(length=length) == f"a length must lie between 0 and 3, but got {length!r}"
     for corruption in (-0.1, 1.1, np.nan):
         assert refused(corruption=corruption) == f"corruption must lie between 0 and 1, but got {corruption!r}"
+    law = "corruption must be one number for all rounds or one each, but got "
+    assert refused(corruption=[0.5, 0.5]) == law + "[0.5, 0.5]"
     law = "a permutation must list each of the objectives 0 to 2 once, but got "
     for permutation in ([0, 0, 1], [0, 1], [1, 2, 3], [0.5, 1.0, 2.0], [[0, 1, 2]]):
         assert refused(permutation=permutation) == law + repr(permutation)

@@ -415,8 +415,10 @@ def sample_rankings(
         raise InvalidSetting(f"a length must lie between 0 and {n_objectives}, but got {length!r}")
     lengths = np.broadcast_to(given, n_rounds).astype(np.int64)
     chances = np.asarray(corruption, dtype=np.float64)
-    if chances.shape not in ((), (n_rounds,)) or not np.all((chances >= 0.0) & (chances <= 1.0)):
-        raise InvalidSetting(f"corruption must lie between 0 and 1, one for all rounds or one each, got {corruption!r}")
+    if chances.shape not in ((), (n_rounds,)):
+        raise InvalidSetting(f"corruption must be one number for all rounds or one each, but got {corruption!r}")
+    if not np.all((chances >= 0.0) & (chances <= 1.0)):
+        raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
     corrupted: NDArray[np.bool_] = np.less(rng.random(n_rounds), chances)
     # The logarithm of an exponential variable is minus a Gumbel variable, drawn at a third of the cost.
     noise = rng.standard_exponential(table.shape)
