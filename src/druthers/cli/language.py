@@ -63,8 +63,9 @@ def read(
 ) -> None:
     """Read a sentence: which objectives matter, in what order, and why.
 
-    Works offline, unless a `--model` is named. Without `--objectives` or `--domain` it reads about hotels. With `--evaluate` it reads a file of
-    sentences with their right readings and prints how well that went, for all, for each domain and each tag.
+    Works offline, unless a `--model` is named. Without `--objectives` or `--domain` it reads about hotels. With
+    `--evaluate` it reads a file of sentences with their right readings and prints how well that went, for all, for each
+    domain and each tag.
 
         druthers read "Clean and cheap, quiet at night, I don't mind the location"
         druthers read "light, but the battery matters more" --objectives weight,battery,price
