@@ -87,7 +87,7 @@ def find_quote(quote: object, text: str) -> tuple[int, int, float] | None:
     --------
     >>> text = "Cleanlyness above all"
     >>> find_quote("above  ALL", text), find_quote("cleanliness", text), find_quote("cheap", text)
-    ((13, 21, 0.9), (0, 11, 0.7), None)
+    ((12, 21, 0.9), (0, 11, 0.7), None)
     """
     words = quote.strip(" \t\n\"'“”.…")[:_MOST_QUOTE].split() if isinstance(quote, str) else []
     wanted = " ".join(words)
