@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from druthers import errors
 from druthers.cli import app
-from druthers.errors import InvalidSetting, MissingExtra
+from druthers.errors import Degraded, InvalidSetting, MissingExtra
 from druthers.language import Objective, make_parser
 from druthers.language.llm import enclose
 from druthers.language.replies import EXACT, NEAR, IllegalReply, find_object, find_quote, match_name, read_reply
@@ -340,6 +340,13 @@ def test_a_damaged_cache_is_asked_anew(serve, tmp_path):
         parser = make(server, cache=tmp_path)
         assert parser.read("cheap") == first
         assert parser.counts.calls == 1
+
+
+def test_a_reply_that_cannot_be_kept_is_still_read(serve, tmp_path):
+    (tmp_path / "taken").write_text("")
+    parser = make(serve(lambda request, _: good(request)), cache=tmp_path / "taken")
+    with pytest.warns(Degraded, match="could not be kept"):
+        assert parser.read("cheap").names == ("price",)
 
 
 def test_the_key_is_sent_and_never_shown(serve, tmp_path, monkeypatch, caplog, capfd):

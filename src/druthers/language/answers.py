@@ -7,8 +7,11 @@ import hashlib
 import json
 import os
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
+
+from druthers.errors import Degraded
 
 
 def question_key(question: Any) -> str:
@@ -45,13 +48,19 @@ class Answers:
         return value if isinstance(value, dict) and isinstance(value.get("reply"), str) else None
 
     def put(self, key: str, value: dict[str, Any]) -> None:
-        """Keep a reply: whole or not at all."""
-        path = self._path(key)
+        """Keep a reply: whole or not at all; where that fails, a warning says so, since the reply itself is good."""
+        try:
+            self._write(self._path(key), json.dumps(value))
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            warnings.warn(f"a reply could not be kept in {self.folder} ({why})", Degraded, stacklevel=2)
+
+    def _write(self, path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(value, file)
+                file.write(text)
             Path(name).replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
