@@ -38,8 +38,8 @@ def parser():
     return make_parser("lexicon", objectives=HOTELS)
 
 
-@pytest.mark.parametrize("name", PARSERS)
-def test_every_parser_keeps_the_laws(name):
+@pytest.mark.parametrize("name", [name for name in PARSERS if name != "llm"])  # that one has tests of its own
+def test_every_offline_parser_keeps_the_laws(name):
     check_parser(lambda objectives: make_parser(name, objectives=objectives))
 
 

@@ -45,6 +45,13 @@ def read(
         str | None, typer.Option(metavar="NAME", help=f"A catalog of objectives: {', '.join(domain_names())}.")
     ] = None,
     parser: Annotated[str, typer.Option(metavar="NAME", help=f"How to read: {', '.join(PARSERS)}.")] = "default",
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Read with this language model: the parser is then llm.")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="With --model: where its server is.")] = None,
+    key_variable: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --model: the environment variable that holds the key.")
+    ] = None,
     evaluation: Annotated[
         Path | None,
         typer.Option("--evaluate", metavar="FILE", help="Read the sentences of a JSON file and score the readings."),
@@ -56,19 +63,26 @@ def read(
 ) -> None:
     """Read a sentence: which objectives matter, in what order, and why.
 
-    Works offline. Without `--objectives` or `--domain` it reads about hotels. With `--evaluate` it reads a file of
-    sentences with their right readings and prints how well that went, for all, for each domain and each tag.
+    Works offline, unless a `--model` is named. Without `--objectives` or `--domain` it reads about hotels. With
+    `--evaluate` it reads a file of sentences with their right readings and prints how well that went, for all, for each
+    domain and each tag.
 
         druthers read "Clean and cheap, quiet at night, I don't mind the location"
         druthers read "light, but the battery matters more" --objectives weight,battery,price
         druthers read --evaluate sentences.json --parser lexicon
+        druthers read "cheap and clean" --model llama3.1 --base-url http://localhost:11434/v1
     """
+    server = {"model": model, "base_url": base_url, "key_variable": key_variable}
+    settings = {name: value for name, value in server.items() if value is not None}
+    parser = "llm" if model is not None else parser
+    if settings and parser != "llm":
+        raise InvalidSetting(f"--{next(iter(settings)).replace('_', '-')} goes with --model, but got no model; name it")
     if evaluation is not None:
-        _evaluate(load_sentences(evaluation), parser, mistakes, as_json)
+        _evaluate(load_sentences(evaluation), parser, settings, mistakes, as_json)
         return
     if text is None:
         raise InvalidSetting('there must be a text to read, but got none; try: druthers read "cheap and clean"')
-    reading = make_parser(parser, objectives=_objectives(objectives, domain)).read(text)
+    reading = make_parser(parser, objectives=_objectives(objectives, domain), **settings).read(text)
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
     else:
@@ -114,12 +128,12 @@ def _row(reading: Reading, objective: int, style: str) -> tuple[Text, Text]:
     return Text(reading.objectives[objective], style=style + color), Text(because)
 
 
-def _evaluate(sentences: list[Sentence], parser: str, mistakes: bool, as_json: bool) -> None:
+def _evaluate(sentences: list[Sentence], parser: str, settings: dict[str, str], mistakes: bool, as_json: bool) -> None:
     parsers: dict[tuple[str, ...], Parser] = {}
 
     def reading(sentence: Sentence) -> Reading:
         if sentence.objectives not in parsers:
-            parsers[sentence.objectives] = make_parser(parser, objectives=sentence.objectives)
+            parsers[sentence.objectives] = make_parser(parser, objectives=sentence.objectives, **settings)
         return parsers[sentence.objectives].read(sentence.query)
 
     pairs, scores = evaluate(sentences, reading)

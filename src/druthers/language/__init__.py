@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from druthers.errors import Degraded, UnknownName, needs
+from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
 from druthers.language.domains import domain_names, load_domain
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
 from druthers.language.meanings import Meanings
@@ -67,8 +67,23 @@ def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
     return Parser(given, [Words(given), meanings], "default", meanings.judge)
 
 
+def _llm(objectives: Iterable[str | Objective], *, fallback: str = "default", **settings: Any) -> Parser:
+    needs("openai", "llm", load=False)
+    from druthers.language.llm import LlmParser
+
+    if fallback == "llm":
+        raise InvalidSetting("fallback must be a parser that works offline, but got 'llm'")
+    given = as_objectives(objectives)
+    return LlmParser(given, make_parser(fallback, objectives=given), **settings)
+
+
 # How each parser is made from objectives and settings.
-PARSERS: dict[str, Callable[..., Parser]] = {"default": _default, "lexicon": _lexicon, "embedding": _embedding}
+PARSERS: dict[str, Callable[..., Parser]] = {
+    "default": _default,
+    "lexicon": _lexicon,
+    "embedding": _embedding,
+    "llm": _llm,
+}
 
 
 def make_parser(name: str = "default", *, objectives: Iterable[str | Objective], **settings: Any) -> Parser:
@@ -77,7 +92,8 @@ def make_parser(name: str = "default", *, objectives: Iterable[str | Objective],
     Parameters
     ----------
     name
-        "lexicon" reads by word lists alone, "embedding" by a sentence model alone, "default" by both.
+        "lexicon" reads by word lists alone, "embedding" by a sentence model alone, "default" by both; "llm"
+        asks a language model and needs its `model` and, for all but OpenAI, a `base_url`.
     objectives
         What users may care about: names, or Objective values with descriptions, synonyms and examples.
     settings
