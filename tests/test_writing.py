@@ -119,7 +119,7 @@ def test_verbs_agree_with_their_nouns(style):
     assert not re.search(r"rooms (matters|is|comes|has)\b|price (matter|are|come|have)\b", text)
 
 
-@pytest.mark.parametrize(("name", "n"), [("lexicon", 40), ("default", 15)])
+@pytest.mark.parametrize(("name", "n"), [("lexicon", 40), pytest.param("default", 20, marks=pytest.mark.slow)])
 def test_what_is_written_is_mostly_read_back(name, n):
     exact, top, silent = [], [], []
     for catalog, objectives in CATALOGS.items():

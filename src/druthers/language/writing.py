@@ -35,7 +35,6 @@ class Writer(Protocol):
 
     def write(self, ranking: RankingLike, *, vague: bool = False) -> str:
         """Return a text that says this ranking, or next to nothing of it."""
-        ...
 
 
 class TemplateWriter:
@@ -147,15 +146,14 @@ class TemplateWriter:
         steps = ["start", *["next"] * (len(order) - 2), "last"]
         text = ""
         for place, (step, objective) in enumerate(zip(steps, order, strict=True)):
-            template = self._pick(chain[step])
             # Who starts with "I want" goes on wanting.
-            wanting = bool(_WANTING.search(template) or _WANTING.search(text))
-            text += self._filled(template, [objective], place, wanting=wanting)
+            wanting = _WANTING.search(text) is not None
+            text += self._filled(self._pick(chain[step]), [objective], place, wanting=wanting)
         return text + "."
 
     def _filled(self, template: str, order: Sequence[int], place: int = 0, *, wanting: bool = False) -> str:
         """Fill the slots of a template; letters stand for the objectives in their order."""
-        wanting = wanting or bool(_WANTING.search(template))
+        wanting = wanting or _WANTING.search(template) is not None
         chosen = {objective: self._named(objective, wanting=wanting) for objective in order}
         slots = {"x": order[0], **dict(zip("abc", order, strict=False))} if order else {}
 
@@ -170,8 +168,7 @@ class TemplateWriter:
             if slot == "n":
                 return str(place + 1)
             if slot == "nth":
-                ordinals = self._data["ordinals"]
-                return str(ordinals[place]) if place < len(ordinals) else f"number {place + 1}"
+                return str(dict(enumerate(self._data["ordinals"])).get(place, f"number {place + 1}"))
             text = chosen[slots[slot]]
             return text if one is None else f"{text} {many if is_plural(text) else one}"
 
@@ -179,8 +176,7 @@ class TemplateWriter:
 
     def _clause(self, objective: int) -> str:
         """Return a whole clause about an objective: one of its examples, or a phrase in a frame."""
-        examples = self._said[objective][2]
-        if examples and self._random.random() < 0.5:
+        if (examples := self._said[objective][2]) and self._random.random() < 0.5:
             text = self._pick(examples)
             return text if text.split()[0].rstrip("'") in ("I", "I'm", "I'd", "I've") else text[0].lower() + text[1:]
         return self._filled(self._pick(self._data["clauses"]), [objective])
@@ -246,7 +242,7 @@ def make_writer(
     Examples
     --------
     >>> make_writer(objectives=["price", "location"], seed=3, typos=0.2).write([1, 0])
-    ''
+    'Quck one: first the locaiton, thne prie. Thanks.'
     """
     if name not in WRITERS:
         raise UnknownName.of("writer", name, WRITERS)
