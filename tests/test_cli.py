@@ -11,7 +11,6 @@ import time
 import pytest
 
 from druthers import __version__
-from druthers.__main__ import main
 
 TINY = """
 title = "A tiny experiment"
@@ -29,22 +28,6 @@ offered = 3
 [policies.prucb]
 ridge = 0.5
 """
-
-
-@pytest.fixture
-def druthers(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    (tmp_path / "tiny.toml").write_text(TINY)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["druthers", *words])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        printed = capsys.readouterr()
-        return leaving.value.code or 0, printed.out, printed.err
-
-    return call
 
 
 def test_run_prints_a_table_and_writes_everything(druthers, tmp_path):

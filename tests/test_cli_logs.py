@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
-from druthers.__main__ import main
 from druthers.logs import read_log
 
 TINY = """
@@ -27,22 +25,6 @@ ridge = 0.5
 [vary]
 corruption = [0.0, 0.5]
 """
-
-
-@pytest.fixture
-def druthers(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    (tmp_path / "tiny.toml").write_text(TINY)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["druthers", *words])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        printed = capsys.readouterr()
-        return leaving.value.code or 0, printed.out, printed.err
-
-    return call
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from druthers.cli.lab import Quiet, make_console
 from druthers.data import Built, Columns, build_beeradvocate, build_table, build_tripadvisor
 from druthers.data.samples import write_beers, write_hotels
 from druthers.errors import InvalidSetting
@@ -26,7 +27,6 @@ Home = Annotated[Path, typer.Option(metavar="DIR", help="Where data sets are kep
 Ridge = Annotated[
     float, typer.Option(min=0.0, metavar="X", help="Ridge in the regression of overall ratings; 0: least squares.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")]
 Reviews = Annotated[int, typer.Option(min=1, metavar="N", help="How many.")]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The same seed, the same bytes.")]
 Ugly = Annotated[float, typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Share of damaged or odd records.")]
@@ -56,7 +56,7 @@ def tripadvisor(
         druthers data build tripadvisor --raw ~/raw/hotels --out data
         druthers run tripadvisor --data data
     """
-    console = _console(quiet)
+    console = make_console(quiet)
     with shown_bytes(console, "reading") as watch:
         built = build_tripadvisor(
             *(raw, out),
@@ -91,7 +91,7 @@ def beeradvocate(
         druthers data build beeradvocate --raw ~/raw/beeradvocate.txt.gz --out data
         druthers run beeradvocate --data data
     """
-    console = _console(quiet)
+    console = make_console(quiet)
     with shown_bytes(console, "reading") as watch:
         built = build_beeradvocate(
             raw, out, of_user=min_user, of_item=min_item, raters=raters, ridge=ridge, watch=watch
@@ -147,7 +147,7 @@ def table(
         costs=less,
         ranges=_ranges(ranges or (), (*more, *less, utility)),
     )
-    console = _console(quiet)
+    console = make_console(quiet)
     with shown_bytes(console, "reading") as watch:
         built = build_table(
             file, out, columns, of_user=min_user, of_item=min_item, n_users=users, ridge=ridge, watch=watch
@@ -177,10 +177,6 @@ def sample_beeradvocate(
     """Write simulated reviews of beers in the text form of SNAP."""
     write_beers(out, n_reviews=reviews, seed=seed, ugly=ugly)
     print(f"simulated reviews in {out}; build data with: druthers data build beeradvocate --raw {out} --out DIR")
-
-
-def _console(quiet: bool) -> Console:
-    return Console(quiet=quiet, highlight=False, soft_wrap=False)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -8,9 +8,20 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
-from druthers.cli.lab import AsJson, Data, Horizon, Name, Quiet, Seed, Set, load_named, read_setting, with_changes
+from druthers.cli.lab import (
+    AsJson,
+    Data,
+    Horizon,
+    Name,
+    Quiet,
+    Seed,
+    Set,
+    load_named,
+    make_console,
+    read_setting,
+    with_changes,
+)
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, evaluate
 from druthers.evaluation.judging import DEFAULT
@@ -60,7 +71,7 @@ def log_(
     experiment = with_changes(load_named(name, data), None, horizon, seed, None, policy, settings)
     (row,) = experiment.with_settings({"vary": {}, "figure": "regret"}).rows()
     tape = row.make_environment().tape(seed=(experiment.seed, run), horizon=row.horizon)
-    console = Console(quiet=quiet, highlight=False)
+    console = make_console(quiet)
     with console.status(f"{row.label} plays {row.horizon:,} rounds"):
         log = record(fresh_policy(row, tape, experiment.seed, run), tape, label=row.label)
     written = _write(log, out, outcome)
@@ -102,7 +113,7 @@ def export(
     """
     _check_form(out)
     written = _write(read_log(log), out, outcome)
-    Console(quiet=quiet, highlight=False).print(f"{written:,} decisions in {out}", soft_wrap=True)
+    make_console(quiet).print(f"{written:,} decisions in {out}", soft_wrap=True)
 
 
 @app.command("evaluate")
@@ -145,7 +156,7 @@ def evaluate_(
     names = [name.strip() for name in policies.split(",") if name.strip()]
     wanted = [name.strip() for name in estimators.split(",") if name.strip()]
     chosen = dict(read_setting(text) for text in settings or ())
-    console = Console(highlight=False, quiet=as_json)
+    console = make_console(as_json)
     found, refused = [], {}
     for name in names:
         family, given = policy_class(name), _settings_of(name, names, chosen)

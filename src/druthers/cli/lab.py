@@ -100,7 +100,7 @@ def run(
         druthers run tripadvisor --data ~/data --runs 20 --out hotels
     """
     experiment = with_changes(load_named(name, data), runs, horizon, seed, points, policies, settings)
-    console = _console(quiet or as_json)
+    console = make_console(quiet or as_json)
     folder = out or Path("results") / experiment.name
     results = _played(console, experiment, folder, engine, workers)
     _finish(console, results, folder, no_figures, as_json)
@@ -143,7 +143,7 @@ def sweep(
     experiment = with_changes(load_named(name, data), runs, horizon, seed, None, policies, settings)
     changes = {experiment.full_path(key): values for key, values in (_varied(text) for text in vary)}
     experiment = experiment.with_settings({"vary": changes, "samples": samples, "figure": "varied"})
-    console = _console(quiet or as_json)
+    console = make_console(quiet or as_json)
     folder = out or Path("results") / f"{experiment.name}-sweep"
     results = _played(console, experiment, folder, engine, workers)
     _finish(console, results, folder, no_figures, as_json)
@@ -174,7 +174,7 @@ def reproduce(
         if name not in PAPER:
             raise UnknownName.of("experiment of the paper", name, PAPER)
     experiments = [with_changes(load_named(name, data), runs, None, seed, None, None, None) for name in names]
-    console = _console(quiet)
+    console = make_console(quiet)
     folder = out or Path("results") / "paper"
     everything = {}
     for experiment in experiments:
@@ -222,7 +222,7 @@ def compare(
     if as_json:
         print(json.dumps([{"a": a, "b": b, **difference._asdict()} for a, b, difference in pairs], indent=1))
     else:
-        show_comparison(_console(False), pairs, level)
+        show_comparison(make_console(False), pairs, level)
 
 
 @app.command("list")
@@ -235,7 +235,7 @@ def list_(as_json: AsJson = False) -> None:
         titles = {name: experiment.title for name, experiment in experiments.items()}
         print(json.dumps({"experiments": titles, "policies": abouts}, indent=1))
         return
-    console = _console(False)
+    console = make_console(False)
     for title, lines in (
         ("experiments", {name: _one_line(experiment) for name, experiment in experiments.items()}),
         ("policies", abouts),
@@ -256,12 +256,13 @@ def report(
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the report goes.")] = Path("report.html"),
 ) -> None:
     """Draw the figures of results again, and one report of all of them."""
-    console = _console(False)
+    console = make_console(False)
     _illustrate(console, {folder: Results.load(folder) for folder in folders}, out)
     console.print(f"open {out}")
 
 
-def _console(quiet: bool) -> Console:
+def make_console(quiet: bool) -> Console:
+    """Return what commands print to, silent if so asked."""
     return Console(quiet=quiet, highlight=False, soft_wrap=False)
 
 

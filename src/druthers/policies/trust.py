@@ -263,6 +263,9 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
     count = int(users.feedbacks[user])
     if added == 0.0 or users.anchor.queries[user] == 0:
         return
+    refit = count >= FIRST_FIT and is_power_of_two(count)
+    if not (refit or count <= OFTEN or count % SELDOM == 0):
+        return
     size = users.pulled.shape[1]
     voices = np.empty((2, size))
     informations = np.empty((2, size, size))
@@ -276,15 +279,25 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
     variance = utility_variance(products, users.root[user], users.feedbacks[user], voices[0])
     ridge, pull = settings.ridge, settings.pull
     trust, taken, tempered, pulled = users.trust[user], users.open[user], users.tempered[user], users.pulled[user]
-    refit = count >= FIRST_FIT and is_power_of_two(count)
-    if not (refit or count <= OFTEN or count % SELDOM == 0):
-        return
-    if refit:  # of the unit: another must explain more than a change of trust does
-        divisor, gain = weigh_voices(
-            products, variance, voices, informations, odds, 1.0, ridge, pull, trust, taken, tempered, pulled
-        )
-        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, gain)
+    unit = 1.0 if refit else users.unit[user]
     divisor, gain = weigh_voices(
-        products, variance, voices, informations, odds, users.unit[user], ridge, pull, trust, taken, tempered, pulled
+        products, variance, voices, informations, odds, unit, ridge, pull, trust, taken, tempered, pulled
     )
+    if refit:  # of the unit: another must explain more than a change of trust does
+        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, gain)
+        if users.unit[user] != 1.0:
+            divisor, gain = weigh_voices(
+                products,
+                variance,
+                voices,
+                informations,
+                odds,
+                users.unit[user],
+                ridge,
+                pull,
+                trust,
+                taken,
+                tempered,
+                pulled,
+            )
     users.noise[user] = divisor
