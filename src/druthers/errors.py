@@ -12,6 +12,10 @@
     ├── InvalidCatalog       (ValueError)  a catalog with mistakes: all of them in one message
     ├── InvalidLog           (ValueError)  a log of decisions that breaks its law, or cannot be read
     ├── NoSupport            (ValueError)  a log that cannot answer what it is asked
+    ├── InvalidEvent         (ValueError)  an event that breaks its law, or of a version we cannot read
+    ├── UnknownDecision      (KeyError)    a decision that no journal holds
+    ├── Contradiction        (ValueError)  a statement against an earlier one that stands
+    ├── StoreFailure                       a journal that cannot be read or written now
     ├── EngineFailure                      tasks could not be carried out where they were sent
     ├── MissingExtra         (ImportError) a part that needs an optional package
     ├── NoPreference                       a policy that does not learn preferences was asked for one
@@ -81,6 +85,22 @@ class InvalidLog(DruthersError, ValueError):
 
 class NoSupport(DruthersError, ValueError):
     """A log cannot answer what it is asked: what would be needed was never tried, or its chance is not known."""
+
+
+class InvalidEvent(DruthersError, ValueError):
+    """An event breaks its law, or is of a version that cannot be read."""
+
+
+class UnknownDecision(DruthersError, KeyError):
+    """No journal holds this decision."""
+
+
+class Contradiction(DruthersError, ValueError):
+    """Something was said that an earlier statement, which stands, contradicts."""
+
+
+class StoreFailure(DruthersError):
+    """A journal cannot be read or written now; what was not acknowledged may be tried again."""
 
 
 class EngineFailure(DruthersError):

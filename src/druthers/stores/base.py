@@ -1,0 +1,136 @@
+"""What every store is: an append-only journal of events, and what was folded from it so far."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+
+class Event(NamedTuple):
+    """Something that happened, as a journal keeps it.
+
+    Parameters
+    ----------
+    kind
+        What happened: "query", "decision", "feedback"...; stores do not care.
+    body
+        The facts, as JSON can hold them.
+    at
+        When, in seconds since 1970.
+    user
+        Whom it is about; None for nobody, or for somebody who was erased.
+    about
+        The decision that it belongs to, if any: the decision itself, and all feedback on it.
+    key
+        At most one event of a journal has this key; None for events that may come again.
+    position
+        Its place in the journal, from 1 on without gaps; 0 until it is appended.
+    """
+
+    kind: str
+    body: dict[str, Any]
+    at: float
+    user: str | None = None
+    about: str | None = None
+    key: str | None = None
+    position: int = 0
+
+
+class Snapshot(NamedTuple):
+    """A fold of all events up to a position, less what belongs to single users."""
+
+    position: int
+    body: bytes
+
+
+class UserState(NamedTuple):
+    """What was folded of one user's events.
+
+    Parameters
+    ----------
+    user
+        Whom it is about.
+    first
+        Position of the first event of this user; a user who was erased and came back has another.
+    position
+        All events of this user up to this position are in, and none after it.
+    body
+        The state, as the fold wrote it.
+    """
+
+    user: str
+    first: int
+    position: int
+    body: bytes
+
+
+class Store(ABC):
+    """A journal of events with a place for folds of it.
+
+    Several processes may have the same journal open. A method that returns has done its work for good: after `append`
+    the events survive the death of the process and of the machine. A method that raises `StoreFailure` has changed
+    nothing that it knows of (an append whose answer was lost may have happened: that is what keys are for), and the
+    same store object works again as soon as the journal can be reached. All methods may be called from any thread.
+
+    A *fold* is named by a text that changes whenever its states could not be read by another: policy, settings, version.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def append(self, events: Sequence[Event]) -> list[int]:
+        """Add events for good, in one transaction, and return their positions; 0 for one whose key is taken.
+
+        Positions rise by one, in the order in which transactions commit: who has read up to a position never finds
+        an event before it later.
+        """
+
+    @abstractmethod
+    def read(self, after: int = 0, *, limit: int = 1000, user: str | None = None) -> list[Event]:
+        """Return up to `limit` events after a position in their order, of one user or of all."""
+
+    @abstractmethod
+    def about(self, decision: str) -> list[Event]:
+        """Return all events about a decision, in their order."""
+
+    @abstractmethod
+    def find(self, key: str) -> Event | None:
+        """Return the event with this key."""
+
+    @abstractmethod
+    def last(self) -> int:
+        """Return the position of the last event; 0 for an empty journal."""
+
+    @abstractmethod
+    def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
+        """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice.
+
+        All in one transaction. `scrub` returns an event at the same position without a trace of the user. The
+        notice's body gets "first", the position of the user's first event. Returns the position of the notice; 0 if no
+        event is about this user, and then nothing happens.
+        """
+
+    @abstractmethod
+    def save(self, fold: str, snapshot: Snapshot | None, users: Sequence[UserState] = ()) -> None:
+        """Keep a snapshot and states of users, in one transaction.
+
+        Older ones of the same fold are replaced, newer ones stay. The state of a user whose event at `first` no longer
+        bears this user, who was erased, is not kept.
+        """
+
+    @abstractmethod
+    def snapshot(self, fold: str) -> Snapshot | None:
+        """Return the latest snapshot of a fold."""
+
+    @abstractmethod
+    def user(self, fold: str, user: str) -> UserState | None:
+        """Return what was kept of a user."""
+
+    @abstractmethod
+    def compact(self, fold: str | None = None) -> None:
+        """Drop the states of all folds but one (of all, with None), and give unused space back."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and connections; closing twice is fine."""
