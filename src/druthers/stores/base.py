@@ -73,7 +73,8 @@ class Store(ABC):
     nothing that it knows of (an append whose answer was lost may have happened: that is what keys are for), and the
     same store object works again as soon as the journal can be reached. All methods may be called from any thread.
 
-    A *fold* is named by a text that changes whenever its states could not be read by another: policy, settings, version.
+    A *fold* is named by a text; folds whose states could not be read by each other (policy, settings, version) have
+    different names.
     """
 
     name: ClassVar[str]
