@@ -163,6 +163,40 @@ class FisherPQUCB(Policy):
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
+    def sources(self, user: Hashable) -> Floats:
+        """Return how much of each weight (3, D) comes from words, from behavior and from neither.
+
+        With M the sum of an information of words, one of behavior and a prior, the diagonals of M^-1 times each sum
+        to one. What cancels out between objectives may leave a part slightly negative; it then counts as nothing.
+
+        Examples
+        --------
+        >>> FisherPQUCB(n_objectives=2).sources("ada")
+        array([[0., 0.],
+               [0., 0.],
+               [1., 1.]])
+        """
+        row, size = self._users.rows.get(user, 0), self.n_objectives
+        covariance = self._preference(row).covariance
+        felt = self._state.users.products[row, :size, :size] / self._utility_variance(row)
+        shares = np.zeros((3, size))
+        shares[0] = np.maximum(np.einsum("kj,jk->k", covariance, self._told(row)), 0.0)
+        shares[1] = np.maximum(np.einsum("kj,jk->k", covariance, felt), 0.0)
+        shares[2] = np.maximum(1.0 - shares[0] - shares[1], 0.0)
+        shares /= shares.sum(axis=0)
+        return shares
+
+    def _told(self, row: int) -> Floats:
+        """Return the information (D, D) that words carry, in units of utility."""
+        users = self._state.users
+        told: Floats = users.anchor.information[row] / users.unit[row] ** 2
+        return told
+
+    def _utility_variance(self, row: int) -> float:
+        users = self._state.users
+        anchor = users.anchor.estimate[row]
+        return float(utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor))
+
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
         return mean_misses(self._state, rows, truths)
@@ -175,11 +209,9 @@ class FisherPQUCB(Policy):
         >>> FisherPQUCB(n_objectives=2).noise("ada")
         (1.0, array([0., 0.]))
         """
-        users, row = self._state.users, self._users.rows.get(user, 0)
-        anchor = users.anchor.estimate[row]
         variances = np.empty((2, self.n_objectives))
         reward_variances(self._state.clock, variances)
-        return utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor), variances[0]
+        return self._utility_variance(self._users.rows.get(user, 0)), variances[0]
 
 
 class FisherUCB(FisherPQUCB):
