@@ -175,7 +175,7 @@ class Advisor:
         """Keep the state in the store, so that the next start need not read the whole journal."""
         with self._lock:
             snapshot = self.fold.snapshot()
-            self.store.save(self.operations.fold_name, snapshot, self.fold.export(self.fold.unsaved()))
+            self.store.save(self.operations.fold_name, snapshot, self.fold.export(list(self.fold.unsaved)))
             return snapshot
 
     def shrink(self, resident_users: int) -> None:

@@ -38,18 +38,15 @@ class Person:
         The user's first event, and the one up to which all are in.
     queries, feedbacks
         How often the user said what matters, and how something was.
-    unsaved
-        True if no store has this state yet.
     """
 
-    __slots__ = ("feedbacks", "first", "position", "queries", "unsaved")
+    __slots__ = ("feedbacks", "first", "position", "queries")
 
     def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
         self.first = first
         self.position = position
         self.queries = queries
         self.feedbacks = feedbacks
-        self.unsaved = False
 
 
 class Fold:
@@ -77,6 +74,7 @@ class Fold:
         self.items: dict[str, Item] = {}
         self.keys: dict[str, dict[str, Any]] = {}
         self.people: dict[str, Person] = {}  # those not heard of for long come first
+        self.unsaved: dict[str, None] = {}  # whose state no store has; a dict, for its order
         self._by_first: dict[int, str] = {}
         self._apply: dict[str, Callable[[Event], None]] = {
             events.OPENING: lambda event: None,
@@ -135,18 +133,14 @@ class Fold:
         for user in users:
             person = self.people.get(user)
             if person is not None:
-                person.unsaved = False
+                self.unsaved.pop(user, None)
                 body = _COUNTS.pack(person.queries, person.feedbacks) + self._row(user)
                 states.append(UserState(user, person.first, person.position, zlib.compress(body, 1)))
         return states
 
-    def unsaved(self) -> list[str]:
-        """Return the users whose state no store has."""
-        return [user for user, person in self.people.items() if person.unsaved]
-
     def evict(self, user: str) -> None:
-        """Let a saved user leave memory."""
-        if not self.people[user].unsaved:
+        """Let a user leave memory, who must be saved."""
+        if user in self.people and user not in self.unsaved:
             self._drop(user)
 
     def snapshot(self) -> Snapshot:
@@ -163,6 +157,7 @@ class Fold:
         self.keys = json.loads(state.pop("fold.keys"))
         self.policy = Policy.from_state(state)
         self.people.clear()
+        self.unsaved.clear()
         self._by_first.clear()
         self.position = snapshot.position
 
@@ -202,11 +197,12 @@ class Fold:
         if event.position <= person.position:
             return None
         person.position = event.position
-        person.unsaved = True
+        self.unsaved[user] = None
         return person
 
     def _drop(self, user: str) -> None:
         del self._by_first[self.people.pop(user).first]
+        self.unsaved.pop(user, None)
         with contextlib.suppress(UnknownUser):  # who was only decided for has no row
             self.policy.forget_user(user)
 

@@ -166,8 +166,8 @@ class Operations:
         if text is not None:
             heard = yield from self.hear(user, text)
         person = yield from self.find(user)
-        self._check_offer(offer, size)  # an item may have left meanwhile
-        decision = self.fold.policy.choose(user, offer, size)
+        count = self._check_offer(offer, size)  # an item may have left meanwhile
+        decision = self.fold.policy.choose(user, offer, count)
         id = id or secrets.token_urlsafe(12)
         suggestions = self._suggest(decision, person)
         regret = float(decision.reasons[0].max() - decision.utility)
@@ -190,7 +190,8 @@ class Operations:
         made = [Suggestion(item, *figures) for item, figures in zip(items, event.body["why"], strict=True)]
         return Recommendation(id, user, tuple(made))
 
-    def _check_offer(self, offer: Sequence[str] | None, size: int) -> None:
+    def _check_offer(self, offer: Sequence[str] | None, size: int) -> int:
+        """Return how many items to choose: as many as wanted, or all there are."""
         items = self.fold.items
         for item in offer or ():
             if item not in items:
@@ -198,8 +199,9 @@ class Operations:
         count = len(items) if offer is None else len(offer)
         if count == 0:
             raise InvalidOffer("an offer must hold at least one item, but there is none")
-        if not 1 <= size <= count:
-            raise InvalidOffer(f"a slate must hold 1 to {count} of the offered items, but got size {size}")
+        if size < 1:
+            raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
+        return min(size, count)
 
     def _suggest(self, decision: Decision, person: Person | None) -> tuple[Suggestion, ...]:
         policy, items = self.fold.policy, self.fold.items
