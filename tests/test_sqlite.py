@@ -90,8 +90,9 @@ def test_a_file_that_may_not_be_written_is_a_failure_and_recovers(powerless):
             store._writer.drop()
             with pytest.raises(StoreFailure, match="must be readable and writable"):
                 store.append([note(2)])
-            path.chmod(0o644)
             folder.chmod(0o700)
+            for found in folder.iterdir():
+                found.chmod(0o644)
             assert store.append([note(1)]) == [store.last()]
     with SQLiteStore(path) as store:
         assert numbers(store) == [1, 1, 1]

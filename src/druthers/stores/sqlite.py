@@ -23,7 +23,7 @@ TAKEN = "SELECT key FROM druthers_events WHERE key IN (SELECT value FROM json_ea
 REMEDIES = {
     "full": "make room; nothing was written",
     "locked": "another process has kept it for too long; try again",
-    "readonly": "let this process write the file and its folder",
+    "readonly": "let this process write the file, those beside it (-wal, -shm) and the folder",
     "unable to open": "see that its folder exists and may be written",
     "not a database": "give the path of a journal, or of a file that does not exist yet",
     "malformed": "the file is damaged; bring back a backup",
