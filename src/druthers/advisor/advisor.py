@@ -16,7 +16,7 @@ from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidSetting
 from druthers.language import Parser, make_parser
-from druthers.policies import Policy, make_policy
+from druthers.policies import FisherPQUCB, FisherUCB, Policy, find_policy, make_policy
 from druthers.stores import Event, Snapshot, Store, open_store
 
 T = TypeVar("T")
@@ -265,7 +265,10 @@ def start_fold(
 
 
 def _make_policy(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Policy:
+    """Return a policy that knows what rewards and utilities are here: from 0 to 1, and at most 1."""
     params = dict(settings)
+    if issubclass(find_policy(name), FisherPQUCB) and name != FisherUCB.name:
+        params = {"level": 1.0, "unit": 1.0 / catalog.n_objectives, **params}
     if name == POLICY and "anchor" not in params:
         params["anchor"] = Mixture(ridge=params.get("ridge", 0.5), window=WINDOW)
     return make_policy(name, n_objectives=catalog.n_objectives, **params)

@@ -22,7 +22,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidFeedback, InvalidOffer, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.stores import Event, Store, UserState
-from druthers.types import Decision, Floats
+from druthers.types import Decision
 
 
 class Append(NamedTuple):
@@ -97,7 +97,7 @@ class Operations:
         self.parser = parser
         self.fold_name = fold.name
         self._told: OrderedDict[str, Told] = OrderedDict()
-        self._average: Floats = np.zeros(fold.catalog.n_objectives)
+        self._average: list[float] = []
         self._average_at = -AVERAGES_KEPT
 
     @property
@@ -208,9 +208,9 @@ class Operations:
         names = [objective.name for objective in self.catalog.objectives]
         chosen: list[str] = [str(arm) for arm in decision.arms]
         if policy.learns_preference:
-            weights = policy.preference(decision.user).weights
+            weights = policy.preference(decision.user).weights.tolist()
         else:
-            weights = np.ones(len(names))
+            weights = [1.0] * len(names)
         parts = reasons.contributions(policy, weights, chosen, self._averages())
         known = person is not None and (person.queries > 0 or person.feedbacks > 0)
         suggestions = []
@@ -224,11 +224,11 @@ class Operations:
             )
         return tuple(suggestions)
 
-    def _averages(self) -> Floats:
+    def _averages(self) -> list[float]:
         if self.fold.position >= self._average_at + AVERAGES_KEPT:
             means = self.fold.policy.reward_means(self.fold.items)
             told = ~np.isnan(means)
-            self._average = np.nansum(means, axis=0) / np.maximum(told.sum(axis=0), 1)
+            self._average = (np.nansum(means, axis=0) / np.maximum(told.sum(axis=0), 1)).tolist()
             self._average_at = self.fold.position
         return self._average
 

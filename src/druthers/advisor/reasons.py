@@ -6,15 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from druthers.advisor import events
 from druthers.advisor.answers import Suspicion, Weight
 from druthers.catalogs import Catalog
 from druthers.policies import Policy
 from druthers.policies.base import NEVER_SEEN
 from druthers.stores import Event
-from druthers.types import Floats
 
 # A part is worth a word if it makes up this share of all that speaks for the item.
 NOTABLE = 0.25
@@ -60,31 +57,30 @@ def sentence(
     return text
 
 
-def contributions(policy: Policy, weights: Floats, items: Sequence[str], average: Floats) -> list[list[float]]:
+def contributions(
+    policy: Policy, weights: Sequence[float], items: Sequence[str], average: Sequence[float]
+) -> list[list[float]]:
     """Return, for each item, weight times how much better than average it is in each objective; 0 if unknown."""
-    gains: list[list[float]] = np.nan_to_num(weights * (policy.reward_means(items) - average)).tolist()
-    return gains
+    return [
+        [
+            weight * (mean - usual) if mean == mean else 0.0  # NaN is not itself
+            for weight, mean, usual in zip(weights, means, average, strict=True)
+        ]
+        for means in policy.reward_means(items).tolist()
+    ]
 
 
 def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
-    """Return what each objective is worth to a user, the largest first.
-
-    Words tell nothing about the level of the weights. Before a user's first utility it is left out of the intervals,
-    which are then those of weights compared with their mean.
-    """
+    """Return what each objective is worth to a user, the largest first."""
     believed = policy.preference(user)
     sources = policy.sources(user)
-    covariance = believed.covariance
-    if sources is not None and not sources[1].any():
-        covariance = covariance - covariance.mean(axis=0)
-        covariance = covariance - covariance.mean(axis=1, keepdims=True)
     weights = []
     for k, objective in enumerate(catalog.objectives):
         weight = float(believed.weights[k])
         if sources is None:
             weights.append(Weight(objective.name, weight))
             continue
-        spread = INTERVAL * math.sqrt(max(float(covariance[k, k]), 0.0))
+        spread = INTERVAL * math.sqrt(float(believed.covariance[k, k]))
         said, felt = float(sources[0, k]), float(sources[1, k])
         weights.append(Weight(objective.name, weight, weight - spread, weight + spread, said, felt))
     return tuple(sorted(weights, key=lambda entry: -entry.weight))

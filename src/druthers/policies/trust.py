@@ -85,7 +85,7 @@ class FisherPQUCBRobust(FisherPQUCB):
 
     Parameters
     ----------
-    ridge, width
+    ridge, width, level, unit
         As in `FisherPQUCB`.
     anchor
         The `Mixture` of the main voice and of the rival; `Mixture(ridge=ridge)` by default.
@@ -114,6 +114,8 @@ class FisherPQUCBRobust(FisherPQUCB):
         ridge: float = 0.5,
         width: float = 1.0,
         anchor: Mixture | None = None,
+        level: float = 0.0,
+        unit: float = 1.0,
     ) -> None:
         if not isinstance(anchor, Mixture | None):
             raise InvalidSetting(f"the anchor of a policy that doubts must be a Mixture, but got {anchor!r}")
@@ -124,6 +126,8 @@ class FisherPQUCBRobust(FisherPQUCB):
             ridge=ridge,
             width=width,
             anchor=Mixture(ridge=ridge) if anchor is None else anchor,
+            level=level,
+            unit=unit,
         )
 
     def _fresh_users(self, n_users: int) -> Any:

@@ -1,5 +1,51 @@
 """Stores: where the journal of a service lives."""
 
-from druthers.stores.base import Event, Snapshot, Store, UserState
+from __future__ import annotations
 
-__all__ = ["Event", "Snapshot", "Store", "UserState"]
+from druthers.errors import InvalidSetting, UnknownName
+from druthers.stores.base import Event, Snapshot, Store, UserState
+from druthers.stores.memory import MemoryStore
+from druthers.stores.sqlite import SQLiteStore
+
+STORES: dict[str, type[Store]] = {store.name: store for store in (MemoryStore, SQLiteStore)}
+
+
+def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout: float = 5.0) -> Store:
+    """Open a journal, and make it if it is not there.
+
+    Parameters
+    ----------
+    url
+        "memory:", "sqlite:PATH" (or a path that ends in .db or .sqlite).
+    migrate
+        Bring a journal of an older version to the newest; without it such a journal is refused.
+    create
+        Make a fresh journal where there is none; without it that is refused.
+    timeout
+        Seconds after which a database that does not answer, or that others keep busy, is a `StoreFailure`.
+
+    Examples
+    --------
+    >>> open_store("memory:")
+    MemoryStore()
+    >>> open_store("mysql://ada:secret@example")
+    Traceback (most recent call last):
+    druthers.errors.UnknownName: unknown store 'mysql'; known: memory, sqlite
+    """
+    if url.endswith((".db", ".sqlite")) and "://" not in url and not url.startswith("sqlite:"):
+        return SQLiteStore(url, migrate=migrate, create=create, timeout=timeout)
+    name, colon, rest = url.partition(":")
+    if not colon:
+        raise InvalidSetting(f"a journal must be memory:, sqlite:PATH or a path ending in .db, but got {url!r}")
+    if name == MemoryStore.name:
+        if rest:
+            raise InvalidSetting(f"a journal in memory must be called memory: alone, but got {url!r}")
+        return MemoryStore()
+    if name == SQLiteStore.name:
+        if not rest or rest.startswith(("//", ":")):
+            raise InvalidSetting(f"a journal in SQLite must be sqlite:PATH, with a path, but got {url!r}")
+        return SQLiteStore(rest, migrate=migrate, create=create, timeout=timeout)
+    raise UnknownName.of("store", name, STORES)
+
+
+__all__ = ["STORES", "Event", "MemoryStore", "SQLiteStore", "Snapshot", "Store", "UserState", "open_store"]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from types import TracebackType
+from typing import Any, ClassVar, NamedTuple, Self
 
 
 class Event(NamedTuple):
     """Something that happened, as a journal keeps it.
+
+    Texts other than those in the body are at most 1000 bytes long in UTF-8, without NUL and lone surrogates.
 
     Parameters
     ----------
     kind
         What happened: "query", "decision", "feedback"...; stores do not care.
     body
-        The facts, as JSON can hold them.
+        The facts, as JSON can hold them: numbers are finite, and what JSON does not know comes back as what it does
+        (a tuple as a list). Numbers come back to the last bit, and texts with whatever is in them.
     at
         When, in seconds since 1970.
     user
@@ -25,7 +29,7 @@ class Event(NamedTuple):
     key
         At most one event of a journal has this key; None for events that may come again.
     position
-        Its place in the journal, from 1 on without gaps; 0 until it is appended.
+        Its place in the journal, from 1 on without gaps; 0 until it is appended, and `append` does not look at it.
     """
 
     kind: str
@@ -72,6 +76,8 @@ class Store(ABC):
     the events survive the death of the process and of the machine. A method that raises `StoreFailure` has changed
     nothing that it knows of (an append whose answer was lost may have happened: that is what keys are for), and the
     same store object works again as soon as the journal can be reached. All methods may be called from any thread.
+    What breaks a law is refused with `InvalidEvent`, all of it: a refused call changes nothing. To ask for a user, a
+    decision or a key that cannot exist finds nothing. A store is its own context manager and closes itself.
 
     A *fold* is named by a text; folds whose states could not be read by each other (policy, settings, version) have
     different names.
@@ -83,6 +89,7 @@ class Store(ABC):
     def append(self, events: Sequence[Event]) -> list[int]:
         """Add events for good, in one transaction, and return their positions; 0 for one whose key is taken.
 
+        A key may also be taken by an earlier event of the same call.
         Positions rise by one, in the order in which transactions commit: who has read up to a position never finds
         an event before it later.
         """
@@ -107,17 +114,18 @@ class Store(ABC):
     def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
         """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice.
 
-        All in one transaction. `scrub` returns an event at the same position without a trace of the user. The
-        notice's body gets "first", the position of the user's first event. Returns the position of the notice; 0 if no
-        event is about this user, and then nothing happens.
+        All in one transaction. `scrub` returns an event at the same position without a trace of the user, with the
+        same key or none; it must not call the store. The notice has no key and is not about the user; its body gets
+        "first", the position of the user's first event. Returns the position of the notice; 0 if no event is about
+        this user, and then nothing happens.
         """
 
     @abstractmethod
     def save(self, fold: str, snapshot: Snapshot | None, users: Sequence[UserState] = ()) -> None:
         """Keep a snapshot and states of users, in one transaction.
 
-        Older ones of the same fold are replaced, newer ones stay. The state of a user whose event at `first` no longer
-        bears this user, who was erased, is not kept.
+        Those of the same fold that are not newer are replaced, newer ones stay. The state of a user whose event at
+        `first` no longer bears this user, who was erased, is not kept.
         """
 
     @abstractmethod
@@ -135,3 +143,11 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of files and connections; closing twice is fine."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

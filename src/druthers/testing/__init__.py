@@ -1,11 +1,11 @@
-"""The laws that every policy, every anchor and every parser keeps, as functions you can run on your own.
+"""The laws that every policy, anchor, parser and store keeps, as functions you can run on your own.
 
 >>> from druthers.policies import make_policy
 >>> check_policy(lambda **params: make_policy("s-ucb", **params))
 
 Each check takes a *builder*: for a policy a function of `n_objectives`, `seed` and settings, for an anchor a function
-of `n_objectives`, for a parser a function of the objectives. A law that is broken raises AssertionError with what
-was found.
+of `n_objectives`, for a parser a function of the objectives, for a store a function that opens a fresh one. A law that
+is broken raises AssertionError with what was found.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from druthers.errors import (
 )
 from druthers.policies import Policy
 from druthers.rankings import sample_rankings
+from druthers.testing.stores import STORE_CHECKS as STORE_CHECKS
+from druthers.testing.stores import check_store as check_store
 from druthers.types import Decision, Floats, Integers, Reading
 
 BuildPolicy = Callable[..., Policy]

@@ -1,0 +1,139 @@
+"""A journal in memory: gone with the process, and the specification of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import RLock
+from typing import ClassVar
+
+from druthers.errors import StoreFailure
+from druthers.stores.base import Event, Snapshot, Store, UserState
+from druthers.stores.rows import Row, as_notice, bounded, check_text, decode, encode, scrubbed
+
+
+class MemoryStore(Store):
+    """A journal that lives as long as its process: for tests, notebooks and trying things out.
+
+    Examples
+    --------
+    >>> store = MemoryStore()
+    >>> store.append([Event("query", {"text": "cheap"}, 12.5, user="ada", key="q1")])
+    [1]
+    >>> store.append([Event("query", {}, 13.0, key="q1"), Event("query", {}, 13.5)])
+    [0, 2]
+    >>> store.find("q1").body
+    {'text': 'cheap'}
+    """
+
+    name: ClassVar[str] = "memory"
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+        self._keys: dict[str, int] = {}
+        self._snapshots: dict[str, Snapshot] = {}
+        self._users: dict[tuple[str, str], UserState] = {}
+        self._lock = RLock()
+        self._closed = False
+
+    def append(self, events: Sequence[Event]) -> list[int]:
+        """Add events in one step, and return their positions; 0 for one whose key is taken."""
+        rows = encode(events)
+        with self._lock:
+            self._check_open()
+            return [self._add(row) for row in rows]
+
+    def read(self, after: int = 0, *, limit: int = 1000, user: str | None = None) -> list[Event]:
+        """Return up to `limit` events after a position in their order, of one user or of all."""
+        after, limit = bounded(after), bounded(limit)
+        if user is not None:
+            return self._where(lambda row: row.user == user, after)[:limit]
+        with self._lock:
+            return [self._event(position) for position in range(after + 1, min(after + limit, self.last()) + 1)]
+
+    def about(self, decision: str) -> list[Event]:
+        """Return all events about a decision, in their order."""
+        return self._where(lambda row: row.about == decision)
+
+    def find(self, key: str) -> Event | None:
+        """Return the event with this key."""
+        with self._lock:
+            self._check_open()
+            return self._event(self._keys[key]) if key in self._keys else None
+
+    def last(self) -> int:
+        """Return the position of the last event; 0 for an empty journal."""
+        self._check_open()
+        return len(self._rows)
+
+    def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
+        """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice."""
+        with self._lock:
+            events = self._where(lambda row: row.user == user)
+            if not events:
+                return 0
+            [told] = encode([as_notice(notice, user, events[0].position)])
+            for event, row in zip(events, scrubbed(events, user, scrub), strict=True):
+                self._rows[event.position - 1] = row
+                if event.key is not None and row.key is None:
+                    del self._keys[event.key]
+            self._users = {place: state for place, state in self._users.items() if place[1] != user}
+            return self._add(told)
+
+    def save(self, fold: str, snapshot: Snapshot | None, users: Sequence[UserState] = ()) -> None:
+        """Keep a snapshot and states of users, in one step."""
+        check_text("fold", fold)
+        with self._lock:
+            self._check_open()
+            kept = self._snapshots.get(fold)
+            if snapshot is not None and (kept is None or kept.position <= snapshot.position):
+                self._snapshots[fold] = snapshot
+            for state in users:
+                known = self._users.get((fold, state.user))
+                bears = 0 < state.first <= len(self._rows) and self._rows[state.first - 1].user == state.user
+                if bears and (known is None or known.position <= state.position):
+                    self._users[fold, state.user] = state
+
+    def snapshot(self, fold: str) -> Snapshot | None:
+        """Return the latest snapshot of a fold."""
+        self._check_open()
+        return self._snapshots.get(fold)
+
+    def user(self, fold: str, user: str) -> UserState | None:
+        """Return what was kept of a user."""
+        self._check_open()
+        return self._users.get((fold, user))
+
+    def compact(self, fold: str | None = None) -> None:
+        """Drop the states of all folds but one; of all, with None."""
+        with self._lock:
+            self._check_open()
+            self._snapshots = {name: kept for name, kept in self._snapshots.items() if name == fold}
+            self._users = {place: state for place, state in self._users.items() if place[0] == fold}
+
+    def close(self) -> None:
+        """Let go of all events."""
+        self._closed = True
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreFailure("a store must be open to be used, but this one was closed; open it again")
+
+    def _add(self, row: Row) -> int:
+        if row.key in self._keys:
+            return 0
+        self._rows.append(row)
+        if row.key is not None:
+            self._keys[row.key] = len(self._rows)
+        return len(self._rows)
+
+    def _event(self, position: int) -> Event:
+        return decode(position, *self._rows[position - 1])
+
+    def _where(self, holds: Callable[[Row], bool], after: int = 0) -> list[Event]:
+        with self._lock:
+            self._check_open()
+            places = enumerate(self._rows, 1)
+            return [self._event(position) for position, row in places if position > after and holds(row)]

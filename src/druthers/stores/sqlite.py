@@ -1,0 +1,238 @@
+"""A journal in one SQLite file: nothing to install, several processes on one machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from druthers.errors import StoreFailure
+from druthers.stores.base import Event
+from druthers.stores.rows import Row
+from druthers.stores.sql import Cursor, SQLStore
+
+ADD = 'INSERT INTO druthers_events (position, kind, body, at, "user", about, key) VALUES (?, ?, ?, ?, ?, ?, ?)'
+TAKEN = "SELECT key FROM druthers_events WHERE key IN (SELECT value FROM json_each(?))"
+REMEDIES = {
+    "full": "make room; nothing was written",
+    "locked": "another process has kept it for too long; try again",
+    "readonly": "let this process write the file, those beside it (-wal, -shm) and the folder",
+    "unable to open": "see that its folder exists and may be written",
+    "not a database": "give the path of a journal, or of a file that does not exist yet",
+    "malformed": "the file is damaged; bring back a backup",
+}
+
+
+class Link:
+    """A connection that is opened when it is needed, for one thread at a time."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.connection: sqlite3.Connection | None = None
+
+    def drop(self) -> None:
+        """Close the connection; the next call opens another."""
+        if self.connection is not None:
+            with suppress(sqlite3.Error):
+                self.connection.close()
+            self.connection = None
+
+
+class SQLiteStore(SQLStore):
+    """A journal in a file, for one machine.
+
+    Readers never wait for writers: it is kept in write-ahead mode, each commit flushed to the disk. The file must be
+    on a local disk, not on a network share.
+
+    Parameters
+    ----------
+    path
+        The file; made if it is not there.
+    migrate
+        Bring a journal of an older version to the newest.
+    create
+        Make a fresh journal where there is none.
+    timeout
+        Seconds to wait for other processes that write.
+    """
+
+    name: ClassVar[str] = "sqlite"
+    has_schema: ClassVar[str] = "SELECT 1 FROM sqlite_master WHERE name = 'druthers_journal'"
+    migrations: ClassVar[Sequence[Sequence[str]]] = [
+        [
+            """
+            CREATE TABLE druthers_events (
+                position INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, at REAL NOT NULL,
+                "user" TEXT, about TEXT, key TEXT
+            )
+            """,
+            "CREATE UNIQUE INDEX druthers_keys ON druthers_events (key) WHERE key IS NOT NULL",
+            'CREATE INDEX druthers_events_of_users ON druthers_events ("user", position) WHERE "user" IS NOT NULL',
+            "CREATE INDEX druthers_events_about ON druthers_events (about, position) WHERE about IS NOT NULL",
+            "CREATE TABLE druthers_snapshots (fold TEXT PRIMARY KEY, position INTEGER NOT NULL, body BLOB NOT NULL)",
+            """
+            CREATE TABLE druthers_users (
+                fold TEXT NOT NULL, "user" TEXT NOT NULL, first INTEGER NOT NULL, position INTEGER NOT NULL,
+                body BLOB NOT NULL, PRIMARY KEY (fold, "user")
+            )
+            """,
+        ],
+    ]
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, migrate: bool = False, create: bool = True, timeout: float = 5.0
+    ) -> None:
+        self.path = Path(path).absolute()
+        self.timeout = timeout
+        self._writer, self._reader = Link(), Link()
+        self._mode = "rwc" if create else "rw"
+        self._file: tuple[int, int] | None = None
+        self._closed = False
+        try:
+            self._prepare(migrate=migrate, create=create)
+        except BaseException:
+            self.close()
+            raise
+        # A journal that vanishes later must not be replaced by an empty one.
+        self._mode, self._file = "rw", self._stat()
+
+    def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
+        """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice."""
+        position = super().erase(user, notice, scrub)
+        if position:
+            # The log still holds the old pages; where others read right now, their next checkpoint takes them away.
+            with suppress(StoreFailure), self._using(self._writer) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return position
+
+    def compact(self, fold: str | None = None) -> None:
+        """Drop the states of all folds but one (of all, with None), and give unused space back."""
+        self._drop_folds(fold)
+        with self._using(self._writer) as connection:
+            # A script, because `execute` would stop after the first page that is given back.
+            connection.executescript("PRAGMA incremental_vacuum")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine."""
+        self._closed = True
+        for link in (self._reader, self._writer):
+            with link.lock:
+                link.drop()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r})"
+
+    def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._using(self._reader) as connection:
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _transaction(self, *tables: str) -> Iterator[Cursor]:
+        """Begin a transaction: SQLite has one writer at a time, whatever the tables."""
+        with self._using(self._writer) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection.cursor()
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
+        taken: set[str] = set()
+        keys = [row.key for row in rows if row.key is not None]
+        if keys:
+            cursor.execute(TAKEN, (json.dumps(keys),))
+            taken.update(key for (key,) in cursor.fetchall())
+        cursor.execute("SELECT max(position) FROM druthers_events")
+        last = cursor.fetchall()[0][0] or 0
+        positions, fresh = [], []
+        for row in rows:
+            if row.key is not None and row.key in taken:
+                positions.append(0)
+                continue
+            if row.key is not None:
+                taken.add(row.key)
+            last += 1
+            positions.append(last)
+            fresh.append((last, *row))
+        cursor.executemany(ADD, fresh)
+        return positions
+
+    @contextmanager
+    def _using(self, link: Link) -> Iterator[sqlite3.Connection]:
+        """Give a connection; one that failed is dropped, so that the next call starts afresh."""
+        with link.lock:
+            if self._closed:
+                raise StoreFailure(f"a store must be open to be used, but {self!r} was closed; open it again")
+            try:
+                if self._file is not None and self._stat() != self._file:
+                    link.drop()
+                    raise StoreFailure(
+                        f"a journal must stay where it is while it is open, but {self.path} was moved or replaced;"
+                        " put it back, or open the store again"
+                    )
+                if link.connection is None:
+                    link.connection = self._connect()
+                yield link.connection
+            except sqlite3.Error as problem:
+                link.drop()
+                remedy = next((f"; {text}" for sign, text in REMEDIES.items() if sign in str(problem)), "")
+                raise StoreFailure(
+                    f"a journal must be readable and writable, but {self.path}: {problem}{remedy}"
+                ) from None
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"file:{quote(str(self.path))}?mode={self._mode}",
+            uri=True,
+            timeout=self.timeout,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            if tables and "druthers_journal" not in tables:
+                raise StoreFailure(
+                    f"a journal must have a file of its own, but {self.path} holds the tables {', '.join(tables[:5])};"
+                    " give another path"
+                )
+            # Erased words are overwritten, not only let go of.
+            connection.execute("PRAGMA secure_delete = ON")
+            if not tables:
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._log_ahead(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _log_ahead(self, connection: sqlite3.Connection) -> None:
+        """Turn on the write-ahead log; SQLite does not wait by itself where two processes do it at once."""
+        deadline = time.monotonic() + self.timeout
+        while True:
+            try:
+                [(mode,)] = connection.execute("PRAGMA journal_mode = WAL").fetchall()
+                break
+            except sqlite3.OperationalError as problem:
+                if "locked" not in str(problem) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        if mode != "wal":
+            raise StoreFailure(f"a journal must be on a local disk, but {self.path} is where no write-ahead log can be")
+
+    def _stat(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            found = os.stat(self.path)
+            return found.st_dev, found.st_ino
+        return None
