@@ -251,9 +251,7 @@ def _begin(store: Store, catalog: Catalog) -> None:
     store.append(start)
 
 
-def start_fold(
-    store: Store, catalog: Catalog, policy: str = POLICY, settings: Mapping[str, Any] | None = None
-) -> Fold:
+def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: Mapping[str, Any] | None = None) -> Fold:
     """Return a fold of a journal as far as a snapshot has it; the rest is to be read on."""
     fold = Fold(catalog, _make_policy(policy, catalog, settings or {}), lambda user: store.user(name, user))
     name = fold.name

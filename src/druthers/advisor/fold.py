@@ -52,9 +52,9 @@ class Person:
 class Fold:
     """Items, keys, users and a policy, as the events so far made them.
 
-    A user who is not in memory is in the store, with all events up to here, or has none: who leaves is saved before, and
-    who is needed is fetched. A state fetched from the store may be ahead of this fold, since others save there too; the
-    user's events that it already holds then count for items only.
+    A user who is not in memory is in the store, with all events up to here, or has none: who leaves is saved before,
+    and who is needed is fetched. A state fetched from the store may be ahead of this fold, since others save there too;
+    the user's events that it already holds then count for items only.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Fold:
         self.load_user = load_user
         self.position = 0
         self.items: dict[str, Item] = {}
-        self.keys: dict[str, dict[str, Any]] = {}
+        self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
         self.unsaved: dict[str, None] = {}  # whose state no store has; a dict, for its order
         self._by_first: dict[int, str] = {}
@@ -251,8 +251,9 @@ class Fold:
             self._drop(user)
 
     def _key(self, event: Event) -> None:
-        self.keys[event.body["id"]] = {**event.body, "created": event.at, "revoked": None}
+        key = {part: event.body[part] for part in ("id", "digest", "role", "name")}
+        self.keys = {**self.keys, key["id"]: {**key, "created": event.at, "revoked": None}}
 
     def _revocation(self, event: Event) -> None:
         if event.body["id"] in self.keys:
-            self.keys[event.body["id"]]["revoked"] = event.at
+            self.keys = {**self.keys, event.body["id"]: {**self.keys[event.body["id"]], "revoked": event.at}}

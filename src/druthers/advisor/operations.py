@@ -171,8 +171,12 @@ class Operations:
         id = id or secrets.token_urlsafe(12)
         suggestions = self._suggest(decision, person)
         regret = float(decision.reasons[0].max() - decision.utility)
-        body = {"items": [one.item for one in suggestions], "offer": None if offer is None else list(offer)}
-        body |= {"size": size, "why": [list(_figures(one)) for one in suggestions]}
+        body = {
+            "items": [one.item for one in suggestions],
+            "offer": None if offer is None else list(offer),
+            "size": size,
+            "why": [list(_figures(one)) for one in suggestions],
+        }
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
         position = yield Append(event)
         if not position:
@@ -180,9 +184,7 @@ class Operations:
         self._remember(id, Told(event))
         return Recommendation(id, user, suggestions, heard, regret)
 
-    def _again(
-        self, id: str, user: str, offer: Sequence[str] | None, size: int
-    ) -> Operation[Recommendation]:
+    def _again(self, id: str, user: str, offer: Sequence[str] | None, size: int) -> Operation[Recommendation]:
         event = yield Look(lambda: self.store.find(events.decision_key(id)))
         if event is None or event.user != user or event.body["offer"] != offer or event.body["size"] != size:
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
@@ -207,10 +209,9 @@ class Operations:
         policy, items = self.fold.policy, self.fold.items
         names = [objective.name for objective in self.catalog.objectives]
         chosen: list[str] = [str(arm) for arm in decision.arms]
+        weights = [1.0] * len(names)
         if policy.learns_preference:
             weights = policy.preference(decision.user).weights.tolist()
-        else:
-            weights = [1.0] * len(names)
         parts = reasons.contributions(policy, weights, chosen, self._averages())
         known = person is not None and (person.queries > 0 or person.feedbacks > 0)
         suggestions = []
@@ -219,9 +220,7 @@ class Operations:
             why = reasons.sentence(names, part, known_user=known, reward_bonus=reward_bonus, utility=utility)
             sure = None if math.isnan(chance) else chance
             name = items[item].name
-            suggestions.append(
-                Suggestion(item, name, score, utility, reward_bonus, preference_bonus, sure, why)
-            )
+            suggestions.append(Suggestion(item, name, score, utility, reward_bonus, preference_bonus, sure, why))
         return tuple(suggestions)
 
     def _averages(self) -> list[float]:

@@ -63,7 +63,7 @@ def contributions(
     """Return, for each item, weight times how much better than average it is in each objective; 0 if unknown."""
     return [
         [
-            weight * (mean - usual) if mean == mean else 0.0  # NaN is not itself
+            0.0 if math.isnan(mean) else weight * (mean - usual)
             for weight, mean, usual in zip(weights, means, average, strict=True)
         ]
         for means in policy.reward_means(items).tolist()
