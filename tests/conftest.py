@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from pathlib import Path
 
-import psutil
 import pytest
 
 from druthers.__main__ import main
@@ -60,16 +62,24 @@ class Postgres:
 
     def end(self):
         """Stop the server at once, without the tidying that takes longer than the tests, and delete its files."""
-        process = psutil.Process(self.server.get_pid())
-        process.send_signal(signal.SIGQUIT)
-        process.wait(30)
+        process = self.server.get_pid()
+        os.kill(process, signal.SIGQUIT)
+        with contextlib.suppress(ProcessLookupError):
+            while True:
+                os.kill(process, 0)
+                time.sleep(0.01)
         self.server.cleanup()
 
 
 @pytest.fixture(scope="session")
 def postgres():
-    """Return one server for the whole run; it and its files are gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="druthers-postgres-"))
+    """Return one server for the whole run; it and its files are gone afterwards.
+
+    Its files are in memory where there is room, for tests kill processes and never the machine.
+    """
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and shutil.disk_usage(memory).free > 1 << 30
+    folder = Path(tempfile.mkdtemp(prefix="druthers-postgres-", dir=memory if roomy else None))
     server = Postgres(folder)
     yield server
     server.end()
