@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from servers import Forker
 
 from druthers.__main__ import main
 
