@@ -40,10 +40,8 @@ def druthers(request, tmp_path, monkeypatch, capsys):
 # Ends a server as soon as the tests are no more, however they end.
 WATCH = """
     read -r _
-    [ -f "$1/postmaster.pid" ] || exit 0
-    server=$(head -n 1 "$1/postmaster.pid")
-    kill -QUIT "$server"
-    while kill -0 "$server" 2> /dev/null; do sleep 0.05; done
+    server=$(head -n 1 "$1/postmaster.pid" 2> /dev/null)
+    while [ -n "$server" ] && kill -QUIT "$server" 2> /dev/null; do sleep 0.05; done
     rm -rf "$1"
 """
 
