@@ -2,8 +2,8 @@
 
 An event is a decision as a service writes it: five of sixty items with scores and reasons, about 800 bytes, with a
 user, a decision and a key. The yardstick appends the same bytes to a plain file and flushes them to the disk, batch by
-batch, and reads them back line by line. All files are in one folder. Machines and disks are noisy: stores take turns, medians
-are shown, and only ratios within a run mean anything. `--preload N` first fills each store with N events.
+batch, and reads them back line by line. All files are in one folder. Machines and disks are noisy: stores take turns,
+medians are shown, and only ratios within a run mean anything. `--preload N` first fills each store with N events.
 """
 
 from __future__ import annotations
