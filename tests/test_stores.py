@@ -131,6 +131,25 @@ def test_who_follows_other_processes_misses_nothing(name, urls, writers, tmp_pat
 
 
 @pytest.mark.parametrize("name", LASTING)
+def test_a_state_saved_during_an_erasure_is_not_kept(name, urls):
+    """The save waits for the erasure to end, and then finds nobody to keep it for."""
+    url = urls(name)
+    with open_store(url) as store, open_store(url) as other:
+        store.append([Event("note", {}, 1.0, user="ada")])
+        saving = threading.Thread(target=other.save, args=("fold", None, [UserState("ada", 1, 1, b"hers")]))
+
+        def scrub(event):
+            saving.start()
+            saving.join(0.2)
+            assert saving.is_alive()
+            return event._replace(user=None)
+
+        assert store.erase("ada", Event("erasure", {}, 2.0), scrub) == 2
+        saving.join()
+        assert other.user("fold", "ada") is None
+
+
+@pytest.mark.parametrize("name", LASTING)
 def test_a_fresh_journal_may_be_opened_by_all_at_once(name, urls):
     url, start, opened, problems = urls(name), threading.Barrier(6), [], []
 
