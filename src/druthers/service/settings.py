@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import ipaddress
+import json
 import math
 import os
 import re
@@ -129,6 +130,16 @@ class Settings:
         """Return the settings that differ from their defaults."""
         return {name: getattr(self, name) for name, usual in DEFAULTS.items() if getattr(self, name) != usual}
 
+    def as_environment(self) -> dict[str, str]:
+        """Return the variables that tell another process what differs from the defaults.
+
+        Examples
+        --------
+        >>> Settings(port=9000, policy_settings={"width": 0.5}).as_environment()
+        {'DRUTHERS_POLICY_SETTINGS': '{"width" = 0.5}', 'DRUTHERS_PORT': '9000'}
+        """
+        return {PREFIX + name.upper(): _as_toml(value) for name, value in self.changed().items()}
+
     @property
     def keys_required(self) -> bool:
         """Whether callers must show a key."""
@@ -230,6 +241,14 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
         elif close := difflib.get_close_matches(name, LAWS, n=1, cutoff=0.75):
             problems.append(f"{variable} is not a setting; did you mean {PREFIX}{close[0].upper()}?")
     return found
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key)} = {json.dumps(part)}" for key, part in value.items()) + "}"
+    return json.dumps(value)
 
 
 def _toml_value(text: str) -> Any:
