@@ -201,9 +201,7 @@ LAWFUL = {
     "store": st.sampled_from(["sqlite:a.db", "postgresql://db/shop", "sqlite:/tmp/my file.db"]),
     "catalog": st.sampled_from(["hotels", "beers", "mine.toml"]),
     "policy": st.sampled_from(LAWS["policy"].known),
-    "policy_settings": st.dictionaries(
-        st.sampled_from(["width", "risk"]), st.floats(0, 1) | st.integers(0, 9) | st.booleans()
-    ),
+    "policy_settings": st.dictionaries(st.just("seed"), st.floats(0, 1) | st.integers(0, 9) | st.booleans()),
     "parser": st.sampled_from(LAWS["parser"].known),
     "exploration": st.floats(0, 1),
     "host": st.sampled_from(["127.0.0.1", "localhost", "::1", "0.0.0.0", "druthers.example"]),
@@ -330,8 +328,16 @@ def test_keys_are_off_on_loopback_addresses_only():
         assert Settings(host=host).keys_required
         with pytest.raises(InvalidSetting, match="must not be off where others can reach"):
             Settings(host=host, keys="off")
+
+
+def test_settings_must_agree_with_each_other():
     with pytest.raises(InvalidSetting, match="journal in memory is that of one process"):
         Settings(store="memory:", workers=2)
+    with pytest.raises(InvalidSetting, match="a slate is chosen from an offer"):
+        Settings(max_slate=20, max_offer=10)
+    with pytest.raises(InvalidSetting, match="\"widht\" is not a setting of s-ucb; .* did you mean 'width'?"):
+        Settings(policy="s-ucb", policy_settings={"widht": 0.5})
+    assert Settings(policy="s-ucb", policy_settings={"width": 0.5}).policy_settings == {"width": 0.5}
 
 
 def test_settings_never_show_a_password():
