@@ -335,7 +335,7 @@ def test_settings_must_agree_with_each_other():
         Settings(store="memory:", workers=2)
     with pytest.raises(InvalidSetting, match="a slate is chosen from an offer"):
         Settings(max_slate=20, max_offer=10)
-    with pytest.raises(InvalidSetting, match="\"widht\" is not a setting of s-ucb; .* did you mean 'width'?"):
+    with pytest.raises(InvalidSetting, match=r"\"widht\" is not a setting of s-ucb; .* did you mean 'width'?"):
         Settings(policy="s-ucb", policy_settings={"widht": 0.5})
     assert Settings(policy="s-ucb", policy_settings={"width": 0.5}).policy_settings == {"width": 0.5}
 
