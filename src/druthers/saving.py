@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import uuid
@@ -21,15 +22,12 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
 
     User and arm ids must be text, numbers, booleans, None or tuples of these.
     """
-    state = policy.state()
-    arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
-    header = json.dumps({key: _encoded(value) for key, value in state.items() if key not in arrays})
+    content = pack(policy.state())
     target = Path(path)
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
         with draft.open("xb") as file:
-            members: dict[str, Any] = {_HEADER: np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
-            np.savez(file, **members)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
@@ -41,17 +39,31 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Policy:
     """Return the policy that was saved; it continues bit for bit, its chance included."""
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as members:
+        state = unpack(Path(path).read_bytes())
+    except DamagedState as problem:
+        raise DamagedState(f"a saved policy must be a whole file written by save(), but {path} is not") from problem
+    return Policy.from_state(state)
+
+
+def pack(state: dict[str, Any]) -> bytes:
+    """Return arrays and plain values as bytes."""
+    arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
+    header = json.dumps({key: _encoded(value) for key, value in state.items() if key not in arrays})
+    members: dict[str, Any] = {_HEADER: np.frombuffer(header.encode(), dtype=np.uint8), **arrays}
+    packed = io.BytesIO()
+    np.savez(packed, **members)
+    return packed.getvalue()
+
+
+def unpack(packed: bytes) -> dict[str, Any]:
+    """Return what was packed."""
+    try:
+        with np.load(io.BytesIO(packed), allow_pickle=False) as members:
             content = {key: members[key] for key in members.files}
         header = json.loads(content.pop(_HEADER).tobytes().decode())
-        state = {key: _decoded(value) for key, value in header.items()}
-    except (FileNotFoundError, PermissionError, IsADirectoryError):
-        raise
+        return {**{key: _decoded(value) for key, value in header.items()}, **content}
     except Exception as problem:  # a damaged archive fails in more ways than can be listed
-        raise DamagedState(
-            f"a saved policy must be a whole file written by save(), but {path} is not: {problem}"
-        ) from problem
-    return Policy.from_state({**state, **content})
+        raise DamagedState(f"a packed state must be whole, but this one is not: {problem}") from problem
 
 
 def _encoded(value: Any) -> Any:

@@ -33,6 +33,9 @@ STATE_VERSION = 1
 # The bonus of an arm never seen: above any score, yet finite, so that decisions stay plain numbers.
 NEVER_SEEN = 1e9
 
+# What of a user's memory comes from feedback; all the rest comes from words.
+FELT = ("feedbacks", "products", "response", "root")
+
 P = TypeVar("P", bound="Policy")
 
 
@@ -156,10 +159,7 @@ class Policy(ABC):
         self.n_objectives = int(n_objectives)
         self.seed = seed
         self.exploration = exploration
-        # Two streams, so that each is consumed at a rate that does not depend on the other.
-        noise, coins = np.random.SeedSequence(seed).spawn(2)
-        self._noise = np.random.Generator(np.random.PCG64(noise))
-        self._coins = np.random.Generator(np.random.PCG64(coins))
+        self.reseed(seed)
         self._users = Books()
         self._arms = Books()
 
@@ -244,6 +244,30 @@ class Policy(ABC):
         if user not in self._users:
             raise UnknownUser(f"a user must be known to be forgotten, but {user!r} is not")
         _overwrite(self._state.users, self._users.remove(user))
+
+    def unhear(self, user: Hashable) -> None:
+        """Forget what a user said and keep what the user felt; for a user never seen, nothing happens."""
+        row = self._users.rows.get(user)
+        if row is not None:
+            _overwrite(self._state.users, row, keep=FELT)
+
+    def export_user(self, user: Hashable) -> bytes:
+        """Return all that is known of a user, for a policy with the same settings to take in."""
+        row = self._users.rows.get(user)
+        if row is None:
+            raise UnknownUser(f"a user must be known to be exported, but {user!r} is not")
+        return b"".join(array[row].tobytes() for _, array in _arrays(self._state.users))
+
+    def import_user(self, user: Hashable, known: bytes) -> None:
+        """Take in what another policy with the same settings exported; what was known of the user is replaced."""
+        sizes = [array[0].nbytes for _, array in _arrays(self._state.users)]
+        if len(known) != sum(sizes):
+            raise DamagedState(f"an exported user of this policy must have {sum(sizes)} bytes, but got {len(known)}")
+        row = self._user_row(user)
+        start = 0
+        for (_, array), size in zip(_arrays(self._state.users), sizes, strict=True):
+            array[row] = np.frombuffer(known[start : start + size], array.dtype).reshape(array[0].shape)
+            start += size
 
     def hear(self, user: Hashable, ranking: RankingLike) -> None:
         """Take in a query: the objectives that matter to the user, most important first; empty says nothing."""
@@ -354,6 +378,26 @@ class Policy(ABC):
     def _preference(self, row: int) -> Preference:
         raise NotImplementedError
 
+    def sources(self, user: Hashable) -> Floats | None:
+        """Return how much of each weight (3, D) comes from words, from behavior and from neither; None if unknown.
+
+        Each column sums to one.
+        """
+        return None
+
+    def reward_means(self, arms: Iterable[Hashable]) -> Floats:
+        """Return the mean reward (n, D) of known arms; NaN where nothing was observed."""
+        rows = [self._arms.rows[arm] for arm in arms]
+        known = self._state.arms
+        return np.where(known.pulls[rows] > 0.0, known.means[rows], math.nan)
+
+    def reseed(self, seed: int | None = None) -> None:
+        """Start the policy's own chance anew: from a seed, or from the machine's own chance."""
+        # Two streams, so that each is consumed at a rate that does not depend on the other.
+        noise, coins = np.random.SeedSequence(seed).spawn(2)
+        self._noise = np.random.Generator(np.random.PCG64(noise))
+        self._coins = np.random.Generator(np.random.PCG64(coins))
+
     def _distances(self, truths: Floats) -> tuple[float, float]:
         """Return how far the estimates of users 0, 1, ... are from the truth (n, D), on average.
 
@@ -368,18 +412,19 @@ class Policy(ABC):
             total += math.sqrt(miss @ miss), math.sqrt(max(miss @ np.linalg.pinv(believed.covariance) @ miss, 0.0))
         return total[0] / len(truths), total[1] / len(truths)
 
-    def state(self) -> dict[str, Any]:
-        """Return all this policy knows, its chance included, as arrays and plain values."""
+    def state(self, *, users: bool = True) -> dict[str, Any]:
+        """Return all this policy knows, its chance included, as arrays and plain values; without users on request."""
+        known = self._users if users else Books()
         return {
             "version": STATE_VERSION,
             "policy": self.name,
             "params": {key: _plain(value) for key, value in self.params.items()},
-            "users": self._users.state(),
+            "users": known.state(),
             "arms": self._arms.state(),
             "noise": self._noise.bit_generator.state,
             "coins": self._coins.bit_generator.state,
             "clock": self._state.clock.copy(),
-            **_flatten("user", self._state.users, self._users.n_rows),
+            **_flatten("user", self._state.users, known.n_rows),
             **_flatten("arm", self._state.arms, self._arms.n_rows),
         }
 
@@ -551,10 +596,11 @@ def _grown(rows: Any, fresh: Any) -> Any:
     return _mapped(rows, lambda name, array: np.concatenate([array, extra[name]]))
 
 
-def _overwrite(rows: Any, row: int) -> None:
-    """Make a row as fresh as row 0, which is never written."""
-    for _, array in _arrays(rows):
-        array[row] = array[0]
+def _overwrite(rows: Any, row: int, keep: tuple[str, ...] = ()) -> None:
+    """Make a row as fresh as row 0, which is never written, but for the arrays to keep."""
+    for name, array in _arrays(rows):
+        if name not in keep:
+            array[row] = array[0]
 
 
 def _flatten(kind: str, rows: Any, n_rows: int) -> dict[str, Any]:

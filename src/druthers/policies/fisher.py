@@ -94,6 +94,11 @@ class FisherPQUCB(Policy):
         How many standard deviations to be optimistic, for rewards and preferences alike.
     anchor
         What to make of the rankings; `Likelihood(ridge=ridge)` by default. `Mixture()` where some may be corrupted.
+    level
+        What an arm with reward 1 in every objective is worth to anyone, as good as one utility tells; 0 if that is
+        not known. Rankings say nothing about it, so this is what a user's weights add up to until feedback comes.
+    unit
+        How many units of utility one of the Plackett-Luce model is worth, until a user's feedback tells.
 
     Notes
     -----
@@ -123,12 +128,16 @@ class FisherPQUCB(Policy):
         ridge: float = 0.5,
         width: float = 1.0,
         anchor: Anchor | None = None,
+        level: float = 0.0,
+        unit: float = 1.0,
     ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        require_positive(ridge=ridge)
-        require_not_negative(width=width)
+        require_positive(ridge=ridge, unit=unit)
+        require_not_negative(width=width, level=level)
         self.ridge = ridge
         self.width = width
+        self.level = level
+        self.unit = unit
         self.anchor = Likelihood(ridge=ridge) if anchor is None else anchor
         self._start()
 
@@ -145,11 +154,18 @@ class FisherPQUCB(Policy):
         size = self.n_objectives + 1
         root = np.sqrt(NOTHING) * np.eye(size)
         root[-1, -1] = 1e-100  # no residual yet, and no zero to divide by
+        products = np.zeros((size, size))
+        if self.level > 0.0:
+            first = np.full(size, 1.0)
+            first[-1] = self.level
+            first /= np.sqrt(self.n_objectives)
+            products += np.outer(first, first)
+            add_rank_one(root, first)
         return FisherUsers(
-            feedbacks=np.zeros(n_users),
-            products=np.zeros((n_users, size, size)),
+            feedbacks=np.full(n_users, float(self.level > 0.0)),
+            products=np.repeat(products[None], n_users, axis=0),
             root=np.repeat(root[None], n_users, axis=0),
-            unit=np.ones(n_users),
+            unit=np.full(n_users, float(self.unit)),
             anchor=self.anchor.rows(n_users, self.n_objectives),
         )
 
@@ -163,6 +179,41 @@ class FisherPQUCB(Policy):
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
+    def sources(self, user: Hashable) -> Floats:
+        """Return how much of each weight (3, D) comes from words, from behavior and from neither.
+
+        With M the sum of an information of words, one of behavior and a prior, the diagonals of M^-1 times each sum
+        to one. What cancels out between objectives may leave a part slightly negative; it then counts as nothing.
+
+        Examples
+        --------
+        >>> FisherPQUCB(n_objectives=2).sources("ada")
+        array([[0., 0.],
+               [0., 0.],
+               [1., 1.]])
+        """
+        row, size = self._users.rows.get(user, 0), self.n_objectives
+        covariance = self._preference(row).covariance
+        products = self._state.users.products
+        felt = (products[row] - products[0])[:size, :size] / self._utility_variance(row)
+        shares = np.zeros((3, size))
+        shares[0] = np.maximum(np.einsum("kj,jk->k", covariance, self._told(row)), 0.0)
+        shares[1] = np.maximum(np.einsum("kj,jk->k", covariance, felt), 0.0)
+        shares[2] = np.maximum(1.0 - shares[0] - shares[1], 0.0)
+        shares /= shares.sum(axis=0)
+        return shares
+
+    def _told(self, row: int) -> Floats:
+        """Return the information (D, D) that words carry, in units of utility."""
+        users = self._state.users
+        told: Floats = users.anchor.information[row] / users.unit[row] ** 2
+        return told
+
+    def _utility_variance(self, row: int) -> float:
+        users = self._state.users
+        anchor = users.anchor.estimate[row]
+        return float(utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor))
+
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
         return mean_misses(self._state, rows, truths)
@@ -175,11 +226,9 @@ class FisherPQUCB(Policy):
         >>> FisherPQUCB(n_objectives=2).noise("ada")
         (1.0, array([0., 0.]))
         """
-        users, row = self._state.users, self._users.rows.get(user, 0)
-        anchor = users.anchor.estimate[row]
         variances = np.empty((2, self.n_objectives))
         reward_variances(self._state.clock, variances)
-        return utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor), variances[0]
+        return self._utility_variance(self._users.rows.get(user, 0)), variances[0]
 
 
 class FisherUCB(FisherPQUCB):

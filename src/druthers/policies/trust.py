@@ -85,7 +85,7 @@ class FisherPQUCBRobust(FisherPQUCB):
 
     Parameters
     ----------
-    ridge, width
+    ridge, width, level, unit
         As in `FisherPQUCB`.
     anchor
         The `Mixture` of the main voice and of the rival; `Mixture(ridge=ridge)` by default.
@@ -114,6 +114,8 @@ class FisherPQUCBRobust(FisherPQUCB):
         ridge: float = 0.5,
         width: float = 1.0,
         anchor: Mixture | None = None,
+        level: float = 0.0,
+        unit: float = 1.0,
     ) -> None:
         if not isinstance(anchor, Mixture | None):
             raise InvalidSetting(f"the anchor of a policy that doubts must be a Mixture, but got {anchor!r}")
@@ -124,6 +126,8 @@ class FisherPQUCBRobust(FisherPQUCB):
             ridge=ridge,
             width=width,
             anchor=Mixture(ridge=ridge) if anchor is None else anchor,
+            level=level,
+            unit=unit,
         )
 
     def _fresh_users(self, n_users: int) -> Any:
@@ -151,10 +155,13 @@ class FisherPQUCBRobust(FisherPQUCB):
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
         return mean_voice_misses(self._state, rows, truths)
 
-    def noise(self, user: Hashable) -> tuple[float, Floats]:
-        """Return the noise as estimated: variance of a utility per |reward|^2 of this user, of rewards (D,) of all."""
-        variance, variances = super().noise(user)
-        return variance / float(self._state.users.noise[self._users.rows.get(user, 0)]), variances
+    def _told(self, row: int) -> Floats:
+        users = self._state.users
+        told: Floats = users.open[row].sum() * super()._told(row) + users.tempered[row]
+        return told
+
+    def _utility_variance(self, row: int) -> float:
+        return super()._utility_variance(row) / float(self._state.users.noise[row])
 
     def trust(self, user: Hashable) -> Trust:
         """Return how the rankings of a user are read.

@@ -1,0 +1,284 @@
+"""The advisor: policy, parser and store as one conversation."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from druthers.advisor import events
+from druthers.advisor.answers import Card, Heard, Recommendation
+from druthers.advisor.fold import Fold
+from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Operations, Step
+from druthers.anchors import Mixture
+from druthers.catalogs import Catalog, Item
+from druthers.errors import InvalidSetting
+from druthers.language import Parser, make_parser
+from druthers.policies import FisherPQUCB, FisherUCB, Policy, find_policy, make_policy
+from druthers.stores import Snapshot, Store, open_store
+
+T = TypeVar("T")
+
+POLICY = "fisher-pqucb-robust"
+# Rankings per user that are kept for exact refits: a user of the service says less than one in the lab.
+WINDOW = 32
+READ_AT_ONCE = 5_000
+
+
+class Advisor:
+    """A recommender that listens, and keeps its word: what it has acknowledged, its store has.
+
+    All that happens is an event in a journal; what is known is a fold over it. Several advisors may work on one
+    journal, in one process or in many. All methods may be called from any thread.
+
+    Parameters
+    ----------
+    catalog
+        What can be recommended: a catalog, its file, or the name of one that comes along. Needed for a new journal;
+        for an old one it must have the same objectives, and the items are those of the journal.
+    store
+        Where the journal is: "memory:", "sqlite:PATH" or "postgresql://...".
+    policy
+        The name of a policy. Another one than before starts over from the journal.
+    parser
+        The name of a parser, or one that is made.
+    policy_settings
+        Settings of the policy.
+
+    Examples
+    --------
+    >>> advisor = Advisor("hotels", parser="lexicon")
+    >>> advisor.hear("ada", "cheap and clean").ranking
+    ('value', 'cleanliness')
+    >>> recommended = advisor.recommend("ada", size=3)
+    >>> advisor.feedback(recommended.id, rewards={"value": 4.5}, utility=0.9)
+    True
+    >>> [weight.objective for weight in advisor.preference("ada").weights][:2]
+    ['value', 'cleanliness']
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog | str | Path | None = None,
+        *,
+        store: Store | str = "memory:",
+        policy: str = POLICY,
+        parser: Parser | str = "default",
+        policy_settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.store = open_store(store) if isinstance(store, str) else store
+        given = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
+        known = open_journal(self.store, given)
+        self.fold = start_fold(self.store, known, policy, policy_settings)
+        reader = make_parser(parser, objectives=known.objectives) if isinstance(parser, str) else parser
+        self.operations = Operations(self.fold, self.store, reader)
+        self._lock = threading.RLock()
+        self.catch_up()
+
+    def hear(self, user: str, query: str | Sequence[str]) -> Heard:
+        """Take in a query: a text, or names of objectives, most important first."""
+        return self._run(self.operations.hear(user, query))
+
+    def recommend(
+        self,
+        user: str,
+        *,
+        size: int = 1,
+        offer: Sequence[str] | None = None,
+        text: str | None = None,
+        id: str | None = None,
+    ) -> Recommendation:
+        """Choose items for a user.
+
+        Parameters
+        ----------
+        user
+            Any text; nobody needs to be announced.
+        size
+            How many items.
+        offer
+            Ids of the items that may be chosen; all by default.
+        text
+            Something the user says, heard first.
+        id
+            An id for the decision, to make repeating the call safe; made up by default.
+        """
+        return self._run(self.operations.recommend(user, size=size, offer=offer, text=text, id=id))
+
+    def feedback(
+        self,
+        decision: str,
+        *,
+        item: str | None = None,
+        rewards: Mapping[str, float] | None = None,
+        utility: float | None = None,
+    ) -> bool:
+        """Take in what came of a decision: some or all of it, now or later, as often as you like.
+
+        Parameters
+        ----------
+        decision
+            The id of a recommendation.
+        item
+            Which of its items; the first by default.
+        rewards
+            Measured values by objective, each in its own range.
+        utility
+            How good it was as a whole, from -1 to 1.
+
+        Returns
+        -------
+        True if something was new. A value that differs from one told before is a `Contradiction`.
+        """
+        return self._run(self.operations.feedback(decision, item=item, rewards=rewards, utility=utility))
+
+    def preference(self, user: str) -> Card:
+        """Return what is believed of a user: the preference card."""
+        return self._run(self.operations.preference(user))
+
+    def correct(self, user: str, ranking: Sequence[str]) -> Card:
+        """Take back all that a user said, and hear this instead; what the user felt stays."""
+        return self._run(self.operations.correct(user, ranking))
+
+    def forget(self, user: str) -> None:
+        """Erase a person from journal, states and memory; what was learned about items stays."""
+        self._run(self.operations.forget(user))
+
+    def put_item(self, item: Item) -> bool:
+        """Add an item, or change what is known of one; returns whether it is new."""
+        return self._run(self.operations.put_item(item))
+
+    def retire_item(self, item: str) -> None:
+        """Take an item out: it is recommended no more, and what was learned about it is forgotten."""
+        self._run(self.operations.retire_item(item))
+
+    @property
+    def items(self) -> dict[str, Item]:
+        """What can be recommended, by id."""
+        return dict(self.fold.items)
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """The names of what matters."""
+        return tuple(objective.name for objective in self.fold.catalog.objectives)
+
+    def catch_up(self) -> int:
+        """Fold in what others appended; returns the position."""
+        with self._lock:
+            while more := self.store.read(self.fold.position, limit=READ_AT_ONCE):
+                self.fold.apply_all(more)
+            return self.fold.position
+
+    def save(self) -> Snapshot:
+        """Keep the state in the store, so that the next start need not read the whole journal."""
+        with self._lock:
+            snapshot = self.fold.snapshot()
+            self.store.save(self.operations.fold_name, snapshot, self.fold.export(list(self.fold.unsaved)))
+            return snapshot
+
+    def shrink(self, resident_users: int) -> None:
+        """Let the users that were not heard of for longest leave memory, until so many are left."""
+        with self._lock:
+            leaving = list(self.fold.people)[: max(0, len(self.fold.people) - resident_users)]
+            self.store.save(self.operations.fold_name, None, self.fold.export(leaving))
+            for user in leaving:
+                self.fold.evict(user)
+
+    def warm_up(self) -> None:
+        """Have all machine code ready that requests need: compiled at the first start on a machine, else loaded."""
+        scratch = type(self.fold.policy)(**self.fold.policy.params)
+        scratch.add_arms(["a", "b"])
+        scratch.hear("a", range(scratch.n_objectives))
+        for _ in range(2 * scratch.n_objectives):
+            scratch.learn("a", "a", [0.5] * scratch.n_objectives, 0.5)
+        scratch.choose("a", size=2)
+        if scratch.learns_preference:
+            scratch.preference("a")
+        Mixture(n_objectives=scratch.n_objectives).fit([(0,)])
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    def __enter__(self) -> Advisor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, operation: Operation[T]) -> T:
+        """Drive an operation, with all that it needs done at once; nothing else happens meanwhile."""
+        with self._lock:
+            answer: Any = None
+            try:
+                while True:
+                    answer = self._do(operation.send(answer))
+            except StopIteration as end:
+                result: T = end.value
+                return result
+
+    def _do(self, step: Step) -> Any:
+        if isinstance(step, Append):
+            (position,) = self.store.append([step.event])
+            if position == self.fold.position + 1:
+                self.fold.apply(step.event._replace(position=position))
+            elif position:
+                self.catch_up()
+            return position
+        if isinstance(step, Erase):
+            position = self.store.erase(step.user, events.make(events.ERASURE, {}), events.scrub)
+            self.catch_up()
+            return position
+        if isinstance(step, CatchUp):
+            return self.catch_up()
+        return step.question()
+
+
+def open_journal(store: Store, catalog: Catalog | None) -> Catalog:
+    """Return the objectives of a journal, after writing them and the items of a catalog into a new one."""
+    first = store.read(0, limit=1)
+    if not first:
+        if catalog is None:
+            raise InvalidSetting("a new journal needs a catalog, but got none; name one, such as 'hotels'")
+        # Whoever comes second finds the key taken; the items are part of the same transaction.
+        _begin(store, catalog)
+        first = store.read(0, limit=1)
+    known = Catalog.from_content(dict(events.check(first[0]).body["catalog"]), source="the journal")
+    if catalog is not None and catalog.objectives != known.objectives:
+        raise InvalidSetting(
+            f"a journal's objectives must stay, {[one.name for one in known.objectives]}, but the catalog"
+            f" {catalog.name!r} has {[one.name for one in catalog.objectives]} or describes them otherwise;"
+            " start another journal, or leave the catalog out"
+        )
+    return known
+
+
+def _begin(store: Store, catalog: Catalog) -> None:
+    start = [events.opening(catalog)]
+    start += [events.item(item)._replace(key=f"{events.ITEM}:{item.id}") for item in catalog.items]
+    store.append(start)
+
+
+def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: Mapping[str, Any] | None = None) -> Fold:
+    """Return a fold of a journal as far as a snapshot has it; the rest is to be read on."""
+    fold = Fold(catalog, _make_policy(policy, catalog, settings or {}), lambda user: store.user(name, user))
+    name = fold.name
+    snapshot = store.snapshot(name)
+    if snapshot is not None:
+        fold.load(snapshot)
+    fold.policy.reseed()
+    return fold
+
+
+def _make_policy(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Policy:
+    """Return a policy that knows what rewards and utilities are here: from 0 to 1, and at most 1."""
+    params = dict(settings)
+    if issubclass(find_policy(name), FisherPQUCB) and name != FisherUCB.name:
+        params = {"level": 1.0, "unit": 1.0 / catalog.n_objectives, **params}
+    if name == POLICY and "anchor" not in params:
+        params["anchor"] = Mixture(ridge=params.get("ridge", 0.5), window=WINDOW)
+    return make_policy(name, n_objectives=catalog.n_objectives, **params)

@@ -1,0 +1,179 @@
+"""What an advisor answers: frozen values that turn into plain ones."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from druthers.types import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was understood of a query.
+
+    Parameters
+    ----------
+    user
+        Who said it.
+    ranking
+        Names of what matters, most important first; empty where nothing was understood.
+    reading
+        How a text was read; None for a query that came as a ranking.
+    position
+        Where the journal has it.
+    """
+
+    user: str
+    ranking: tuple[str, ...]
+    reading: Reading | None
+    position: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        read = {} if self.reading is None else self.reading.as_dict()
+        return {"user": self.user, "ranking": list(self.ranking), "reading": read or None, "position": self.position}
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """An item of a recommendation, and why it is there.
+
+    Parameters
+    ----------
+    item, name
+        Its id, and what it is called.
+    score
+        What it was ranked by: utility and bonuses.
+    utility
+        How good it should be for this user.
+    reward_bonus, preference_bonus
+        Optimism for not knowing the item, and for not knowing the user.
+    propensity
+        The chance of being here, given the places before; None where it is unknown.
+    why
+        A sentence.
+    """
+
+    item: str
+    name: str
+    score: float
+    utility: float
+    reward_bonus: float
+    preference_bonus: float
+    propensity: float | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What was recommended to whom.
+
+    Parameters
+    ----------
+    id
+        What feedback refers to.
+    user
+        Whom it is for.
+    items
+        The slate, best first.
+    heard
+        What was understood of the text that came along, if one did.
+    regret
+        Estimated utility of the best item offered, by estimate, less that of the first one shown: what is paid for
+        exploring.
+    """
+
+    id: str
+    user: str
+    items: tuple[Suggestion, ...]
+    heard: Heard | None = None
+    regret: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        items = [
+            {
+                "item": one.item,
+                "name": one.name,
+                "score": one.score,
+                "utility": one.utility,
+                "reward_bonus": one.reward_bonus,
+                "preference_bonus": one.preference_bonus,
+                "propensity": one.propensity,
+                "why": one.why,
+            }
+            for one in self.items
+        ]
+        return {
+            "id": self.id,
+            "user": self.user,
+            "items": items,
+            "heard": None if self.heard is None else self.heard.as_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What an objective is worth to a user.
+
+    Parameters
+    ----------
+    objective
+        Its name.
+    weight
+        The estimate: by how much utility rises when this objective goes from its worst to its best.
+    low, high
+        A 90 % interval; None where the policy does not know its own errors.
+    words, behavior
+        How much of the estimate comes from what the user said, and from what the user felt; the rest is what is
+        believed of anyone. None where the policy cannot tell.
+    """
+
+    objective: str
+    weight: float
+    low: float | None = None
+    high: float | None = None
+    words: float | None = None
+    behavior: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A query that does not fit what else the user said and felt."""
+
+    position: int
+    at: float
+    text: str | None
+    ranking: tuple[str, ...]
+    doubt: float
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is believed of a user: the preference card.
+
+    Parameters
+    ----------
+    user
+        Whom it is about.
+    weights
+        One for each objective, the largest first.
+    queries, feedbacks
+        How much the user said and told.
+    trust
+        How the user's words are read, as probabilities; None for a policy that takes them at their word.
+    suspicious
+        Queries that are more likely not the user's own.
+    """
+
+    user: str
+    weights: tuple[Weight, ...]
+    queries: int
+    feedbacks: int
+    trust: dict[str, float] | None = None
+    suspicious: tuple[Suspicion, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)

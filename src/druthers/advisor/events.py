@@ -1,0 +1,119 @@
+"""What can happen: each kind of event with its law, its version, and what is left of it when a person is erased."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from druthers.catalogs import Catalog, Item
+from druthers.errors import InvalidEvent, InvalidSetting
+from druthers.stores import Event
+
+VERSION = 1
+LONGEST_ID = 200
+
+OPENING, ITEM, RETIREMENT = "opening", "item", "retirement"
+QUERY, CORRECTION, DECISION, FEEDBACK, ERASURE = "query", "correction", "decision", "feedback", "erasure"
+KEY, REVOCATION = "key", "revocation"
+
+
+def make(kind: str, body: Mapping[str, Any], **where: Any) -> Event:
+    """Return an event that happens now, of the version that this program writes."""
+    return Event(kind, {"version": VERSION, **body}, time.time(), **where)
+
+
+def opening(catalog: Catalog) -> Event:
+    """Return the first event of a journal: what matters, for good."""
+    content = {key: value for key, value in catalog.content().items() if key != "items"}
+    return make(OPENING, {"catalog": content}, key=OPENING)
+
+
+def item(thing: Item) -> Event:
+    """Return the event that an item is there, or is now known differently."""
+    body = {"id": thing.id, "name": thing.name, "description": thing.description}
+    return make(ITEM, {"item": {**body, "values": dict(thing.values), "details": dict(thing.details)}})
+
+
+def decision_key(decision: str) -> str:
+    """Return the key that makes a decision's id unique."""
+    return f"{DECISION}:{decision}"
+
+
+def feedback_key(decision: str, item: str, number: int) -> str:
+    """Return the key that makes the nth feedback on an item of a decision unique: who comes second looks again."""
+    return f"{FEEDBACK}:{decision}:{number}:{item}"
+
+
+def scrub(event: Event) -> Event:
+    """Return what stays of an event of an erased person: that something happened, and what an item was like."""
+    kept = {}
+    if event.kind == FEEDBACK:
+        kept = {key: event.body[key] for key in ("item", "rewards")}
+    body = {"version": event.body["version"], **kept}
+    return event._replace(user=None, about=None, key=None, body=body)
+
+
+def as_id(value: object, what: str) -> str:
+    """Return an id that every store can hold: a text of 1 to 200 printable characters."""
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_ID or not value.isprintable():
+        shown = repr(value) if len(repr(value)) <= LONGEST_ID else f"{repr(value)[:LONGEST_ID]}..."
+        raise InvalidSetting(f"the id of {what} must be a text of 1 to {LONGEST_ID} printable characters, got {shown}")
+    return value
+
+
+def check(event: Event) -> Event:
+    """Return an event read from a journal if this program can understand it."""
+    version = event.body.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise InvalidEvent(
+            f"an event must be of version 1 to {VERSION}, but number {event.position} is of version {version!r};"
+            " upgrade druthers to read this journal"
+        )
+    law = LAWS.get(event.kind)
+    if law is None:
+        raise InvalidEvent(
+            f"event {event.position} is of an unknown kind {event.kind!r}; upgrade druthers to read this journal"
+        )
+    scrubbed = event.user is None and event.kind in PERSONAL
+    if not (set(event.body) <= {"version", "item", "rewards"} if scrubbed else law(event.body)):
+        raise InvalidEvent(f"event {event.position} is not a whole {event.kind}: got {str(event.body)[:200]}")
+    return event
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(map(_is_text, value))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _is_feedback(body: Mapping[str, Any]) -> bool:
+    rewards, utility = body.get("rewards"), body.get("utility")
+    return (
+        _is_text(body.get("item"))
+        and isinstance(rewards, Mapping)
+        and all(_is_text(name) and _is_number(value) for name, value in rewards.items())
+        and (utility is None or _is_number(utility))
+    )
+
+
+PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK)
+LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    OPENING: lambda body: isinstance(body.get("catalog"), Mapping),
+    ITEM: lambda body: isinstance(body.get("item"), Mapping) and _is_text(body["item"].get("id")),
+    RETIREMENT: lambda body: _is_text(body.get("item")),
+    QUERY: lambda body: _is_texts(body.get("ranking")),
+    CORRECTION: lambda body: _is_texts(body.get("ranking")),
+    DECISION: lambda body: _is_texts(body.get("items")),
+    FEEDBACK: _is_feedback,
+    ERASURE: lambda body: isinstance(body.get("first"), int),
+    KEY: lambda body: all(_is_text(body.get(part)) for part in ("id", "digest", "role", "name")),
+    REVOCATION: lambda body: _is_text(body.get("id")),
+}

@@ -1,0 +1,260 @@
+"""The fold: what all events of a journal add up to. The same events in the same order give the same bits."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from druthers.advisor import events
+from druthers.catalogs import Catalog, Item
+from druthers.errors import DamagedState, UnknownUser
+from druthers.policies import Policy
+from druthers.policies.base import STATE_VERSION
+from druthers.saving import pack, unpack
+from druthers.stores import Event, Snapshot, UserState
+
+# Raised whenever states written before could not be read, or would not be what the same events give now.
+VERSION = 1
+# Whose feedback tells about items only; no id of a user is empty.
+NOBODY = ""
+_COUNTS = struct.Struct("<qq")
+
+LoadUser = Callable[[str], UserState | None]
+
+
+class Person:
+    """A user in memory.
+
+    Attributes
+    ----------
+    first, position
+        The user's first event, and the one up to which all are in.
+    queries, feedbacks
+        How often the user said what matters, and how something was.
+    """
+
+    __slots__ = ("feedbacks", "first", "position", "queries")
+
+    def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
+        self.first = first
+        self.position = position
+        self.queries = queries
+        self.feedbacks = feedbacks
+
+
+class Fold:
+    """Items, keys, users and a policy, as the events so far made them.
+
+    A user who is not in memory is in the store, with all events up to here, or has none: who leaves is saved before,
+    and who is needed is fetched. A state fetched from the store may be ahead of this fold, since others save there too;
+    the user's events that it already holds then count for items only.
+
+    Parameters
+    ----------
+    catalog
+        Objectives, without items: those come as events.
+    policy
+        A fresh policy.
+    load_user
+        Fetches what a store keeps of a user.
+    """
+
+    def __init__(self, catalog: Catalog, policy: Policy, load_user: LoadUser) -> None:
+        self.catalog = catalog
+        self.policy = policy
+        self.load_user = load_user
+        self.position = 0
+        self.items: dict[str, Item] = {}
+        self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
+        self.people: dict[str, Person] = {}  # those not heard of for long come first
+        self.unsaved: dict[str, None] = {}  # whose state no store has; a dict, for its order
+        self._by_first: dict[int, str] = {}
+        self._apply: dict[str, Callable[[Event], None]] = {
+            events.OPENING: lambda event: None,
+            events.ITEM: self._item,
+            events.RETIREMENT: self._retirement,
+            events.QUERY: self._query,
+            events.CORRECTION: self._correction,
+            events.DECISION: self._decision,
+            events.FEEDBACK: self._feedback,
+            events.ERASURE: self._erasure,
+            events.KEY: self._key,
+            events.REVOCATION: self._revocation,
+        }
+
+    @property
+    def name(self) -> str:
+        """What this fold's states are kept under; states under another name cannot be read here."""
+        params = self.policy.state(users=False)["params"]
+        settings = {key: value for key, value in params.items() if key not in ("exploration", "seed")}  # not learned
+        told = repr((VERSION, STATE_VERSION, settings, [objective.name for objective in self.catalog.objectives]))
+        return f"{self.policy.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event of the journal."""
+        if event.position != self.position + 1:
+            raise DamagedState(f"the next event must be number {self.position + 1}, but got {event.position}")
+        self._apply[event.kind](event)
+        self.position = event.position
+
+    def apply_all(self, more: Iterable[Event]) -> None:
+        """Take in events that were read from a journal, each checked before."""
+        for event in more:
+            self.apply(events.check(event))
+
+    def find(self, user: str) -> Person | None:
+        """Return a user from memory or from the store; None for a user without events."""
+        person = self.people.get(user)
+        return person or self.restore(self.load_user(user))
+
+    def restore(self, state: UserState | None) -> Person | None:
+        """Take a user in, as a store kept the state."""
+        if state is None or state.user in self.people:
+            return None if state is None else self.people[state.user]
+        try:
+            body = zlib.decompress(state.body)
+        except zlib.error as problem:
+            raise DamagedState(f"the state of user {state.user!r} must be whole, but is not: {problem}") from problem
+        person = Person(state.first, state.position, *_COUNTS.unpack_from(body))
+        self.policy.import_user(state.user, body[_COUNTS.size :])
+        self.people[state.user] = person
+        self._by_first[state.first] = state.user
+        return person
+
+    def export(self, users: Iterable[str]) -> list[UserState]:
+        """Return the states of users in memory as a store keeps them; they then count as saved."""
+        states = []
+        for user in users:
+            person = self.people.get(user)
+            if person is not None:
+                self.unsaved.pop(user, None)
+                body = _COUNTS.pack(person.queries, person.feedbacks) + self._row(user)
+                states.append(UserState(user, person.first, person.position, zlib.compress(body, 1)))
+        return states
+
+    def evict(self, user: str) -> None:
+        """Let a user leave memory, who must be saved."""
+        if user in self.people and user not in self.unsaved:
+            self._drop(user)
+
+    def snapshot(self) -> Snapshot:
+        """Return all but the users, who are saved one by one."""
+        state = self.policy.state(users=False)
+        items = [events.item(item).body["item"] for item in self.items.values()]
+        more = {"fold.items": json.dumps(items), "fold.keys": json.dumps(self.keys)}
+        return Snapshot(self.position, pack({**state, **more}))
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Start from a snapshot."""
+        state = unpack(snapshot.body)
+        self.items = {item["id"]: Item(**item) for item in json.loads(state.pop("fold.items"))}
+        self.keys = json.loads(state.pop("fold.keys"))
+        self.policy = Policy.from_state(state)
+        self.people.clear()
+        self.unsaved.clear()
+        self._by_first.clear()
+        self.position = snapshot.position
+
+    def digest(self, users: Iterable[str]) -> str:
+        """Return a digest of everything that events decide, with these users; equal folds have equal digests."""
+        state = self.policy.state(users=False)
+        whole = hashlib.sha256(repr((self.position, sorted(self.keys.items()))).encode())
+        whole.update(np.ascontiguousarray(state["clock"]).tobytes())
+        rows = dict(zip(state["arms"]["ids"], state["arms"]["rows"], strict=True))
+        for arm in sorted(rows):
+            whole.update(repr((arm, self.items[arm])).encode())
+            for key in ("arm.pulls", "arm.means"):
+                whole.update(state[key][rows[arm]].tobytes())
+        for user in sorted(users):
+            person = self.find(user)
+            if person is not None:
+                whole.update(repr((user, person.first, person.queries, person.feedbacks)).encode())
+                whole.update(self._row(user))
+        return whole.hexdigest()
+
+    def _row(self, user: str) -> bytes:
+        self.policy.add_users([user])  # who was only decided for has no row yet
+        return self.policy.export_user(user)
+
+    def _person(self, event: Event) -> Person | None:
+        """Return whom an event is about, as the latest heard of; None if nobody, or if the event is in already."""
+        if event.user is None:
+            return None
+        user = event.user
+        person = self.people.pop(user, None)
+        if person is None:
+            person = self.restore(self.load_user(user))
+            if person is None:
+                person = Person(event.position)
+                self._by_first[event.position] = user
+        self.people[user] = person
+        if event.position <= person.position:
+            return None
+        person.position = event.position
+        self.unsaved[user] = None
+        return person
+
+    def _drop(self, user: str) -> None:
+        del self._by_first[self.people.pop(user).first]
+        self.unsaved.pop(user, None)
+        with contextlib.suppress(UnknownUser):  # who was only decided for has no row
+            self.policy.forget_user(user)
+
+    def _item(self, event: Event) -> None:
+        item = Item(**event.body["item"])
+        before = self.items.get(item.id)
+        self.items[item.id] = item
+        self.policy.add_arms([item.id])
+        if item.values and (before is None or dict(before.values) != dict(item.values)):
+            self.policy.learn(NOBODY, item.id, self.catalog.to_rewards(item.values))
+
+    def _retirement(self, event: Event) -> None:
+        if self.items.pop(event.body["item"], None) is not None:
+            self.policy.retire_arm(event.body["item"])
+
+    def _query(self, event: Event) -> None:
+        person = self._person(event)
+        if person is not None:
+            person.queries += 1
+            self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
+
+    def _correction(self, event: Event) -> None:
+        if self._person(event) is not None:
+            self.policy.unhear(event.user)
+            self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
+
+    def _decision(self, event: Event) -> None:
+        self._person(event)
+
+    def _feedback(self, event: Event) -> None:
+        person = self._person(event)
+        if person is not None:
+            person.feedbacks += 1
+        item, rewards = event.body.get("item"), event.body.get("rewards") or {}
+        if item not in self.items:
+            return  # it has retired, and nothing more is to be known about it
+        reward = self.catalog.to_rewards(rewards) if rewards else None
+        if person is not None:
+            self.policy.learn(event.user, item, reward, event.body["utility"])
+        elif reward is not None:
+            self.policy.learn(NOBODY, item, reward)
+
+    def _erasure(self, event: Event) -> None:
+        user = self._by_first.get(event.body["first"])
+        if user is not None:
+            self._drop(user)
+
+    def _key(self, event: Event) -> None:
+        key = {part: event.body[part] for part in ("id", "digest", "role", "name")}
+        self.keys = {**self.keys, key["id"]: {**key, "created": event.at, "revoked": None}}
+
+    def _revocation(self, event: Event) -> None:
+        if event.body["id"] in self.keys:
+            self.keys = {**self.keys, event.body["id"]: {**self.keys[event.body["id"]], "revoked": event.at}}

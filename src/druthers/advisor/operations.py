@@ -1,0 +1,371 @@
+"""What an advisor does, step by step, without doing any of it itself.
+
+An operation is a generator. It yields what has to be done outside - append an event, erase a person, look something
+up, read on - and is sent what came of it; whoever drives it decides how: at once, or together with the operations of
+other requests. Between two yields nothing else runs, so an operation sees and changes the fold as if it were alone.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from druthers.advisor import events, reasons
+from druthers.advisor.answers import Card, Heard, Recommendation, Suggestion
+from druthers.advisor.fold import Fold, Person
+from druthers.catalogs import Catalog, Item
+from druthers.errors import Contradiction, InvalidFeedback, InvalidOffer, UnknownArm, UnknownDecision, UnknownUser
+from druthers.language import Parser
+from druthers.stores import Event, Store, UserState
+from druthers.types import Decision
+
+
+class Append(NamedTuple):
+    """Append an event and fold it in; gives its position, or 0 if its key is taken."""
+
+    event: Event
+
+
+class Erase(NamedTuple):
+    """Erase a person and fold that in; gives whether there was one."""
+
+    user: str
+
+
+class Look(NamedTuple):
+    """Ask the store, or anything else that may take its time."""
+
+    question: Callable[[], Any]
+
+
+class CatchUp(NamedTuple):
+    """Fold in what others appended."""
+
+
+Step: TypeAlias = Append | Erase | Look | CatchUp
+T = TypeVar("T")
+Operation: TypeAlias = Generator[Step, Any, T]
+
+DECISIONS_KEPT = 20_000
+# How old, in events, the averages may be that items are compared with in words.
+AVERAGES_KEPT = 200
+ATTEMPTS = 20
+
+
+class Told:
+    """A decision and all feedback on it so far."""
+
+    __slots__ = ("count", "items", "rewards", "user", "utilities")
+
+    def __init__(self, decision: Event) -> None:
+        self.user = decision.user
+        self.items: list[str] = decision.body.get("items", [])
+        self.rewards: dict[str, dict[str, float]] = {}
+        self.utilities: dict[str, float] = {}
+        self.count: dict[str, int] = {}
+
+    def add(self, feedback: Event) -> None:
+        """Note what a feedback tells."""
+        item = feedback.body["item"]
+        self.count[item] = self.count.get(item, 0) + 1
+        self.rewards.setdefault(item, {}).update(feedback.body["rewards"])
+        if feedback.body["utility"] is not None:
+            self.utilities[item] = feedback.body["utility"]
+
+
+class Operations:
+    """Everything an advisor can be asked for, as operations on a fold.
+
+    Parameters
+    ----------
+    fold
+        What is known.
+    store
+        Where events are; asked for what is not in memory.
+    parser
+        Reads texts.
+    """
+
+    def __init__(self, fold: Fold, store: Store, parser: Parser) -> None:
+        self.fold = fold
+        self.store = store
+        self.parser = parser
+        self.fold_name = fold.name
+        self._told: OrderedDict[str, Told] = OrderedDict()
+        self._average: list[float] = []
+        self._average_at = -AVERAGES_KEPT
+
+    @property
+    def catalog(self) -> Catalog:
+        """The objectives; items are in the fold."""
+        return self.fold.catalog
+
+    def load_user(self, user: str) -> UserState | None:
+        """Return what the store keeps of a user."""
+        return self.store.user(self.fold_name, user)
+
+    def find(self, user: str) -> Operation[Person | None]:
+        """Bring a user into memory; None for one without events."""
+        person = self.fold.people.get(user)
+        if person is None:
+            person = self.fold.restore((yield Look(lambda: self.load_user(user))))
+        return person
+
+    def hear(self, user: str, query: str | Sequence[str]) -> Operation[Heard]:
+        """Take in a query: a text, or names of objectives, most important first."""
+        events.as_id(user, "a user")
+        reading = None
+        if isinstance(query, str):
+            reading = yield Look(lambda: self.parser.read(query))
+            body = {"text": query, "ranking": list(reading.names), "dismissed": list(reading.dismissed_names)}
+            body["confidence"] = reading.confidence
+        else:
+            body = {"ranking": self._names(query)}
+        yield from self.find(user)
+        position = yield Append(events.make(events.QUERY, body, user=user))
+        return Heard(user, tuple(body["ranking"]), reading, position)
+
+    def correct(self, user: str, ranking: Sequence[str]) -> Operation[Card]:
+        """Take back all that a user said, and hear this instead."""
+        names = self._names(ranking)
+        person = yield from self.find(events.as_id(user, "a user"))
+        if person is None:
+            raise _unknown(user)
+        yield Append(events.make(events.CORRECTION, {"ranking": names}, user=user))
+        return (yield from self.preference(user))
+
+    def _names(self, ranking: Sequence[str]) -> list[str]:
+        names = list(ranking)
+        self.catalog.ranking(names)
+        if len(set(names)) != len(names):
+            raise Contradiction(f"a ranking must not repeat an objective, but got {names!r}")
+        return names
+
+    def recommend(
+        self,
+        user: str,
+        *,
+        size: int = 1,
+        offer: Sequence[str] | None = None,
+        text: str | None = None,
+        id: str | None = None,
+    ) -> Operation[Recommendation]:
+        """Choose items for a user, after hearing a text if one comes along; the same id gives the same decision."""
+        events.as_id(user, "a user")
+        self._check_offer(offer, size)
+        if id is not None:
+            known = yield from self._tell(events.as_id(id, "a decision"), must=False)
+            if known is not None:
+                return (yield from self._again(id, user, offer, size))
+        heard = None
+        if text is not None:
+            heard = yield from self.hear(user, text)
+        person = yield from self.find(user)
+        count = self._check_offer(offer, size)  # an item may have left meanwhile
+        decision = self.fold.policy.choose(user, offer, count)
+        id = id or secrets.token_hex(12)
+        suggestions = self._suggest(decision, person)
+        regret = float(decision.reasons[0].max() - decision.utility)
+        body = {
+            "items": [one.item for one in suggestions],
+            "offer": None if offer is None else list(offer),
+            "size": size,
+            "why": [list(_figures(one)) for one in suggestions],
+        }
+        event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
+        position = yield Append(event)
+        if not position:
+            return (yield from self._again(id, user, offer, size))
+        self._remember(id, Told(event))
+        return Recommendation(id, user, suggestions, heard, regret)
+
+    def _again(self, id: str, user: str, offer: Sequence[str] | None, size: int) -> Operation[Recommendation]:
+        event = yield Look(lambda: self.store.find(events.decision_key(id)))
+        if event is None or event.user != user or event.body["offer"] != offer or event.body["size"] != size:
+            raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
+        items = event.body["items"]
+        made = [Suggestion(item, *figures) for item, figures in zip(items, event.body["why"], strict=True)]
+        return Recommendation(id, user, tuple(made))
+
+    def _check_offer(self, offer: Sequence[str] | None, size: int) -> int:
+        """Return how many items to choose: as many as wanted, or all there are."""
+        items = self.fold.items
+        for item in offer or ():
+            if item not in items:
+                raise UnknownArm(f"an offer must hold items of the catalog, but got {item!r}; put it there first")
+        count = len(items) if offer is None else len(offer)
+        if count == 0:
+            raise InvalidOffer("an offer must hold at least one item, but there is none")
+        if size < 1:
+            raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
+        return min(size, count)
+
+    def _suggest(self, decision: Decision, person: Person | None) -> tuple[Suggestion, ...]:
+        policy, items = self.fold.policy, self.fold.items
+        names = [objective.name for objective in self.catalog.objectives]
+        chosen: list[str] = [str(arm) for arm in decision.arms]
+        weights = [1.0] * len(names)
+        if policy.learns_preference:
+            weights = policy.preference(decision.user).weights.tolist()
+        parts = reasons.contributions(policy, weights, chosen, self._averages())
+        known = person is not None and (person.queries > 0 or person.feedbacks > 0)
+        suggestions = []
+        for item, place, chance, part in zip(chosen, decision.places, decision.propensities, parts, strict=True):
+            utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
+            why = reasons.sentence(names, part, known_user=known, reward_bonus=reward_bonus, utility=utility)
+            sure = None if math.isnan(chance) else chance
+            name = items[item].name
+            suggestions.append(Suggestion(item, name, score, utility, reward_bonus, preference_bonus, sure, why))
+        return tuple(suggestions)
+
+    def _averages(self) -> list[float]:
+        if self.fold.position >= self._average_at + AVERAGES_KEPT:
+            means = self.fold.policy.reward_means(self.fold.items)
+            told = ~np.isnan(means)
+            self._average = (np.nansum(means, axis=0) / np.maximum(told.sum(axis=0), 1)).tolist()
+            self._average_at = self.fold.position
+        return self._average
+
+    def feedback(
+        self,
+        decision: str,
+        *,
+        item: str | None = None,
+        rewards: Mapping[str, float] | None = None,
+        utility: float | None = None,
+    ) -> Operation[bool]:
+        """Take in what came of a decision; returns False if all of it was known before."""
+        given = dict(rewards or {})
+        self._check_feedback(given, utility)
+        for _ in range(ATTEMPTS):
+            told = yield from self._tell(decision)
+            assert told is not None
+            chosen = self._chosen(decision, told, item)
+            fresh = _fresh(told, chosen, given, utility)
+            if fresh is None:
+                return False
+            number = told.count.get(chosen, 0)
+            where = {"user": told.user, "about": decision, "key": events.feedback_key(decision, chosen, number)}
+            event = events.make(events.FEEDBACK, {"item": chosen, **fresh}, **where)
+            yield from self.find(str(told.user))
+            if (yield Append(event)):
+                told.add(event)
+                return True
+            self._told.pop(decision, None)  # somebody else was quicker: look again
+            yield CatchUp()
+        raise Contradiction(f"feedback on {decision!r} comes from too many sides at once; try again")
+
+    def _check_feedback(self, rewards: dict[str, float], utility: float | None) -> None:
+        if not rewards and utility is None:
+            raise InvalidFeedback("feedback must hold rewards, a utility or both, but got neither")
+        if utility is not None and not -1.0 <= utility <= 1.0:
+            raise InvalidFeedback(f"a utility must lie between -1 and 1, the best, but got {utility!r}; scale it")
+        for name, value in rewards.items():
+            if not math.isfinite(value):
+                raise InvalidFeedback(f"a reward must be a finite number, but {name!r} is {value!r}; leave it out")
+        self.catalog.to_rewards(rewards)
+
+    def _chosen(self, decision: str, told: Told, item: str | None) -> str:
+        if item is None and told.items:
+            return told.items[0]
+        if item not in told.items:
+            raise UnknownArm(f"feedback must be about an item that was recommended, but {decision!r} has no {item!r}")
+        return item
+
+    def _tell(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
+        """Return a decision with its feedback, from memory or from the store."""
+        told = self._told.get(decision)
+        if told is not None:
+            self._told.move_to_end(decision)
+            return told
+        past: list[Event] = yield Look(lambda: self.store.about(decision))
+        if not past or past[0].kind != events.DECISION:
+            if must:
+                raise UnknownDecision(f"feedback must be about a decision that was made, but got {decision[:200]!r}")
+            return None
+        told = Told(past[0])
+        for event in past[1:]:
+            told.add(event)
+        self._remember(decision, told)
+        return told
+
+    def _remember(self, decision: str, told: Told) -> None:
+        self._told[decision] = told
+        if len(self._told) > DECISIONS_KEPT:
+            self._told.popitem(last=False)
+
+    def preference(self, user: str) -> Operation[Card]:
+        """Return what is believed of a user."""
+        person = yield from self.find(events.as_id(user, "a user"))
+        if person is None:
+            raise _unknown(user)
+        past: list[Event] = yield Look(lambda: self._past(user))
+        person = yield from self.find(user)
+        if person is None:  # erased meanwhile
+            raise _unknown(user)
+        policy = self.fold.policy
+        return Card(
+            user=user,
+            weights=reasons.weigh(policy, self.catalog, user),
+            queries=person.queries,
+            feedbacks=person.feedbacks,
+            trust=reasons.trust(policy, user),
+            suspicious=reasons.suspect(self.catalog, past),
+        )
+
+    def _past(self, user: str) -> list[Event]:
+        past: list[Event] = []
+        while more := self.store.read(past[-1].position if past else 0, user=user):
+            past += more
+        return [event for event in past if event.kind in (events.QUERY, events.CORRECTION)]
+
+    def forget(self, user: str) -> Operation[None]:
+        """Erase a person: journal, states and memory; what was learned about items stays."""
+        if not (yield Erase(events.as_id(user, "a user"))):
+            raise _unknown(user)
+        for decision in [id for id, told in self._told.items() if told.user == user]:
+            del self._told[decision]
+
+    def put_item(self, item: Item) -> Operation[bool]:
+        """Add an item, or change what is known of one; returns whether it is new."""
+        events.as_id(item.id, "an item")
+        Catalog(name="one", objectives=self.catalog.objectives, items=[item])  # checks it
+        before = self.fold.items.get(item.id)
+        if before != item:
+            yield Append(events.item(item))
+            self._average_at = -AVERAGES_KEPT
+        return before is None
+
+    def retire_item(self, item: str) -> Operation[None]:
+        """Take an item out."""
+        if item not in self.fold.items:
+            raise UnknownArm(f"an item must be in the catalog, but got {item[:200]!r}")
+        yield Append(events.make(events.RETIREMENT, {"item": item}))
+        self._average_at = -AVERAGES_KEPT
+
+
+def _figures(one: Suggestion) -> tuple[Any, ...]:
+    return one.name, one.score, one.utility, one.reward_bonus, one.preference_bonus, one.propensity, one.why
+
+
+def _fresh(told: Told, item: str, rewards: dict[str, float], utility: float | None) -> dict[str, Any] | None:
+    """Return what feedback adds to what was told; None if nothing."""
+    before = told.rewards.get(item, {})
+    for name, value in rewards.items():
+        if before.get(name, value) != value:
+            raise Contradiction(f"{name!r} of {item!r} must stay as first told, {before[name]!r}, but got {value!r}")
+    felt = told.utilities.get(item)
+    if felt is not None and utility is not None and felt != utility:
+        raise Contradiction(f"the utility of {item!r} must stay as first told, {felt!r}, but got {utility!r}")
+    added = {name: value for name, value in rewards.items() if name not in before}
+    told_now = utility if felt is None else None
+    return {"rewards": added, "utility": told_now} if added or told_now is not None else None
+
+
+def _unknown(user: str) -> UnknownUser:
+    return UnknownUser(f"a user must have said or felt something, but {user[:200]!r} is not known")

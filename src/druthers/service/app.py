@@ -1,0 +1,118 @@
+"""The application: settings in, a service out."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from druthers import __version__
+from druthers.advisor import Advisor
+from druthers.advisor.fold import Fold
+from druthers.service import problems
+from druthers.service.auth import Gate, Key, Limiter
+from druthers.service.desk import Desk
+from druthers.service.guards import Guard
+from druthers.service.logs import NAME, log_config
+from druthers.service.metrics import Metrics, leave, shared_metrics
+from druthers.service.routes import make_routes
+from druthers.service.routing import describe, unguarded
+from druthers.service.schemas import make_schemas
+from druthers.service.settings import Settings, load_settings
+
+_log = logging.getLogger(NAME)
+
+ABOUT = """Say what you want, get what fits, tell how it was. A sentence becomes a ranking of objectives, feedback fixes
+what rankings cannot tell, and every answer says why."""
+
+
+def make_app(settings: Settings) -> FastAPI:
+    """Return the service; its journal is opened, and folded, at once."""
+    advisor = Advisor(
+        settings.catalog,
+        store=settings.store,
+        policy=settings.policy,
+        parser=settings.parser,
+        policy_settings={"exploration": settings.exploration, **settings.policy_settings},
+    )
+    _log.info("preparing: the first start on a machine takes a minute")
+    advisor.warm_up()
+    metrics = Metrics()
+    desk = Desk(advisor, settings, metrics)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await desk.start()
+        _log.info("ready at position %d with %d items", desk.fold.position, len(desk.fold.items))
+        yield
+        await desk.stop()
+        leave()
+
+    app = FastAPI(
+        title="druthers",
+        summary="A recommender that listens",
+        description=ABOUT,
+        version=__version__,
+        lifespan=lifespan,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    gate = Gate(Keys(desk.fold), required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
+    app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
+    problems.install(app)
+    for routes in make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings)):
+        routes.attach(app)
+    describe(app, keys_required=settings.keys_required)
+    if bare := unguarded(app):
+        raise RuntimeError(f"every route must be guarded, but {bare} are not")
+    app.state.desk = desk
+    return app
+
+
+class Keys:
+    """The keys that the journal holds, as they are now."""
+
+    def __init__(self, fold: Fold) -> None:
+        self._fold = fold
+        self._read: dict[str, Any] | None = None
+        self._keys: dict[str, Key] = {}
+
+    def __call__(self) -> dict[str, Key]:
+        """Return them by id."""
+        if self._read is not self._fold.keys:
+            self._read = self._fold.keys
+            self._keys = {id: Key(**key) for id, key in self._read.items()}
+        return self._keys
+
+
+def app_from_environment() -> FastAPI:
+    """Return the service that the environment describes: how further processes are told."""
+    return make_app(load_settings())
+
+
+def serve(settings: Settings) -> None:
+    """Serve until told to stop."""
+    options = {
+        "host": settings.host,
+        "port": settings.port,
+        "log_config": log_config(settings.log_level),
+        "access_log": False,
+        "server_header": False,
+        "ws": "none",
+        "loop": "uvloop",
+        "http": "httptools",
+        "timeout_graceful_shutdown": 10,
+    }
+    if settings.workers == 1:
+        uvicorn.run(make_app(settings), **options)  # type: ignore[arg-type]
+        return
+    os.environ |= settings.as_environment()
+    with shared_metrics():
+        uvicorn.run("druthers.service.app:app_from_environment", factory=True, workers=settings.workers, **options)  # type: ignore[arg-type]

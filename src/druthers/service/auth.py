@@ -1,0 +1,240 @@
+"""Who may do what: API keys with roles, kept as hashes, and how often."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from druthers.errors import InvalidSetting
+from druthers.service.problems import Problem
+from druthers.service.settings import is_loopback
+
+# Each role may do what those before it may; "public" routes ask for none.
+ROLES = ("public", "read", "decide", "admin")
+LEVELS = {role: level for level, role in enumerate(ROLES)}
+
+Headers = Mapping[bytes, bytes]
+
+_KEY = re.compile(rb"druthers_([0-9a-f]{12})_[0-9a-f]{64}")
+_NOBODY = "0" * 64
+_REMEMBERED = 1000  # hosts and digests of keys that are not worked out again
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="druthers"'}
+_REFUSED = {"WWW-Authenticate": 'Bearer realm="druthers", error="invalid_token"'}
+
+
+class Key(NamedTuple):
+    """What is kept of an API key; the key itself is shown once, to its owner.
+
+    Parameters
+    ----------
+    id
+        How it is called in logs and lists.
+    digest
+        SHA-256 of the whole key, in hex. The key holds 256 random bits, so that no slower hash is needed.
+    role
+        "read", "decide" or "admin".
+    name
+        What it is for, in its owner's words.
+    created, revoked
+        Moments, in seconds since 1970; a key that was not revoked has None.
+    """
+
+    id: str
+    digest: str
+    role: str
+    name: str = ""
+    created: float = 0.0
+    revoked: float | None = None
+
+
+def make_key(role: str, name: str = "", *, now: float | None = None) -> tuple[str, Key]:
+    """Return a new key for its owner, and what is to be kept of it.
+
+    Examples
+    --------
+    >>> text, key = make_key("decide", "web shop")
+    >>> text.startswith(f"druthers_{key.id}_"), key.digest == digest(text.encode())
+    (True, True)
+    """
+    if role not in ROLES[1:]:
+        raise InvalidSetting(f"the role of a key must be one of {', '.join(ROLES[1:])}, but got {role!r}")
+    id = secrets.token_hex(6)
+    text = f"druthers_{id}_{secrets.token_hex(32)}"
+    return text, Key(id, digest(text.encode()), role, name, time.time() if now is None else now)
+
+
+def digest(presented: bytes) -> str:
+    """Return what is kept of a key."""
+    return hashlib.sha256(presented).hexdigest()
+
+
+class Caller(NamedTuple):
+    """Who is calling: the id of a key, and its role; no id where keys are off."""
+
+    key: str | None
+    role: str
+
+
+ANYBODY = Caller(None, "public")
+OWNER = Caller(None, "admin")
+
+
+class Limiter:
+    """A bucket of tokens for each caller: `burst` of them, refilled at `rate` per second.
+
+    Of each bucket only the moment is kept at which it will be full again; full ones are forgotten.
+
+    Parameters
+    ----------
+    rate, burst
+        Requests per second, and at once; a rate of 0 is no limit.
+    most
+        Buckets that are kept at a time; beyond that the ones that were filled longest ago are forgotten.
+
+    Examples
+    --------
+    >>> limiter = Limiter(rate=2.0, burst=3)
+    >>> [limiter.wait("ada", now=0.0) for _ in range(5)]
+    [0.0, 0.0, 0.0, 0.5, 0.5]
+    """
+
+    def __init__(self, rate: float, burst: int, most: int = 10_000) -> None:
+        self.rate, self.burst, self.most = rate, burst, most
+        self._step = 1.0 / rate if rate else 0.0
+        self._slack = self._step * (burst - 1)
+        self._full: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._full)
+
+    def wait(self, caller: str, now: float) -> float:
+        """Take a token and return 0, or return the seconds until there is one."""
+        if not self.rate:
+            return 0.0
+        full = max(self._full.get(caller, now), now)
+        if full - now > self._slack + 1e-9:
+            return full - now - self._slack
+        if len(self._full) >= self.most and caller not in self._full:
+            self._forget(now)
+        self._full[caller] = full + self._step
+        return 0.0
+
+    def _forget(self, now: float) -> None:
+        waiting = sorted((full, caller) for caller, full in self._full.items() if full > now)
+        self._full = {caller: full for full, caller in waiting[-(self.most // 2) :]}
+
+
+class Gate:
+    """Decide about callers, in a few microseconds.
+
+    Parameters
+    ----------
+    keys
+        Returns the keys by id as they are now; called for every request, so it should only hand out a dict.
+    required
+        Whether a key must be shown. Without, callers are trusted because nobody else can reach a loopback address; a
+        browser can, on behalf of any page that it shows, so Host and Origin must then be loopback names.
+    limiter
+        How often one key (one address, where keys are off) may call.
+    clock
+        Seconds that only rise.
+    """
+
+    def __init__(
+        self,
+        keys: Callable[[], Mapping[str, Key]],
+        *,
+        required: bool,
+        limiter: Limiter,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.required = required
+        self._keys = keys
+        self._limiter = limiter
+        self._clock = clock
+        self._local: dict[bytes, bool] = {}
+        self._digests: dict[bytes, str] = {}
+
+    def admit(self, headers: Headers, role: str, client: str = "") -> Caller:
+        """Return who is calling, or refuse: 401 for no valid key, 429 for too many calls, 403 for too low a role."""
+        if role == "public":
+            return ANYBODY
+        if self.required:
+            key = self._recognize(headers)
+            caller, bucket = Caller(key.id, key.role), key.id
+        else:
+            self._require_local(headers)
+            caller, bucket = OWNER, client
+        wait = self._limiter.wait(bucket, self._clock())
+        if wait > 0:
+            raise Problem(
+                429,
+                f"a caller may send {self._limiter.rate:g} requests per second and {self._limiter.burst} at once,"
+                f" but this one sent more; wait {wait:.3g} s",
+                {"Retry-After": str(math.ceil(wait))},
+            )
+        if LEVELS[caller.role] < LEVELS[role]:
+            raise Problem(403, f"this needs a key with the role {role}, but this one has the role {caller.role}")
+        return caller
+
+    def _recognize(self, headers: Headers) -> Key:
+        presented = _presented(headers)
+        match = _KEY.fullmatch(presented)
+        if match is None:
+            raise Problem(401, "a key looks like druthers_ID_SECRET, but this one does not", _REFUSED)
+        key = self._keys().get(match[1].decode())
+        shown = self._digests.get(presented)
+        if shown is None:
+            if len(self._digests) >= _REMEMBERED:
+                self._digests.clear()
+            self._digests[presented] = shown = digest(presented)
+        # An unknown id takes as long as a wrong secret, and is told the same.
+        if not hmac.compare_digest(shown, key.digest if key else _NOBODY) or key is None:
+            raise Problem(401, "a key must be one of this service, but this one is not", _REFUSED)
+        if key.revoked is not None:
+            raise Problem(401, "a key must be in force, but this one was revoked; ask for another", _REFUSED)
+        return key
+
+    def _require_local(self, headers: Headers) -> None:
+        for name in (b"host", b"origin"):
+            value = headers.get(name)
+            if value is None:
+                continue
+            if value not in self._local:
+                if len(self._local) >= _REMEMBERED:
+                    self._local.clear()
+                self._local[value] = _is_local(value)
+            if not self._local[value]:
+                raise Problem(
+                    403,
+                    f"a service without keys takes requests to and from this machine only, but the header"
+                    f" {name.decode().title()} names another; call it as localhost, or start it with keys = required",
+                )
+
+
+def _presented(headers: Headers) -> bytes:
+    """Return the key that a request shows, wherever it does."""
+    if (value := headers.get(b"authorization")) is not None:
+        scheme, _, key = value.strip().partition(b" ")
+        if scheme.lower() != b"bearer":
+            raise Problem(401, "the header Authorization must be Bearer KEY, but it is something else", _REFUSED)
+        return key.strip()
+    for name in (b"x-api-key", b"ocp-apim-subscription-key"):
+        if (value := headers.get(name)) is not None:
+            return value.strip()
+    raise Problem(401, "a key is needed, but none came; send the header Authorization: Bearer KEY", _CHALLENGE)
+
+
+def _is_local(value: bytes) -> bool:
+    text = value.decode("latin-1")
+    try:
+        return is_loopback(urlsplit(text if "://" in text else f"//{text}").hostname or "")
+    except ValueError:
+        return False

@@ -1,0 +1,211 @@
+"""The desk: drives an advisor's operations for many requests at once, and writes for all of them together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from druthers.advisor import Advisor, events
+from druthers.advisor.operations import Append, CatchUp, Erase, Operation
+from druthers.errors import StoreFailure
+from druthers.service.logs import NAME
+from druthers.service.metrics import Metrics
+from druthers.service.settings import Settings
+from druthers.stores import Event
+
+T = TypeVar("T")
+
+# Events that one transaction takes at most, and users that are packed at a time between two requests.
+BATCH = 500
+FEW = 25
+READERS = 4
+READ_AT_ONCE = 500
+
+_log = logging.getLogger(NAME)
+
+
+class Desk:
+    """An advisor for many requests at once.
+
+    Only the event loop touches what the advisor knows, so nothing needs a lock. What takes time - transactions,
+    look-ups, reading a text - is done by threads meanwhile. All events that arrive while a transaction runs go into
+    the next one.
+
+    Parameters
+    ----------
+    advisor
+        Whose operations are driven.
+    settings
+        How often to look at the journal, to save, and how many users to keep.
+    metrics
+        Where it is counted.
+    """
+
+    def __init__(self, advisor: Advisor, settings: Settings, metrics: Metrics) -> None:
+        self.advisor = advisor
+        self.fold = advisor.fold
+        self.store = advisor.store
+        self.operations = advisor.operations
+        self.settings = settings
+        self.metrics = metrics
+        self.failing = False
+        self._queue: list[tuple[Event, asyncio.Future[int]]] = []
+        self._waiting = asyncio.Event()
+        self._order = asyncio.Lock()  # one transaction after the other, and folded in before the next
+        self._writer = ThreadPoolExecutor(1, "journal")
+        self._readers = ThreadPoolExecutor(READERS, "reader")
+        self._tasks: list[asyncio.Task[None]] = []
+        self._saved = self.fold.position
+
+    async def start(self) -> None:
+        """Begin to write and to follow."""
+        self._tasks = [asyncio.create_task(self._write()), asyncio.create_task(self._follow())]
+
+    async def stop(self) -> None:
+        """Write what is waiting, save the state, let go."""
+        while self._queue:
+            await asyncio.sleep(0.01)
+        for task in self._tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        async with self._order:
+            with contextlib.suppress(StoreFailure):
+                await self._save()
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self.advisor.close()
+
+    async def run(self, operation: Operation[T]) -> T:
+        """Drive an operation to its end."""
+        answer: Any = None
+        try:
+            while True:
+                step = operation.send(answer)
+                if type(step) is Append:
+                    answer = await self.append(step.event)
+                elif type(step) is Erase:
+                    answer = await self._erase(step.user)
+                elif type(step) is CatchUp:
+                    async with self._order:
+                        await self._catch_up()
+                else:
+                    answer = await self._in_thread(self._readers, step.question)  # type: ignore[union-attr]
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def append(self, event: Event) -> asyncio.Future[int]:
+        """Have an event written and folded in; the future gives its position, or 0 if its key is taken."""
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._queue.append((event, future))
+        self._waiting.set()
+        return future
+
+    async def _in_thread(self, pool: ThreadPoolExecutor, work: Callable[..., T], *given: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(pool, work, *given)
+
+    async def _write(self) -> None:
+        while True:
+            await self._waiting.wait()
+            self._waiting.clear()
+            while self._queue:
+                batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
+                try:
+                    async with self._order:
+                        await self._write_batch(batch)
+                except asyncio.CancelledError:
+                    raise
+                except Exception as problem:
+                    if not isinstance(problem, StoreFailure):
+                        _log.exception("a batch of events could not be written")
+                    self.failing = True
+                    for _, future in batch:
+                        if not future.done():
+                            future.set_exception(problem)
+
+    async def _write_batch(self, batch: list[tuple[Event, asyncio.Future[int]]]) -> None:
+        positions = await self._in_thread(self._writer, self.store.append, [event for event, _ in batch])
+        self.failing = False
+        before = self.fold.position
+        for (event, future), position in zip(batch, positions, strict=True):
+            if position > self.fold.position:
+                if position > self.fold.position + 1:  # others wrote in between
+                    await self._catch_up(position)
+                else:
+                    self.fold.apply(event._replace(position=position))
+            if not future.done():
+                future.set_result(position)
+        self.metrics.followed(events=self.fold.position - before, position=self.fold.position, last=self.fold.position)
+
+    async def _catch_up(self, least: int = 0) -> None:
+        """Fold in what others wrote, up to a position at least."""
+        while True:
+            more = await self._in_thread(self._writer, self._read_on)
+            self.failing = False
+            self.fold.apply_all(more)
+            if len(more) < READ_AT_ONCE and self.fold.position >= least:
+                return
+
+    def _read_on(self) -> list[Event]:
+        return self.store.read(self.fold.position, limit=READ_AT_ONCE)
+
+    async def _erase(self, user: str) -> int:
+        async with self._order:
+            notice = events.make(events.ERASURE, {})
+            position = await self._in_thread(self._writer, self.store.erase, user, notice, events.scrub)
+            await self._catch_up(position)
+            return position
+
+    async def _follow(self) -> None:
+        """Look again and again at what others wrote; save and make room now and then."""
+        while True:
+            await asyncio.sleep(self.settings.follow_seconds)
+            try:
+                async with self._order:
+                    before = self.fold.position
+                    await self._catch_up()
+                    position = self.fold.position
+                    self.metrics.followed(events=position - before, position=position, last=position)
+                if self.fold.position - self._saved >= self.settings.snapshot_every:
+                    await self._save()
+                await self._make_room()
+                self.metrics.residing(len(self.fold.people))
+            except asyncio.CancelledError:
+                raise
+            except Exception as problem:
+                if not self.failing:
+                    _log.warning("the journal cannot be followed: %s", problem, exc_info=problem)
+                self.failing = True
+
+    async def _save(self) -> None:
+        """Save the state: users a few at a time, then the rest as it was when this began."""
+        snapshot = self.fold.snapshot()
+        await self._save_users(list(self.fold.unsaved))
+        await self._in_thread(self._writer, self.store.save, self.operations.fold_name, snapshot)
+        self._saved = snapshot.position
+        self.metrics.snapped(time.time())
+
+    async def _save_users(self, users: list[str]) -> None:
+        for start in range(0, len(users), FEW):
+            few = users[start : start + FEW]
+            states = self.fold.export(few)
+            try:
+                await self._in_thread(self._writer, self.store.save, self.operations.fold_name, None, states)
+            except BaseException:
+                self.fold.unsaved.update(dict.fromkeys(user for user in few if user in self.fold.people))
+                raise
+
+    async def _make_room(self) -> None:
+        """Let the users that were not heard of for longest leave memory."""
+        surplus = len(self.fold.people) - self.settings.resident_users
+        if surplus > 0:
+            leaving = list(self.fold.people)[:surplus]
+            await self._save_users([user for user in leaving if user in self.fold.unsaved])
+            for user in leaving:
+                self.fold.evict(user)

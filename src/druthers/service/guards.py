@@ -1,0 +1,164 @@
+"""Around every request: an id, a limit to its size, its time, a line in the log, headers that browsers heed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from functools import lru_cache
+from time import perf_counter
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from druthers.service.auth import ANYBODY, Caller, Gate, Headers
+from druthers.service.logs import NAME, RequestRecord
+from druthers.service.metrics import Metrics
+from druthers.service.problems import VISIT, Problem, problem_response
+
+NOWHERE = "none"  # the route of a request that no route matches
+
+_SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+# Pages and files that may be kept say so themselves.
+_UNLESS_SAID = (
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+)
+
+_log = logging.getLogger(NAME)
+_quoted = lru_cache(maxsize=1000)(json.dumps)
+
+
+class Visit:
+    """What the guard knows of a request: the request's scope holds it.
+
+    Attributes
+    ----------
+    id
+        The request's id: the caller's, if it is a sane one.
+    headers
+        Its headers by name, in lower case; of a repeated one the last.
+    gate
+        Who decides about callers.
+    caller
+        Who is calling, as soon as it is known.
+    status
+        Status of the answer; 0 as long as there is none.
+    """
+
+    __slots__ = ("caller", "gate", "headers", "id", "status")
+
+    def __init__(self, headers: Headers, gate: Gate) -> None:
+        given = headers.get(b"x-request-id")
+        if given is not None and _SANE_ID.fullmatch(given):
+            self.id = given.decode()
+        else:
+            self.id = os.urandom(8).hex()
+        self.headers = headers
+        self.gate = gate
+        self.caller: Caller = ANYBODY
+        self.status = 0
+
+
+class Guard:
+    """The one middleware of the service, in plain ASGI.
+
+    Parameters
+    ----------
+    app
+        What is guarded.
+    gate
+        Who decides about callers; routes ask it.
+    metrics
+        Where requests are counted and timed.
+    max_body_bytes
+        The largest body; of a larger one nothing more is read.
+    """
+
+    def __init__(self, app: ASGIApp, *, gate: Gate, metrics: Metrics, max_body_bytes: int) -> None:
+        self.app = app
+        self.gate = gate
+        self.metrics = metrics
+        self.max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = perf_counter()
+        scope[VISIT] = visit = Visit(dict(scope["headers"]), self.gate)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                visit.status = message["status"]
+                message["headers"] = _headers(visit, message.get("headers", ()))
+            await send(message)
+
+        try:
+            length = visit.headers.get(b"content-length")
+            if length is None:
+                await self.app(scope, self._counted(receive), answer)
+            elif len(length) > 18 or int(length) > self.max_body_bytes:
+                await self._tell(self._too_large(), visit.id, scope, receive, answer)
+            else:
+                await self.app(scope, receive, answer)
+        except Exception as error:
+            _log.error("unexpected: %s", type(error).__name__, exc_info=error, extra={"request": visit.id})
+            if visit.status:  # too late to say anything: the server breaks the connection off
+                raise
+            detail = "the service must not fail, but it did; the log tells more under this request's id"
+            await self._tell(Problem(500, detail), visit.id, scope, receive, answer)
+        finally:
+            self._note(scope, visit, perf_counter() - started)
+
+    @staticmethod
+    async def _tell(problem: Problem, id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        response = problem_response(problem.status_code, problem.detail, id, headers=problem.headers)
+        await response(scope, receive, send)
+
+    def _too_large(self) -> Problem:
+        detail = f"a body may have {self.max_body_bytes} bytes, but this one has more; send less at a time"
+        return Problem(413, detail, {"Connection": "close"})
+
+    def _counted(self, receive: Receive) -> Receive:
+        """Return a receive for a body of unknown length that stops where the body gets too long."""
+        left = self.max_body_bytes
+
+        async def counted() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise self._too_large()
+            return message
+
+        return counted
+
+    def _note(self, scope: Scope, visit: Visit, seconds: float) -> None:
+        route = scope.get("route")
+        template = NOWHERE if route is None else route.path_format
+        status = visit.status or 499  # nobody was there any more to be answered
+        self.metrics.answered(scope["method"], template, status, seconds)
+        level = logging.INFO if status < 500 else logging.ERROR
+        if _log.isEnabledFor(level):
+            key = "null" if visit.caller.key is None else f'"{visit.caller.key}"'
+            _log.handle(
+                RequestRecord(
+                    level,
+                    f'{{"request":"{visit.id}","method":{_quoted(scope["method"][:20])},"route":{_quoted(template)},'
+                    f'"status":{status},"ms":{seconds * 1e3:.3f},"key":{key}}}',
+                )
+            )
+
+
+def _headers(visit: Visit, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    said = dict(given)
+    unsaid = [header for header in _UNLESS_SAID if header[0] not in said]
+    return [*given, (b"x-request-id", visit.id.encode()), *_ALWAYS, *unsaid]

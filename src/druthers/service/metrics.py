@@ -1,0 +1,156 @@
+"""What Prometheus is told: latencies, decisions, what was understood, how far behind the journal we are."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, Summary
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+MEDIA_TYPE = CONTENT_TYPE_LATEST
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
+
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+
+
+class Metrics:
+    """The figures of one service, in a registry of their own.
+
+    Several processes that share a folder (see `shared_metrics`) tell the same: their figures together.
+
+    Examples
+    --------
+    >>> metrics = Metrics()
+    >>> metrics.decided(best=0.8, shown=0.75)
+    >>> metrics.heard(understood=False)
+    >>> metrics.value("druthers_decisions_total"), metrics.value("druthers_queries_total", understood="no")
+    (1.0, 1.0)
+    """
+
+    def __init__(self) -> None:
+        self.registry = own = CollectorRegistry()
+        if SHARED not in os.environ:
+            ProcessCollector(registry=own)
+        self._seconds = Histogram(
+            "druthers_request_seconds",
+            "Time to answer, by route and class of status.",
+            ["method", "route", "status"],
+            buckets=_SECONDS,
+            registry=own,
+        )
+        self._timers: dict[tuple[str, str, int], Histogram] = {}
+        self._decisions = Counter("druthers_decisions", "Decisions made.", registry=own)
+        self._regret = Summary(
+            "druthers_regret_proxy",
+            "Best estimated utility in an offer less that of what was shown; its mean is what optimism costs.",
+            registry=own,
+        )
+        queries = Counter(
+            "druthers_queries", "Queries heard, by whether anything was understood.", ["understood"], registry=own
+        )
+        self._queries = {understood: queries.labels("yes" if understood else "no") for understood in (True, False)}
+        self._feedback = Counter("druthers_feedback", "Feedback taken in, by what it was.", ["outcome"], registry=own)
+        self._events = Counter("druthers_events_applied", "Events of the journal folded into memory.", registry=own)
+        self._position = Gauge(
+            "druthers_journal_position",
+            "Position up to which the journal is folded.",
+            registry=own,
+            multiprocess_mode="livemin",
+        )
+        self._lag = Gauge(
+            "druthers_journal_lag_events",
+            "Events of the journal that are not folded yet.",
+            registry=own,
+            multiprocess_mode="livemax",
+        )
+        self._residents = Gauge(
+            "druthers_resident_users", "Users in memory.", registry=own, multiprocess_mode="livesum"
+        )
+        self._snapshot = Gauge(
+            "druthers_snapshot_time_seconds",
+            "When the last snapshot was taken, since 1970: its age is time() less this.",
+            registry=own,
+            multiprocess_mode="max",
+        )
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Note a request that was answered; `route` is the template of its path, never the path."""
+        place = (method, route, status // 100)
+        timer = self._timers.get(place)
+        if timer is None:
+            known = method if method in _METHODS else "OTHER"
+            timer = self._seconds.labels(known, route, f"{status // 100}xx")
+            if known == method:
+                self._timers[place] = timer
+        timer.observe(seconds)
+
+    def decided(self, *, best: float, shown: float, decisions: int = 1) -> None:
+        """Note a decision: the best estimated utility in the offer, and that of what was shown first."""
+        self._decisions.inc(decisions)
+        gap = best - shown
+        if math.isfinite(gap):
+            self._regret.observe(gap)
+
+    def heard(self, *, understood: bool) -> None:
+        """Note a query, and whether anything in it was understood."""
+        self._queries[bool(understood)].inc()
+
+    def learned(self, outcome: str = "new") -> None:
+        """Note feedback: "new", "repeated" or "contradicted"."""
+        self._feedback.labels(outcome).inc()
+
+    def followed(self, *, events: int, position: int, last: int) -> None:
+        """Note that events were folded, up to which position, and where the journal ends."""
+        self._events.inc(events)
+        self._position.set(position)
+        self._lag.set(max(last - position, 0))
+
+    def residing(self, users: int) -> None:
+        """Note how many users are in memory."""
+        self._residents.set(users)
+
+    def snapped(self, at: float) -> None:
+        """Note when a snapshot was taken, in seconds since 1970."""
+        self._snapshot.set(at)
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """Return a figure as it stands in this process; None if there is none yet."""
+        return self.registry.get_sample_value(name, labels)
+
+    def render(self) -> bytes:
+        """Return all figures as Prometheus reads them (`MEDIA_TYPE`)."""
+        if SHARED not in os.environ:
+            return generate_latest(self.registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+
+@contextmanager
+def shared_metrics() -> Iterator[str]:
+    """Let processes started inside share their figures, through a folder that is gone afterwards.
+
+    The folder must be named before the processes import this module: their parent enters here before it starts them.
+    """
+    with tempfile.TemporaryDirectory(prefix="druthers-metrics-") as folder:
+        before = os.environ.get(SHARED)
+        os.environ[SHARED] = folder
+        try:
+            yield folder
+        finally:
+            if before is None:
+                del os.environ[SHARED]
+            else:
+                os.environ[SHARED] = before
+
+
+def leave() -> None:
+    """Take a process that ends out of the figures of living ones."""
+    if SHARED in os.environ:
+        mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]

@@ -1,0 +1,197 @@
+"""Errors as the service tells them: problem+json (RFC 9457), one table from our errors to HTTP statuses."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+
+from druthers import errors
+from druthers.errors import DruthersError
+from druthers.service.logs import NAME
+
+MEDIA_TYPE = "application/problem+json"
+VISIT = "druthers"  # where a request's scope holds what the guard knows of it
+LONGEST = 200  # characters of what arrived that are ever sent back
+MOST = 20  # mistakes of a body that are told
+
+# A class that is not listed has the status of its nearest parent.
+STATUSES: dict[type[DruthersError], int] = {
+    DruthersError: 500,
+    errors.InvalidSetting: 422,
+    errors.InvalidRanking: 422,
+    errors.InvalidFeedback: 422,
+    errors.InvalidOffer: 422,
+    errors.InvalidExperiment: 422,
+    errors.InvalidCatalog: 422,
+    errors.InvalidLog: 422,
+    errors.InvalidEvent: 422,
+    errors.NoSupport: 422,
+    errors.UnknownName: 404,
+    errors.UnknownUser: 404,
+    errors.UnknownArm: 404,
+    errors.UnknownDecision: 404,
+    errors.Contradiction: 409,
+    errors.StoreFailure: 503,
+    errors.MissingExtra: 501,
+    errors.NoPreference: 501,
+}
+
+_log = logging.getLogger(NAME)
+
+
+class Problem(HTTPException):
+    """Something that a caller is told in so many words.
+
+    Parameters
+    ----------
+    status
+        Its HTTP status.
+    detail
+        The law, what arrived, the way out.
+    headers
+        Headers that go with it: Retry-After, Allow, WWW-Authenticate.
+    """
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, detail, headers)
+
+
+def problem_response(
+    status: int,
+    detail: str,
+    request_id: str,
+    *,
+    kind: str = "",
+    mistakes: Sequence[Mapping[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return a problem as a response.
+
+    Examples
+    --------
+    >>> body = json.loads(problem_response(404, "user 7 was never seen", "a1", kind="UnknownUser").body)
+    >>> body["type"], body["title"], body["status"]
+    ('urn:druthers:unknown-user', 'Unknown user', 404)
+    """
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
+    content: dict[str, Any] = {
+        "type": f"urn:druthers:{words.replace(' ', '-')}" if kind else "about:blank",
+        "title": words.capitalize() if kind else HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "instance": request_id,
+    }
+    if mistakes:
+        content["errors"] = list(mistakes)
+    body = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    return Response(body, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def cut(text: str, longest: int = LONGEST) -> str:
+    """Return a text, or its beginning.
+
+    Examples
+    --------
+    >>> cut("cheap and clean", 8)
+    'cheap...'
+    """
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def where(place: Iterable[object]) -> str:
+    """Return a place in a request as people write it.
+
+    Examples
+    --------
+    >>> where(("body", "offer", 3, "id"))
+    'body.offer[3].id'
+    """
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return cut(text.removeprefix("."))
+
+
+def why(mistake: Mapping[str, Any]) -> str:
+    """Return what is wrong at a place: the law, and what arrived."""
+    law = str(mistake["msg"])
+    if mistake["type"] in ("missing", "value_error", "json_invalid"):
+        return cut(law.removeprefix("Value error, "))
+    got = mistake.get("input")
+    shown = json.dumps(cut(got, 80) if isinstance(got, str) else got, default=repr, ensure_ascii=False)
+    return cut(f"{law}, but got {cut(shown, 90)}")
+
+
+def install(app: FastAPI) -> None:
+    """Let an application tell all its errors as problems; what nobody expected is left to the guard."""
+    app.add_exception_handler(DruthersError, _on_ours)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+
+
+def _request_id(request: Request) -> str:
+    visit = request.scope.get(VISIT)
+    return visit.id if visit is not None else ""
+
+
+def status_of(error: DruthersError) -> int:
+    """Return the HTTP status of one of our errors."""
+    return next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+
+
+async def _on_ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DruthersError)
+    status, request_id, kind = status_of(error), _request_id(request), type(error).__name__
+    if status == 503:
+        # The message of a store may name hosts and files: it stays here.
+        _log.warning("%s: %s", kind, error, extra={"request": request_id})
+        detail = "the journal must be reachable, but is not now; nothing was changed; try again in a moment"
+        return problem_response(status, detail, request_id, kind=kind, headers={"Retry-After": "1"})
+    if status == 500:
+        raise error
+    mistakes = [{"where": "body", "why": cut(line)} for line in getattr(error, "problems", ())[:MOST]]
+    first = str(error).partition("\n")[0] if mistakes else str(error)
+    return problem_response(status, cut(first, 1000), request_id, kind=kind, mistakes=mistakes)
+
+
+async def _on_invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    mistakes = [{"where": where(mistake["loc"]), "why": why(mistake)} for mistake in found[:MOST]]
+    count = "1 mistake" if len(found) == 1 else f"{len(found)} mistakes"
+    told = f", the first {MOST} of which are told" if len(found) > MOST else ""
+    detail = f"a request must follow the description at /openapi.json, but this one has {count}{told}"
+    return problem_response(422, detail, _request_id(request), kind="InvalidRequest", mistakes=mistakes)
+
+
+async def _on_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    detail, headers = cut(str(error.detail), 1000), dict(error.headers or {})
+    if not isinstance(error, Problem):
+        if error.status_code == 404:
+            detail = "a path must be one of those at /openapi.json, but nothing is at this one"
+        elif error.status_code == 405:
+            allowed = _allowed(request)
+            headers = {"Allow": ", ".join(allowed)}
+            detail = f"this path takes {' or '.join(allowed)}, but got {cut(request.method, 20)}"
+    return problem_response(error.status_code, detail, _request_id(request), headers=headers)
+
+
+def _allowed(request: Request) -> list[str]:
+    """Return all methods that a path takes: each route knows only its own."""
+    methods: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            methods |= getattr(route, "methods", None) or set()
+    return sorted(methods)

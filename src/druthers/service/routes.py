@@ -1,0 +1,370 @@
+"""The routes: what the service can be asked, in our own words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Path, Query, Request
+from starlette.responses import HTMLResponse, Response
+
+from druthers.advisor import Recommendation
+from druthers.catalogs import Item
+from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownDecision
+from druthers.service import schemas as answers
+from druthers.service.desk import Desk
+from druthers.service.metrics import MEDIA_TYPE
+from druthers.service.problems import Problem, status_of
+from druthers.service.routing import Routes
+from druthers.service.schemas import ID, Schemas
+from druthers.service.settings import Settings
+from druthers.stores import Event
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+UserId = Annotated[str, Path(pattern=ID, description="Whom it is about.")]
+DecisionId = Annotated[str, Path(pattern=ID, description="The id of a decision.")]
+ItemId = Annotated[str, Path(pattern=ID, description="The id of an item.")]
+
+
+def takes(body: Any) -> Callable[[F], F]:
+    """Give an endpoint's body its type, which is known only when the service starts."""
+
+    def decorate(function: F) -> F:
+        function.__annotations__["body"] = body
+        return function
+
+    return decorate
+
+
+def as_json(content: Any, status: int = 200) -> Response:
+    """Return plain values as a response, without checking them again."""
+    return Response(json.dumps(content, separators=(",", ":")), status, media_type="application/json")
+
+
+def told(values: Any) -> dict[str, float]:
+    """Return values by the names of their objectives."""
+    return {} if values is None else values.model_dump(by_alias=True, exclude_none=True)
+
+
+class Counter:
+    """Makes and takes what users want, and counts it."""
+
+    def __init__(self, desk: Desk, settings: Settings) -> None:
+        self.desk = desk
+        self.settings = settings
+        self.ask = desk.operations
+
+    async def hear(self, user: str, body: Any) -> dict[str, Any]:
+        """Take in a query."""
+        said = body.text if body.text is not None else body.ranking
+        if said is None or (body.text is not None and body.ranking is not None):
+            raise Problem(422, "a query must be a text or a ranking, one of both")
+        heard = await self.desk.run(self.ask.hear(user, said))
+        self.desk.metrics.heard(understood=bool(heard.ranking))
+        return heard.as_dict()
+
+    async def decide(self, user: str, body: Any) -> dict[str, Any]:
+        """Recommend something."""
+        made: Recommendation = await self.desk.run(
+            self.ask.recommend(user, size=body.size, offer=body.offer, text=body.text, id=body.id)
+        )
+        if made.heard is not None:
+            self.desk.metrics.heard(understood=bool(made.heard.ranking))
+        self.desk.metrics.decided(best=made.regret, shown=0.0)
+        return made.as_dict()
+
+    async def learn(self, decision: str, body: Any) -> dict[str, Any]:
+        """Take in feedback."""
+        try:
+            new = await self.desk.run(
+                self.ask.feedback(decision, item=body.item, rewards=told(body.rewards), utility=body.utility)
+            )
+        except Contradiction:
+            self.desk.metrics.learned("contradicted")
+            raise
+        self.desk.metrics.learned("new" if new else "repeated")
+        return {"decision": decision, "new": new}
+
+    async def put(self, id: str, body: Any) -> tuple[dict[str, Any], bool]:
+        """Add or change an item."""
+        if id not in self.desk.fold.items and len(self.desk.fold.items) >= self.settings.max_items:
+            raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
+        item = Item(id, body.name, body.description, told(body.values), body.details)
+        new = await self.desk.run(self.ask.put_item(item))
+        return _item(item), new
+
+
+def make_routes(desk: Desk, settings: Settings, bodies: Schemas) -> list[Routes]:
+    """Return all routes of our own."""
+    counter = Counter(desk, settings)
+    return [
+        _users(desk, counter, bodies),
+        _decisions(desk, counter, bodies),
+        _items(desk, counter, bodies),
+        _batches(counter, bodies),
+        _journal(desk),
+        _operations(desk),
+    ]
+
+
+def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+    routes = Routes("/v1/users", tags=["users"])
+
+    @routes.post("/{user}/queries", role="decide", response_model=answers.HeardAnswer)
+    @takes(bodies.query)
+    async def hear(user: UserId, body: Any) -> Response:
+        """Hear what a user wants: a sentence, or a ranking of objectives."""
+        return as_json(await counter.hear(user, body))
+
+    @routes.post(
+        "/{user}/decisions",
+        role="decide",
+        problems=[404, 409],
+        response_model=answers.DecisionAnswer,
+        responses={200: {"links": _LINKS}},
+    )
+    @takes(bodies.decision)
+    async def decide(user: UserId, body: Any) -> Response:
+        """Recommend items to a user, after hearing a sentence if one comes along."""
+        return as_json(await counter.decide(user, body))
+
+    @routes.get("/{user}", role="read", problems=[404], response_model=answers.CardAnswer)
+    async def card(user: UserId) -> Response:
+        """Tell what is believed of a user: the preference card."""
+        return as_json((await desk.run(desk.operations.preference(user))).as_dict())
+
+    @routes.patch("/{user}", role="decide", problems=[404], response_model=answers.CardAnswer)
+    @takes(bodies.correction)
+    async def correct(user: UserId, body: Any) -> Response:
+        """Take back all that a user said, and hear this ranking instead; what the user felt stays."""
+        return as_json((await desk.run(desk.operations.correct(user, body.ranking))).as_dict())
+
+    @routes.delete("/{user}", role="admin", problems=[404], status_code=204, response_class=Response)
+    async def erase(user: UserId) -> Response:
+        """Erase a person from journal, saved states and memory; what was learned about items stays."""
+        await desk.run(desk.operations.forget(user))
+        return Response(status_code=204)
+
+    return routes
+
+
+def _decisions(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+    routes = Routes("/v1/decisions", tags=["decisions"])
+
+    @routes.post("/{decision}/feedback", role="decide", problems=[404, 409], response_model=answers.FeedbackAnswer)
+    @takes(bodies.feedback)
+    async def learn(decision: DecisionId, body: Any) -> Response:
+        """Tell how a recommended item was, in parts or as a whole; repeating it is safe, changing it is not."""
+        return as_json(await counter.learn(decision, body))
+
+    @routes.get("/{decision}", role="read", problems=[404], response_model=answers.EventsAnswer)
+    async def look(decision: DecisionId) -> Response:
+        """Show a decision and all feedback on it, as the journal has them."""
+        past = await asyncio.to_thread(desk.store.about, decision)
+        if not past:
+            raise UnknownDecision(f"a decision must have been made, but got {decision!r}")
+        return as_json({"events": [_event(event) for event in past], "next": None})
+
+    return routes
+
+
+def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+    routes = Routes("/v1", tags=["items"])
+
+    @routes.get("/objectives", role="read", response_model=list[answers.ObjectiveAnswer])
+    async def objectives() -> Response:
+        """List what matters."""
+        return as_json(
+            [
+                {
+                    "name": one.name,
+                    "description": one.description,
+                    "low": one.low,
+                    "high": one.high,
+                    "less_is_better": one.less_is_better,
+                }
+                for one in desk.fold.catalog.objectives
+            ]
+        )
+
+    @routes.get("/items", role="read", response_model=bodies.items_answer)
+    async def items(
+        after: Annotated[str | None, Query(pattern=ID, description="List items after this one.")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> Response:
+        """List the items, in the order of their ids."""
+        ids = sorted(id for id in desk.fold.items if after is None or id > after)
+        page = [_item(desk.fold.items[id]) for id in ids[:limit]]
+        return as_json({"items": page, "next": page[-1]["id"] if len(ids) > limit else None})
+
+    @routes.get("/items/{item}", role="read", problems=[404], response_model=bodies.item_answer)
+    async def item(item: ItemId) -> Response:
+        """Show an item."""
+        if item not in desk.fold.items:
+            raise UnknownArm(f"an item must be in the catalog, but got {item!r}")
+        return as_json(_item(desk.fold.items[item]))
+
+    @routes.put(
+        "/items/{item}",
+        role="admin",
+        problems=[409],
+        response_model=bodies.item_answer,
+        responses={201: {"description": "It is new.", "model": bodies.item_answer}},
+    )
+    @takes(bodies.item)
+    async def put(item: ItemId, body: Any) -> Response:
+        """Add an item, or change what is known of one."""
+        content, new = await counter.put(item, body)
+        return as_json(content, 201 if new else 200)
+
+    @routes.delete("/items/{item}", role="admin", problems=[404], status_code=204, response_class=Response)
+    async def retire(item: ItemId) -> Response:
+        """Take an item out: it is recommended no more."""
+        await desk.run(desk.operations.retire_item(item))
+        return Response(status_code=204)
+
+    return routes
+
+
+def _batches(counter: Counter, bodies: Schemas) -> Routes:
+    routes = Routes("/v1/batch", tags=["batches"])
+
+    @routes.post("/queries", role="decide", response_model=answers.BatchAnswer)
+    @takes(bodies.queries)
+    async def queries(body: Any) -> Response:
+        """Hear many queries."""
+        return await _together([counter.hear(entry.user, entry) for entry in body.entries])
+
+    @routes.post("/decisions", role="decide", response_model=answers.BatchAnswer)
+    @takes(bodies.decisions)
+    async def decisions(body: Any) -> Response:
+        """Recommend to many users."""
+        return await _together([counter.decide(entry.user, entry) for entry in body.entries])
+
+    @routes.post("/feedback", role="decide", response_model=answers.BatchAnswer)
+    @takes(bodies.feedbacks)
+    async def feedbacks(body: Any) -> Response:
+        """Take in much feedback."""
+        return await _together([counter.learn(entry.decision, entry) for entry in body.entries])
+
+    @routes.put("/items", role="admin", response_model=answers.BatchAnswer)
+    @takes(bodies.items)
+    async def put(body: Any) -> Response:
+        """Add or change many items."""
+
+        async def one(entry: Any) -> dict[str, Any]:
+            return (await counter.put(entry.id, entry))[0]
+
+        return await _together([one(entry) for entry in body.entries])
+
+    return routes
+
+
+async def _together(work: list[Coroutine[Any, Any, dict[str, Any]]]) -> Response:
+    """Do all entries of a batch; one that is refused does not stop the others, a journal out of reach does."""
+    results: list[dict[str, Any]] = []
+    for outcome in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(outcome, StoreFailure):
+            raise outcome
+        if isinstance(outcome, DruthersError):
+            results.append({"status": status_of(outcome), "answer": None, "problem": str(outcome)[:1000]})
+        elif isinstance(outcome, Problem):
+            results.append({"status": outcome.status_code, "answer": None, "problem": str(outcome.detail)})
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        else:
+            results.append({"status": 200, "answer": outcome, "problem": None})
+    return as_json({"results": results})
+
+
+def _journal(desk: Desk) -> Routes:
+    routes = Routes("/v1", tags=["journal"])
+
+    @routes.get("/events", role="admin", response_model=answers.EventsAnswer)
+    async def journal(
+        after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        user: Annotated[str | None, Query(pattern=ID)] = None,
+    ) -> Response:
+        """Show the journal, page by page."""
+        page = await asyncio.to_thread(desk.store.read, after, limit=limit, user=user)
+        further = page[-1].position if len(page) == limit else None
+        return as_json({"events": [_event(event) for event in page], "next": further})
+
+    return routes
+
+
+def _operations(desk: Desk) -> Routes:
+    routes = Routes(tags=["operations"])
+
+    @routes.get("/healthz", role="public")
+    async def healthz() -> dict[str, str]:
+        """Tell that the process lives."""
+        return {"status": "alive"}
+
+    @routes.get("/readyz", role="public", problems=[503])
+    async def readyz() -> dict[str, Any]:
+        """Tell whether requests can be served: the journal is in reach."""
+        if desk.failing:
+            raise StoreFailure("the journal is out of reach")
+        return {"status": "ready", "position": desk.fold.position}
+
+    @routes.get("/metrics", role="read", response_class=Response)
+    async def metrics() -> Response:
+        """Tell Prometheus."""
+        return Response(desk.metrics.render(), headers={"Content-Type": MEDIA_TYPE})
+
+    @routes.get("/openapi.json", role="public", include_in_schema=False)
+    async def openapi(request: Request) -> Response:
+        return as_json(request.app.openapi())
+
+    @routes.get("/docs", role="public", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        from druthers.service.docs import page
+
+        return HTMLResponse(page(request.app.openapi()))
+
+    return routes
+
+
+def _item(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "name": item.name,
+        "description": item.description,
+        "values": dict(item.values),
+        "details": dict(item.details),
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "position": event.position,
+        "kind": event.kind,
+        "at": event.at,
+        "user": event.user,
+        "about": event.about,
+        "body": event.body,
+    }
+
+
+_LINKS = {
+    "feedback": {
+        "operationId": "learn_v1_decisions__decision__feedback_post",
+        "parameters": {"decision": "$response.body#/id"},
+        "description": "Feedback on the decision.",
+    },
+    "decision": {
+        "operationId": "look_v1_decisions__decision__get",
+        "parameters": {"decision": "$response.body#/id"},
+        "description": "The decision as the journal has it.",
+    },
+    "card": {
+        "operationId": "card_v1_users__user__get",
+        "parameters": {"user": "$response.body#/user"},
+        "description": "What is believed of the user.",
+    },
+}

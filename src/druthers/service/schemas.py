@@ -1,0 +1,290 @@
+"""What comes in and what goes out, as OpenAPI describes it; made for the objectives and limits of a service."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
+
+from druthers.catalogs import Catalog
+from druthers.service.settings import Settings
+
+ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+~=-]{0,199}$"
+Id = Annotated[str, Field(pattern=ID, description="Letters, figures and ._:@+~=- , up to 200 of them.")]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Closed(BaseModel):
+    """A body that must not hold anything else."""
+
+    model_config = ConfigDict(extra="forbid", strict=False, hide_input_in_errors=False)
+
+
+class EvidenceAnswer(BaseModel):
+    """A piece of text, and how it was understood."""
+
+    objective: str
+    role: str
+    start: int
+    end: int
+    text: str
+    why: str
+    confidence: float
+
+
+class ReadingAnswer(BaseModel):
+    """How a text was read."""
+
+    text: str
+    ranking: list[str]
+    dismissed: list[str]
+    confidence: float
+    confidences: list[float]
+    evidence: list[EvidenceAnswer]
+    leftover: list[str]
+    question: str | None = Field(description="What to ask back where the text was not clear.")
+    notes: list[str]
+
+
+class HeardAnswer(BaseModel):
+    """What was understood of a query."""
+
+    user: str
+    ranking: list[str] = Field(description="What matters, most important first; empty if nothing was understood.")
+    reading: ReadingAnswer | None
+    position: int = Field(description="Where the journal has it.")
+
+
+class SuggestionAnswer(BaseModel):
+    """A recommended item, and why."""
+
+    item: str
+    name: str
+    score: float = Field(description="What it was ranked by: utility and both bonuses.")
+    utility: float = Field(description="How good it should be for this user.")
+    reward_bonus: float = Field(description="Optimism for not knowing the item.")
+    preference_bonus: float = Field(description="Optimism for not knowing the user.")
+    propensity: float | None = Field(description="The chance of being here, given the places before.")
+    why: str
+
+
+class DecisionAnswer(BaseModel):
+    """A recommendation."""
+
+    id: str = Field(description="What feedback refers to.")
+    user: str
+    items: list[SuggestionAnswer]
+    heard: HeardAnswer | None
+
+
+class FeedbackAnswer(BaseModel):
+    """What became of feedback."""
+
+    decision: str
+    new: bool = Field(description="False if all of it was told before.")
+
+
+class WeightAnswer(BaseModel):
+    """What an objective is worth to a user."""
+
+    objective: str
+    weight: float
+    low: float | None = Field(description="Lower end of a 90 % interval.")
+    high: float | None
+    words: float | None = Field(description="Share of the estimate that comes from what the user said.")
+    behavior: float | None = Field(description="Share that comes from what the user felt.")
+
+
+class SuspicionAnswer(BaseModel):
+    """A query that is more likely not the user's own."""
+
+    position: int
+    at: float
+    text: str | None
+    ranking: list[str]
+    doubt: float
+
+
+class CardAnswer(BaseModel):
+    """What is believed of a user."""
+
+    user: str
+    weights: list[WeightAnswer]
+    queries: int
+    feedbacks: int
+    trust: dict[str, float] | None
+    suspicious: list[SuspicionAnswer]
+
+
+class EventAnswer(BaseModel):
+    """Something that happened."""
+
+    position: int
+    kind: str
+    at: float
+    user: str | None
+    about: str | None
+    body: dict[str, Any]
+
+
+class EventsAnswer(BaseModel):
+    """A page of the journal."""
+
+    events: list[EventAnswer]
+    next: int | None = Field(description="Ask for events after this position; null at the end.")
+
+
+class ObjectiveAnswer(BaseModel):
+    """Something that matters."""
+
+    name: str
+    description: str
+    low: float
+    high: float
+    less_is_better: bool
+
+
+class BatchEntry(BaseModel):
+    """What became of one entry of a batch: an answer, or a problem."""
+
+    status: int
+    answer: dict[str, Any] | None = None
+    problem: str | None = None
+
+
+class BatchAnswer(BaseModel):
+    """What became of each entry, in their order."""
+
+    results: list[BatchEntry]
+
+
+class Schemas(NamedTuple):
+    """The bodies that one service takes."""
+
+    query: type[BaseModel]
+    decision: type[BaseModel]
+    feedback: type[BaseModel]
+    correction: type[BaseModel]
+    item: type[BaseModel]
+    item_answer: type[BaseModel]
+    items_answer: type[BaseModel]
+    queries: type[BaseModel]
+    decisions: type[BaseModel]
+    feedbacks: type[BaseModel]
+    items: type[BaseModel]
+
+
+def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
+    """Return the bodies for these objectives and limits."""
+    names = [objective.name for objective in catalog.objectives]
+    names_schema: Any = {"enum": names}
+    name: Any = Annotated[str, AfterValidator(_one_of(names)), Field(json_schema_extra=names_schema)]
+    ranking: Any = Annotated[
+        list[name],
+        AfterValidator(_distinct),
+        Field(max_length=len(names), json_schema_extra={"uniqueItems": True}, description="Most important first."),
+    ]
+    text: Any = Annotated[str, Field(max_length=settings.max_text, description="What the user says.")]
+    offer: Any = Annotated[
+        list[Id],
+        AfterValidator(_distinct),
+        Field(min_length=1, max_length=settings.max_offer, json_schema_extra={"uniqueItems": True}),
+    ]
+    size: Any = Annotated[int, Field(ge=1, le=settings.max_slate, description="How many items, at most.")]
+    ranges = {
+        objective.name: (Annotated[Finite, Field(ge=objective.low, le=objective.high)], None)
+        for objective in catalog.objectives
+    }
+    values: Any = _named("Values", ranges)
+    rewards: Any = _named("Rewards", ranges, least=1)
+    utility: Any = Annotated[Finite, Field(ge=-1, le=1, description="How good it was as a whole; 1 is the best.")]
+
+    query = _model("Query", text=(text | None, None), ranking=(ranking | None, None), one_of=("text", "ranking"))
+    decision_parts: dict[str, Any] = {
+        "size": (size, 1),
+        "offer": (offer | None, None),
+        "text": (text | None, None),
+        "id": (Annotated[Id | None, Field(description="Makes repeating the request safe.")], None),
+    }
+    feedback_parts: dict[str, Any] = {
+        "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),
+        "rewards": (rewards | None, None),
+        "utility": (utility | None, None),
+    }
+    item_parts: dict[str, Any] = {
+        "name": (Annotated[str, Field(max_length=200)], ""),
+        "description": (Annotated[str, Field(max_length=2000)], ""),
+        "values": (values, Field(default_factory=values)),
+        "details": (Annotated[dict[Detail, Detail], Field(max_length=50)], Field(default_factory=dict)),
+    }
+    item_answer = _model("ItemAnswer", id=(str, ...), **item_parts)
+    many = settings.max_batch
+
+    def batch(title: str, **parts: Any) -> Any:
+        entry: Any = _model(f"{title}Entry", **parts)
+        return _model(title, entries=(Annotated[list[entry], Field(min_length=1, max_length=many)], ...))
+
+    return Schemas(
+        query=query,
+        decision=_model("DecisionRequest", **decision_parts),
+        feedback=_model("Feedback", some_of=("rewards", "utility"), **feedback_parts),
+        correction=_model("Correction", ranking=(ranking, ...)),
+        item=_model("ItemRequest", **item_parts),
+        item_answer=item_answer,
+        items_answer=create_model("ItemsAnswer", items=(list[item_answer], ...), next=(str | None, None)),  # type: ignore[valid-type]
+        queries=batch("Queries", user=(Id, ...), text=(text | None, None), ranking=(ranking | None, None)),
+        decisions=batch("Decisions", user=(Id, ...), **decision_parts),
+        feedbacks=batch("Feedbacks", decision=(Id, ...), **feedback_parts),
+        items=batch("Items", id=(Id, ...), **item_parts),
+    )
+
+
+Detail = Annotated[str, Field(max_length=500)]
+
+
+def _one_of(names: list[str]) -> Any:
+    def check(value: str) -> str:
+        if value not in names:
+            raise ValueError(f"an objective must be one of {', '.join(names)}")
+        return value
+
+    return check
+
+
+def _distinct(values: list[str]) -> list[str]:
+    if len(set(values)) != len(values):
+        raise ValueError("nothing may stand in this list twice")
+    return values
+
+
+def _named(title: str, ranges: dict[str, Any], least: int = 0) -> Any:
+    """Return a model whose fields are called by any names; what is left out is not told."""
+    fields: dict[str, Any] = {
+        f"objective_{place}": (Annotated[kind, Field(alias=name)], default)
+        for place, (name, (kind, default)) in enumerate(ranges.items())
+    }
+    return _model(title, least=least, **fields)
+
+
+def _model(
+    title: str, *, one_of: tuple[str, ...] = (), some_of: tuple[str, ...] = (), least: int = 0, **fields: Any
+) -> Any:
+    """Return a model; of the fields in `one_of` exactly one must be given, of those in `some_of` at least one."""
+    extra: dict[str, Any] = {"minProperties": least} if least else {}
+    if one_of:
+        extra["oneOf"] = [{"required": [part], "properties": {part: {"not": {"type": "null"}}}} for part in one_of]
+    if some_of:
+        extra["anyOf"] = [{"required": [part], "properties": {part: {"not": {"type": "null"}}}} for part in some_of]
+
+    def check(body: Any) -> Any:
+        for parts, law in ((one_of, "exactly one"), (some_of, "at least one")):
+            given = sum(getattr(body, part) is not None for part in parts)
+            if parts and (given == 0 or (given > 1 and law == "exactly one")):
+                raise ValueError(f"{law} of {' and '.join(parts)} must be given, but got {given}")
+        if len(body.model_fields_set) < least:
+            raise ValueError("at least one value must be given, but got none")
+        return body
+
+    base = type("Closed", (Closed,), {"model_config": ConfigDict(extra="forbid", json_schema_extra=extra)})
+    validators: Any = {"check": model_validator(mode="after")(check)} if one_of or some_of or least else {}
+    return create_model(title, __base__=base, __validators__=validators, **fields)

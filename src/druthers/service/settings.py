@@ -1,0 +1,270 @@
+"""Settings of the service: from a file, the environment and the command line, checked before anything starts."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import inspect
+import ipaddress
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from druthers.errors import InvalidSetting, choices
+from druthers.language import PARSERS
+from druthers.policies import POLICIES
+from druthers.service.laws import TABLE, Law, like, number, one_of, whole
+from druthers.service.logs import redact
+
+PREFIX = "DRUTHERS_"
+CONFIG = PREFIX + "CONFIG"
+KEYS = ("auto", "required", "off")
+LEVELS = ("debug", "info", "warning", "error")
+# Settings of a policy that come from elsewhere: the objectives from the catalog, exploration from a field of its own.
+FROM_ELSEWHERE = ("n_objectives", "exploration")
+
+
+def _setting(default: Any, law: Law, about: str) -> Any:
+    notes = {"law": law, "about": about}
+    if default is dict:
+        return dataclasses.field(default_factory=dict, metadata=notes)
+    return dataclasses.field(default=default, metadata=notes)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Settings:
+    """Everything that a service is told; `load_settings` gathers it. What breaks a law is refused, all of it at once.
+
+    Each field says what it is in its metadata: `about` in a line, and its `law`.
+
+    Examples
+    --------
+    >>> Settings(port=9000).keys_required, Settings(host="0.0.0.0").keys_required
+    (False, True)
+    >>> Settings(port=0, max_slate=5000)
+    Traceback (most recent call last):
+    druthers.errors.InvalidSetting: the service cannot start with these settings, 2 problems:
+      port must be a whole number from 1 to 65535, but got 0
+      max_slate must not be above max_offer, but got 5000 and 1000; a slate is chosen from an offer
+    """
+
+    store: str = _setting(
+        "sqlite:druthers.db",
+        like(r"[a-z][a-z0-9+]*:.*", "an address such as sqlite:FILE, postgresql://HOST/NAME or memory:"),
+        "Where the journal lives: sqlite:FILE, postgresql://HOST/NAME or memory:.",
+    )
+    catalog: str = _setting("hotels", like(r"\S(?:.*\S)?", "a name or a file"), "Catalog of objectives and items.")
+    policy: str = _setting("fisher-pqucb-robust", one_of(POLICIES), "Policy that chooses.")
+    policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
+    parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
+    exploration: float = _setting(0.0, number(0, 1), "Share of decisions left to chance, for evaluation from logs.")
+    host: str = _setting("127.0.0.1", like(r"[0-9A-Za-z.:_-]+", "an address or a name"), "Address to listen at.")
+    port: int = _setting(8000, whole(1, 65535), "Port to listen at.")
+    workers: int = _setting(1, whole(1, 256), "Number of processes.")
+    keys: str = _setting("auto", one_of(KEYS), "API keys: required, off, or auto (off on a loopback address only).")
+    max_body_bytes: int = _setting(65_536, whole(1024, 2**30), "Largest body of a request, in bytes.")
+    max_text: int = _setting(2_000, whole(1, 10**6), "Longest text of a user, in characters.")
+    max_offer: int = _setting(1_000, whole(1, 10**6), "Most items in an offer.")
+    max_slate: int = _setting(100, whole(1, 10**6), "Most items in a slate.")
+    max_batch: int = _setting(100, whole(1, 10**6), "Most entries in a batch.")
+    max_items: int = _setting(100_000, whole(1, 10**7), "Most items in the catalog.")
+    rate: float = _setting(1_000.0, number(0, 1e9), "Requests per second for each key and process; 0 for no limit.")
+    burst: int = _setting(1_000, whole(1, 10**9), "Requests that a key may send at once.")
+    snapshot_every: int = _setting(10_000, whole(1, 10**9), "Events between two snapshots.")
+    resident_users: int = _setting(100_000, whole(1, 10**8), "Most users kept in memory.")
+    follow_seconds: float = _setting(0.2, number(0.01, 60), "Seconds between two looks at what other processes wrote.")
+    log_level: str = _setting("info", one_of(LEVELS), "Least level that is logged.")
+
+    def __post_init__(self) -> None:
+        refuse({field.name: Found(getattr(self, field.name), field.name) for field in dataclasses.fields(self)})
+        object.__setattr__(self, "policy_settings", dict(self.policy_settings))
+
+    def __repr__(self) -> str:
+        """Return what differs from the defaults; passwords stay hidden."""
+        return redact(f"Settings({', '.join(f'{key}={value!r}' for key, value in self.changed().items())})")
+
+    def changed(self) -> dict[str, Any]:
+        """Return the settings that differ from their defaults."""
+        return {name: getattr(self, name) for name, usual in DEFAULTS.items() if getattr(self, name) != usual}
+
+    def as_environment(self) -> dict[str, str]:
+        """Return the variables that tell another process what differs from the defaults.
+
+        Examples
+        --------
+        >>> Settings(port=9000, policy_settings={"width": 0.5}).as_environment()
+        {'DRUTHERS_POLICY_SETTINGS': '{"width" = 0.5}', 'DRUTHERS_PORT': '9000'}
+        """
+        return {PREFIX + name.upper(): _as_toml(value) for name, value in self.changed().items()}
+
+    @property
+    def keys_required(self) -> bool:
+        """Whether callers must show a key."""
+        return self.keys == "required" or (self.keys == "auto" and not is_loopback(self.host))
+
+
+class Found(NamedTuple):
+    """A value, and the name by which its owner knows it."""
+
+    value: Any
+    name: str
+
+
+LAWS: dict[str, Law] = {field.name: field.metadata["law"] for field in dataclasses.fields(Settings)}
+DEFAULTS: dict[str, Any] = {
+    field.name: field.default if field.default is not dataclasses.MISSING else {}
+    for field in dataclasses.fields(Settings)
+}
+ABOUT: dict[str, str] = {field.name: field.metadata["about"] for field in dataclasses.fields(Settings)}
+
+
+def is_loopback(host: str) -> bool:
+    """See whether only this machine can reach a host.
+
+    Examples
+    --------
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.7", "::1", "0.0.0.0", "druthers.example")]
+    [True, True, True, False, False]
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def load_settings(
+    config: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **overrides: Any
+) -> Settings:
+    """Return the settings of a TOML file, then of the environment, then of the command line: the later one holds.
+
+    Parameters
+    ----------
+    config
+        The file; by default the one that DRUTHERS_CONFIG names, or none.
+    environ
+        The environment: DRUTHERS_PORT for `port`, and so on. Numbers and tables are written as in TOML.
+    overrides
+        Values by name; None for those that are not given.
+
+    Examples
+    --------
+    >>> load_settings(environ={"DRUTHERS_PORT": "9000", "DRUTHERS_STORE": "memory:"}, store="sqlite:a.db")
+    Settings(store='sqlite:a.db', port=9000)
+    >>> load_settings(environ={"DRUTHERS_PROT": "9000"})
+    Traceback (most recent call last):
+    druthers.errors.InvalidSetting: the service cannot start with these settings, 1 problem:
+      DRUTHERS_PROT is not a setting; did you mean DRUTHERS_PORT?
+    """
+    environ = os.environ if environ is None else environ
+    source = config if config is not None else environ.get(CONFIG) or None
+    problems: list[str] = []
+    found = _from_file(Path(source), problems) if source is not None else {}
+    found |= _from_environment(environ, problems)
+    given = {name: value for name, value in overrides.items() if value is not None}
+    problems += [f"--{_dashed(name)} is not a setting; {choices(name, LAWS)}" for name in given if name not in LAWS]
+    found |= {name: Found(value, f"--{_dashed(name)}") for name, value in given.items() if name in LAWS}
+    refuse(found, problems)
+    return Settings(**{name: entry.value for name, entry in found.items()})
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _from_file(path: Path, problems: list[str]) -> dict[str, Found]:
+    try:
+        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        problems.append(f"settings must be a file that can be read, but {path}: {error.strerror}")
+        return {}
+    except (ValueError, RecursionError) as error:
+        problems.append(f"settings must be written in TOML, but {path} is not: {error}")
+        return {}
+    problems += [f"{key} in {path} is not a setting; {choices(key, LAWS)}" for key in content if key not in LAWS]
+    return {key: Found(value, f"{key} in {path}") for key, value in content.items() if key in LAWS}
+
+
+def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Found]:
+    """Return what the environment sets; a name that is nearly a setting is a problem, others are not ours."""
+    found = {}
+    for variable, text in environ.items():
+        name = variable.removeprefix(PREFIX).lower()
+        if not variable.startswith(PREFIX) or variable == CONFIG:
+            continue
+        if name in LAWS:
+            found[name] = Found(text if LAWS[name].is_text else _toml_value(text), variable)
+        elif close := difflib.get_close_matches(name, LAWS, n=1, cutoff=0.75):
+            problems.append(f"{variable} is not a setting; did you mean {PREFIX}{close[0].upper()}?")
+    return found
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key)} = {json.dumps(part)}" for key, part in value.items()) + "}"
+    return json.dumps(value)
+
+
+def _toml_value(text: str) -> Any:
+    try:
+        content = tomllib.loads(f"value = {text.strip()}")
+    except (ValueError, RecursionError):
+        return text
+    return content["value"] if set(content) == {"value"} else text
+
+
+def refuse(found: Mapping[str, Found], problems: list[str] | None = None) -> None:
+    """Raise everything that is wrong with some settings, after the problems that were found before."""
+    problems = list(problems or ())
+    values = dict(DEFAULTS)
+    for name, law in LAWS.items():
+        if name not in found:
+            continue
+        value, called = found[name]
+        if law.holds(value):
+            values[name] = value
+            continue
+        close = difflib.get_close_matches(str(value), law.known, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        problems.append(f"{called} must be {law.says}, but got {_shown(value)}{hint}")
+    problems += _disagreements(values, checks_policy="policy" not in found or found["policy"].value == values["policy"])
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise InvalidSetting("\n  ".join([f"the service cannot start with these settings, {count}:", *problems]))
+
+
+def _disagreements(values: Mapping[str, Any], *, checks_policy: bool) -> list[str]:
+    known = [name for name in inspect.signature(POLICIES[values["policy"]]).parameters if name not in FROM_ELSEWHERE]
+    problems = [
+        f"{_shown(name)} is not a setting of {values['policy']}; {choices(name, known)}"
+        for name in values["policy_settings"]
+        if checks_policy and name not in known
+    ]
+    if values["keys"] == "off" and not is_loopback(values["host"]):
+        problems.append(
+            f"keys must not be off where others can reach the service, but host is {_shown(values['host'])};"
+            " leave keys at auto, or host at 127.0.0.1"
+        )
+    if values["max_slate"] > values["max_offer"]:
+        problems.append(
+            f"max_slate must not be above max_offer, but got {values['max_slate']} and {values['max_offer']};"
+            " a slate is chosen from an offer"
+        )
+    if values["workers"] > 1 and values["store"].partition(":")[0] == "memory":
+        problems.append(
+            f"a journal in memory is that of one process, but workers is {values['workers']};"
+            " use sqlite:FILE or postgresql://HOST/NAME"
+        )
+    return problems
+
+
+def _shown(value: object) -> str:
+    text = redact(f'"{value}"' if isinstance(value, str) else repr(value))
+    return text if len(text) <= 60 else text[:57] + "..."
