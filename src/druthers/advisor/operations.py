@@ -168,7 +168,7 @@ class Operations:
         person = yield from self.find(user)
         count = self._check_offer(offer, size)  # an item may have left meanwhile
         decision = self.fold.policy.choose(user, offer, count)
-        id = id or secrets.token_urlsafe(12)
+        id = id or secrets.token_hex(12)
         suggestions = self._suggest(decision, person)
         regret = float(decision.reasons[0].max() - decision.utility)
         body = {
@@ -315,7 +315,7 @@ class Operations:
             queries=person.queries,
             feedbacks=person.feedbacks,
             trust=reasons.trust(policy, user),
-            suspicious=reasons.suspect(policy, self.catalog, user, past),
+            suspicious=reasons.suspect(self.catalog, past),
         )
 
     def _past(self, user: str) -> list[Event]:

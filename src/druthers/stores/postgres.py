@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 # lasts until the commit, so that transactions commit in the order of their positions.
 ADD = """
     WITH given AS (
-        SELECT * FROM unnest(%s::int[], %s::text[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
-            AS given (number, kind, body, at, "user", about, key)
+        SELECT * FROM json_to_recordset(%s)
+            AS given (number int, kind text, body text, at float8, "user" text, about text, key text)
     ), taken AS (
         SELECT key FROM druthers_events WHERE key = ANY (%s::text[])
     ), placed AS (
@@ -116,7 +117,7 @@ class PostgresStore(SQLStore):
             # All statements travel at once, so that others wait for this lock no longer than the commit takes.
             with connection.pipeline(), connection.transaction():
                 connection.execute(LOCK, ("druthers_events",))
-                cursor = connection.execute(ADD, _columns(rows))
+                cursor = connection.execute(ADD, _values(rows))
             return _positions(len(rows), cursor.fetchall())
 
     def compact(self, fold: str | None = None) -> None:
@@ -156,7 +157,7 @@ class PostgresStore(SQLStore):
             yield _Marking(cursor)
 
     def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
-        cursor.execute(ADD, _columns(rows))
+        cursor.execute(ADD, _values(rows))
         return _positions(len(rows), cursor.fetchall())
 
     @contextmanager
@@ -252,12 +253,17 @@ def _marked(query: str) -> str:
     return query.replace("?", "%s")
 
 
-def _columns(rows: Sequence[Row]) -> tuple[list[Any], ...]:
-    """Return numbered rows as columns, less those with the key of an earlier one, and all keys."""
+def _values(rows: Sequence[Row]) -> tuple[str, list[str]]:
+    """Return numbered rows, less those with the key of an earlier one, and all keys.
+
+    As one text in JSON: to turn lists into arrays would take the driver longer than all the rest.
+    """
     first: dict[str, int] = {}
     numbered = enumerate(rows)
-    kept = [(n, *row) for n, row in numbered if row.key is None or first.setdefault(row.key, n) == n]
-    return (*map(list, zip(*kept, strict=True)), list(first))
+    kept = [
+        {"number": n, **row._asdict()} for n, row in numbered if row.key is None or first.setdefault(row.key, n) == n
+    ]
+    return json.dumps(kept), list(first)
 
 
 def _positions(count: int, found: list[tuple[int, int]]) -> list[int]:

@@ -1,0 +1,218 @@
+"""The routes over real HTTP: what is said, chosen, felt, corrected and erased."""
+
+import contextlib
+import http.client
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import uvicorn
+
+from druthers.advisor import Advisor, verify
+from druthers.service.app import make_app
+from druthers.service.settings import Settings
+from druthers.stores import open_store
+
+
+class Client:
+    """Speaks JSON with a service."""
+
+    def __init__(self, port):
+        self.port = port
+
+    def __call__(self, method, path, body=None, expect=200):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            headers = {} if body is None else {"Content-Type": "application/json"}
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = connection.getresponse()
+            content = answer.read()
+            assert answer.status == expect, (answer.status, content)
+            kind = answer.getheader("content-type") or ""
+            return json.loads(content) if "json" in kind else content.decode()
+        finally:
+            connection.close()
+
+
+@contextlib.contextmanager
+def served(**settings):
+    app = make_app(Settings(catalog="hotels", parser="lexicon", follow_seconds=0.05, **settings))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, ws="none"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.005)
+        yield Client(server.servers[0].sockets[0].getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory):
+    return f"sqlite:{tmp_path_factory.mktemp('service') / 'journal.db'}"
+
+
+@pytest.fixture(scope="module")
+def call(where):
+    with served(store=where, snapshot_every=50, resident_users=20, max_text=500, max_batch=10) as client:
+        yield client
+
+
+def test_a_conversation(call):
+    heard = call("POST", "/v1/users/ada/queries", {"text": "cheap and clean, I don't mind the location"})
+    assert heard["ranking"] == ["value", "cleanliness"]
+    assert heard["reading"]["dismissed"] == ["location"]
+    assert [piece["text"] for piece in heard["reading"]["evidence"]][:2] == ["cheap", "clean"]
+    made = call("POST", "/v1/users/ada/decisions", {"size": 3})
+    assert len({item["item"] for item in made["items"]}) == 3
+    best = made["items"][0]
+    assert best["score"] == pytest.approx(best["utility"] + best["reward_bonus"] + best["preference_bonus"])
+    assert "matter" in best["why"]
+    told = call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"value": 4.5}, "utility": 0.8})
+    assert told == {"decision": made["id"], "new": True}
+    again = call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"value": 4.5}})
+    assert again["new"] is False
+    problem = call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.1}, expect=409)
+    assert "must stay as first told" in problem["detail"]
+    card = call("GET", "/v1/users/ada")
+    assert card["weights"][0]["objective"] == "value"
+    assert card["feedbacks"] == 1
+    assert call("PATCH", "/v1/users/ada", {"ranking": ["rooms"]})["weights"][0]["objective"] == "rooms"
+    past = call("GET", f"/v1/decisions/{made['id']}")["events"]
+    assert [event["kind"] for event in past] == ["decision", "feedback"]
+    call("DELETE", "/v1/users/ada", expect=204)
+    call("GET", "/v1/users/ada", expect=404)
+    call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.8}, expect=404)
+    assert "ada" not in json.dumps(call("GET", "/v1/events?limit=1000"))
+
+
+def test_one_request_hears_and_decides(call):
+    made = call("POST", "/v1/users/ben/decisions", {"text": "quiet nights above all", "id": "visit-7"})
+    assert made["heard"]["ranking"] == ["sleep quality"]
+    assert made["id"] == "visit-7"
+    again = call("POST", "/v1/users/ben/decisions", {"text": "quiet nights above all", "id": "visit-7"})
+    assert again["items"] == made["items"]
+    call("POST", "/v1/users/eve/decisions", {"id": "visit-7"}, expect=409)
+
+
+def test_items_are_live(call):
+    inn = {"name": "The New Inn", "values": {"value": 5, "cleanliness": 5}, "details": {"city": "Ghent"}}
+    assert call("PUT", "/v1/items/new-inn", inn, expect=201)["id"] == "new-inn"
+    assert call("PUT", "/v1/items/new-inn", inn)["details"] == {"city": "Ghent"}
+    assert call("GET", "/v1/items/new-inn")["values"] == {"value": 5.0, "cleanliness": 5.0}
+    made = call("POST", "/v1/users/cy/decisions", {"offer": ["new-inn"]})
+    assert made["items"][0]["name"] == "The New Inn"
+    call("DELETE", "/v1/items/new-inn", expect=204)
+    call("GET", "/v1/items/new-inn", expect=404)
+    call("DELETE", "/v1/items/new-inn", expect=404)
+    call("POST", "/v1/users/cy/decisions", {"offer": ["new-inn"]}, expect=404)
+    first = call("GET", "/v1/items?limit=40")
+    rest = call("GET", f"/v1/items?limit=40&after={first['next']}")
+    assert len(first["items"]) + len(rest["items"]) == 62
+    assert rest["next"] is None
+    assert call("GET", "/v1/objectives")[0]["name"] == "cleanliness"
+
+
+def test_batches_answer_entry_by_entry(call):
+    entries = [{"user": f"many-{k}", "ranking": ["rooms"]} for k in range(5)] + [{"user": "many-9", "text": "cheap"}]
+    results = call("POST", "/v1/batch/queries", {"entries": entries})["results"]
+    assert [result["status"] for result in results] == [200] * 6
+    assert results[5]["answer"]["ranking"] == ["value"]
+    made = call("POST", "/v1/batch/decisions", {"entries": [{"user": "many-1"}, {"user": "many-2", "offer": ["x"]}]})
+    assert [result["status"] for result in made["results"]] == [200, 404]
+    decision = made["results"][0]["answer"]["id"]
+    entries = [{"decision": decision, "utility": 0.5}, {"decision": "unknown", "utility": 0.5}]
+    told = call("POST", "/v1/batch/feedback", {"entries": entries})["results"]
+    assert [result["status"] for result in told] == [200, 404]
+    put = call("PUT", "/v1/batch/items", {"entries": [{"id": "b-1"}, {"id": "b-2", "name": "B"}]})["results"]
+    assert [result["answer"]["name"] for result in put] == ["b-1", "B"]
+    for item in ("b-1", "b-2"):
+        call("DELETE", f"/v1/items/{item}", expect=204)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/v1/users/ada/queries", {}, 422),
+        ("/v1/users/ada/queries", {"text": "cheap", "ranking": ["value"]}, 422),
+        ("/v1/users/ada/queries", {"text": "x" * 501}, 422),
+        ("/v1/users/ada/queries", {"ranking": ["taste"]}, 422),
+        ("/v1/users/ada/queries", {"ranking": ["value", "value"]}, 422),
+        ("/v1/users/a%20b/queries", {"text": "cheap"}, 422),
+        ("/v1/users/ada/decisions", {"size": 0}, 422),
+        ("/v1/users/ada/decisions", {"size": 10**30}, 422),
+        ("/v1/users/ada/decisions", {"offer": []}, 422),
+        ("/v1/users/ada/decisions", {"colour": "red"}, 422),
+        ("/v1/decisions/none/feedback", {"utility": 0.5}, 404),
+        ("/v1/decisions/none/feedback", {}, 422),
+        ("/v1/decisions/none/feedback", {"rewards": {}}, 422),
+        ("/v1/decisions/none/feedback", {"rewards": {"value": 7}}, 422),
+        ("/v1/decisions/none/feedback", {"rewards": {"taste": 1}}, 422),
+        ("/v1/decisions/none/feedback", {"utility": 2}, 422),
+        ("/v1/batch/queries", {"entries": []}, 422),
+        ("/v1/batch/queries", {"entries": [{"user": "a", "text": "b"}] * 11}, 422),
+    ],
+)
+def test_what_is_refused_says_why(call, path, body, status):
+    problem = call("POST", path, body, expect=status)
+    assert problem["status"] == status
+    assert problem["detail"] or problem["errors"]
+
+
+def test_many_at_once_lose_nothing(call, where):
+    def work(number):
+        user = f"crowd-{number % 12}"
+        made = call("POST", f"/v1/users/{user}/decisions", {"text": "clean rooms" if number % 3 else None})
+        call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"rooms": 3 + number % 3}, "utility": 0.4})
+        return made["id"]
+
+    with ThreadPoolExecutor(12) as pool:
+        ids = list(pool.map(work, range(120)))
+    time.sleep(0.3)
+    store = open_store(where)
+    for id in ids:
+        assert [event.kind for event in store.about(id)] == ["decision", "feedback"]
+    with Advisor(store=store, parser="lexicon") as advisor:
+        assert verify(advisor).agrees
+
+
+def test_it_tells_how_it_is(call):
+    assert call("GET", "/healthz") == {"status": "alive"}
+    ready = call("GET", "/readyz")
+    assert ready["status"] == "ready"
+    figures = call("GET", "/metrics")
+    assert "druthers_decisions_total" in figures
+    assert 'route="/v1/users/{user}/decisions"' in figures
+    assert "ada" not in figures
+    document = call("GET", "/openapi.json")
+    assert document["openapi"].startswith("3.1")
+    assert "/v1/users/{user}/decisions" in document["paths"]
+    assert "druthers" in call("GET", "/docs")
+    call("GET", "/v1/nothing", expect=404)
+
+
+def test_two_services_on_one_journal_follow_each_other(call, where):
+    with served(store=where) as other:
+        made = other("POST", "/v1/users/twin/decisions", {"text": "clean"})
+        assert call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.7})["new"]
+        assert not other("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.7})["new"]
+        deadline = time.time() + 5
+        while call("GET", "/v1/users/twin") != other("GET", "/v1/users/twin"):
+            assert time.time() < deadline
+            time.sleep(0.02)
+
+
+def test_a_restart_goes_on(tmp_path):
+    where = f"sqlite:{tmp_path / 'journal.db'}"
+    with served(store=where) as call:
+        call("POST", "/v1/users/ada/queries", {"text": "clean"})
+        made = call("POST", "/v1/users/ada/decisions", {})
+        card = call("GET", "/v1/users/ada")
+    with served(store=where) as call:
+        assert call("GET", "/v1/users/ada") == card
+        assert call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.9})["new"]
