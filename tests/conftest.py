@@ -38,6 +38,14 @@ def druthers(request, tmp_path, monkeypatch, capsys):
     return call
 
 
+@pytest.fixture(scope="session")
+def forker():
+    """Return what starts servers, quickly and as many as are wanted."""
+    forker = Forker()
+    yield forker
+    forker.close()
+
+
 # Ends a server as soon as the tests are no more, however they end.
 WATCH = """
     read -r _
