@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import logging.config
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -99,6 +100,7 @@ def app_from_environment() -> FastAPI:
 
 def serve(settings: Settings) -> None:
     """Serve until told to stop."""
+    logging.config.dictConfig(log_config(settings.log_level))
     options = {
         "host": settings.host,
         "port": settings.port,
