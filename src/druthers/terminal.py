@@ -33,6 +33,7 @@ from druthers.logs import Log
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 14
 STAGES = {
+    "talking": "writing and reading",
     "compiling": "compiling the policies, once for all later runs, up to a minute",
     "playing": "playing",
 }

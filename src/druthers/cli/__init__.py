@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from druthers import __version__
-from druthers.cli import catalog, data, evaluation, lab, language
+from druthers.cli import catalog, conversation, data, evaluation, lab, language
 
 __all__ = ["app"]
 
@@ -32,6 +32,7 @@ app.add_typer(data.app, name="data", help="Build data for experiments from raw r
 app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs: what can be recommended.")
 app.add_typer(evaluation.app)
 app.add_typer(language.app)
+app.add_typer(conversation.app)
 
 
 def _version(asked: bool) -> None:
