@@ -5,8 +5,23 @@ from __future__ import annotations
 import sys
 
 import pytest
+from servers import Server
 
 from druthers.__main__ import main
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(script):
+        servers.append(Server(script))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.released.set()
+        server.kill()
 
 
 @pytest.fixture

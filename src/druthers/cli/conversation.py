@@ -32,6 +32,7 @@ from druthers.cli.lab import (
 from druthers.environments import Reviews
 from druthers.errors import InvalidSetting
 from druthers.experiments import Conversation, Experiment, Row, Simulators, converse, default_objectives, mean_and_error
+from druthers.experiments.plan import short
 from druthers.language import PARSERS, WRITERS, domain_names, item_of, load_domain
 from druthers.report import draw_conversation
 from druthers.terminal import show_title, shown_progress
@@ -48,7 +49,7 @@ COUNTS = ("calls", "cached", "retries", "failures", "illegal", "refusals", "fall
 @app.command("converse")
 def converse_(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME|FILE]", help="An experiment of `druthers list`, or a TOML file.")
+        str, typer.Argument(metavar="NAME|FILE", help="An experiment of `druthers list`, or a TOML file.")
     ] = "converse",
     corruption: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Chances that a ranking is permuted before it is said.")
@@ -118,7 +119,7 @@ def converse_(
     no model is needed any more.
 
         druthers converse
-        druthers converse --corruption 0,0.3 --vagueness 0 --runs 10 --parser lexicon
+        druthers converse --corruption 0,0.3 --vagueness 0 --parser lexicon
         druthers converse --model llama3.1 --base-url http://localhost:11434/v1
     """
     experiment = with_changes(load_named(name, data), runs, horizon, seed, None, policies, settings)
@@ -219,25 +220,27 @@ def _other_values(row: Row) -> tuple[tuple[str, Any], ...]:
 def _show_cells(
     console: Console, conversation: Conversation, rows: list[Row], values: tuple[tuple[str, Any], ...]
 ) -> None:
-    """Print a table of policies by vagueness."""
+    """Print a table of policies by vagueness; what words cost goes without its error where there is no room."""
     across = list(dict.fromkeys(row.varied.get("vagueness") for row in rows))
+    columns = {", ".join(f"{key} {short(value)}" for key, value in values): list(dict.fromkeys(r.group for r in rows))}
+    costs: dict[str, list[str]] = {}
+    for place, value in enumerate(across):
+        labels = [row.label for row in rows if row.varied.get("vagueness") == value]
+        prices = [conversation.price(label) for label in labels]
+        finals = [mean_and_error(conversation.results.final_regret(label)) for label in labels]
+        columns["regret" if value is None else f"vague {short(value)}"] = [_spread(*final) for final in finals]
+        columns[f"cost {place}"] = [_spread(price.mean, price.error, "+") for price in prices]
+        costs[f"cost {place}"] = [_spread(price.mean, math.nan, "+") for price in prices]
+    if sum(2 + max(map(len, (name, *cells))) for name, cells in columns.items()) > console.width:
+        columns |= costs
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(
-        ", ".join(f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in values),
-        no_wrap=True,
-    )
-    for value in across:
-        table.add_column("final regret" if value is None else f"vagueness {value:g}", justify="right", no_wrap=True)
-        table.add_column("", justify="right", no_wrap=True)
-    cells = {(row.group, row.varied.get("vagueness")): row for row in rows}
-    for group in dict.fromkeys(row.group for row in rows):
-        line: list[Text] = []
-        for value in across:
-            label = cells[group, value].label
-            price = conversation.price(label)
-            line.append(Text(_spread(*mean_and_error(conversation.results.final_regret(label)))))
-            line.append(Text(_spread(price.mean, price.error, "+"), style="dim"))
-        table.add_row(Text(group), *line)
+    for place, name in enumerate(columns):
+        cost = name in costs
+        table.add_column(
+            "" if cost else name, justify="right" if place else "left", no_wrap=True, style="dim" if cost else ""
+        )
+    for line in zip(*columns.values(), strict=True):
+        table.add_row(*map(Text, line))
     console.print(table)
 
 
