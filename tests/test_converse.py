@@ -85,6 +85,14 @@ def test_messages_are_those_of_the_tape():
     assert all(less.vague <= more.vague for less, more in zip(said[0.0, 0.3], said[0.3, 0.6], strict=True))
 
 
+def test_each_run_has_a_guest_of_its_own():
+    hotels = load_experiment("converse").rows()[0].make_environment()
+    guests = [tuple(hotels.tape(seed=(1, run), horizon=1).preferences[0]) for run in range(12)]
+    everybody = {tuple(weights) for weights in type(hotels)(data="tripadvisor").tape(seed=1, horizon=1).preferences}
+    assert set(guests) <= everybody
+    assert len(set(guests)) > 4
+
+
 def test_policies_hear_what_was_read(tiny, spoken):
     conversation, _ = spoken
     transcript = Transcript(conversation.texts, NAMES)
