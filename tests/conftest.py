@@ -16,8 +16,23 @@ import warnings
 from pathlib import Path
 
 import pytest
+from servers import Server
 
 from druthers.__main__ import main
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(script):
+        servers.append(Server(script))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.released.set()
+        server.kill()
 
 
 @pytest.fixture
