@@ -63,6 +63,14 @@ def follow(store, seen, until):
             return
 
 
+def wait_for(happens):
+    """Wait for something that others do."""
+    deadline = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.003)
+
+
 def check_nothing_lost(url, notes):
     """Every acknowledged event is there once, at its position; what was not acknowledged is whole or not there."""
     with open_store(url) as store:
@@ -83,18 +91,17 @@ def check_nothing_lost(url, notes):
 
 
 def kill_writers(url, writers, notes, times):
-    """Let two processes append, kill both at random moments, look at what is left; return what they got done."""
+    """Let two processes append, kill both at random moments, and look at what is left."""
     chance = random.Random(7)
     notes.touch()
     for attempt in range(times):
         before = notes.stat().st_size
         pair = [writers.start(url, f"{attempt}-{twin}", notes) for twin in "ab"]
-        while notes.stat().st_size == before:
-            time.sleep(0.002)
+        wait_for(lambda before=before: notes.stat().st_size > before)
         for writer in pair:
-            time.sleep(chance.uniform(0, 0.03))
+            time.sleep(chance.uniform(0, 0.02))
             writers.kill(writer)
-        acknowledged, batches = check_nothing_lost(url, notes)
+    acknowledged, batches = check_nothing_lost(url, notes)
     assert acknowledged >= times
     assert acknowledged <= batches <= acknowledged + 2 * times
 
@@ -118,16 +125,32 @@ def test_who_follows_other_processes_misses_nothing(name, urls, writers, tmp_pat
         follower = threading.Thread(target=follow, args=(store, seen, over))
         follower.start()
         twins = [writers.start(url, twin, notes) for twin in "ab"]
-        names = set()
-        while len(names) < 2 or len(seen) < 200:
-            names |= {json.loads(line)[0] for line in notes.read_text().splitlines()}
-            time.sleep(0.01)
+        wait_for(lambda: len({line[:4] for line in notes.read_text().splitlines()}) == 2 and len(seen) > 200)
         for writer in twins:
             writers.kill(writer)
         time.sleep(0.1)
         over.set()
         follower.join()
         assert seen == list(range(1, store.last() + 1))
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_a_state_saved_during_an_erasure_is_not_kept(name, urls):
+    """The save waits for the erasure to end, and then finds nobody to keep it for."""
+    url = urls(name)
+    with open_store(url) as store, open_store(url) as other:
+        store.append([Event("note", {}, 1.0, user="ada")])
+        saving = threading.Thread(target=other.save, args=("fold", None, [UserState("ada", 1, 1, b"hers")]))
+
+        def scrub(event):
+            saving.start()
+            saving.join(0.2)
+            assert saving.is_alive()
+            return event._replace(user=None)
+
+        assert store.erase("ada", Event("erasure", {}, 2.0), scrub) == 2
+        saving.join()
+        assert other.user("fold", "ada") is None
 
 
 @pytest.mark.parametrize("name", LASTING)

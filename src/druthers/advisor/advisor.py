@@ -17,7 +17,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidSetting
 from druthers.language import Parser, make_parser
 from druthers.policies import FisherPQUCB, FisherUCB, Policy, find_policy, make_policy
-from druthers.stores import Event, Snapshot, Store, open_store
+from druthers.stores import Snapshot, Store, open_store
 
 T = TypeVar("T")
 
@@ -186,6 +186,18 @@ class Advisor:
             for user in leaving:
                 self.fold.evict(user)
 
+    def warm_up(self) -> None:
+        """Have all machine code ready that requests need: compiled at the first start on a machine, else loaded."""
+        scratch = type(self.fold.policy)(**self.fold.policy.params)
+        scratch.add_arms(["a", "b"])
+        scratch.hear("a", range(scratch.n_objectives))
+        for _ in range(2 * scratch.n_objectives):
+            scratch.learn("a", "a", [0.5] * scratch.n_objectives, 0.5)
+        scratch.choose("a", size=2)
+        if scratch.learns_preference:
+            scratch.preference("a")
+        Mixture(n_objectives=scratch.n_objectives).fit([(0,)])
+
     def close(self) -> None:
         """Let go of the store."""
         self.store.close()
@@ -270,17 +282,3 @@ def _make_policy(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Po
     if name == POLICY and "anchor" not in params:
         params["anchor"] = Mixture(ridge=params.get("ridge", 0.5), window=WINDOW)
     return make_policy(name, n_objectives=catalog.n_objectives, **params)
-
-
-def clean_fold(advisor: Advisor) -> Fold:
-    """Return a fold of the whole journal from its first event, with no help from saved states."""
-    policy = type(advisor.fold.policy)(**advisor.fold.policy.params)
-    fold = Fold(advisor.fold.catalog, policy, lambda user: None)
-    while more := advisor.store.read(fold.position, limit=READ_AT_ONCE):
-        fold.apply_all(more)
-    return fold
-
-
-def users_of(events_read: Sequence[Event]) -> set[str]:
-    """Return the users that events are about."""
-    return {event.user for event in events_read if event.user is not None}

@@ -94,7 +94,8 @@ class Fold:
     @property
     def name(self) -> str:
         """What this fold's states are kept under; states under another name cannot be read here."""
-        settings = {key: value for key, value in self.policy.state(users=False).items() if key == "params"}
+        params = self.policy.state(users=False)["params"]
+        settings = {key: value for key, value in params.items() if key not in ("exploration", "seed")}  # not learned
         told = repr((VERSION, STATE_VERSION, settings, [objective.name for objective in self.catalog.objectives]))
         return f"{self.policy.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 

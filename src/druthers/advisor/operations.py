@@ -319,7 +319,7 @@ class Operations:
             queries=person.queries,
             feedbacks=person.feedbacks,
             trust=reasons.trust(policy, user),
-            suspicious=reasons.suspect(policy, self.catalog, user, past),
+            suspicious=reasons.suspect(self.catalog, past),
         )
 
     def _past(self, user: str) -> list[Event]:

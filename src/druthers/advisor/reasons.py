@@ -8,6 +8,7 @@ from typing import Any
 
 from druthers.advisor import events
 from druthers.advisor.answers import Suspicion, Weight
+from druthers.anchors import Mixture
 from druthers.catalogs import Catalog
 from druthers.policies import Policy
 from druthers.policies.base import NEVER_SEEN
@@ -15,6 +16,8 @@ from druthers.stores import Event
 
 # A part is worth a word if it makes up this share of all that speaks for the item.
 NOTABLE = 0.25
+# How far back a card looks for queries that do not fit.
+MOST_SUSPECTED = 200
 INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
 
 
@@ -86,21 +89,23 @@ def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
     return tuple(sorted(weights, key=lambda entry: -entry.weight))
 
 
-def suspect(policy: Policy, catalog: Catalog, user: str, past: Sequence[Event]) -> tuple[Suspicion, ...]:
-    """Return the queries since the last correction that are more likely not the user's own."""
+def suspect(catalog: Catalog, past: Sequence[Event]) -> tuple[Suspicion, ...]:
+    """Return the queries since the last correction that are more likely not the user's own, by what else was said."""
     said: list[Event] = []
     for event in past:
         if event.kind == events.CORRECTION:
             said.clear()
         elif event.kind == events.QUERY and event.body["ranking"]:
             said.append(event)
-    doubts = policy.doubts(user, [catalog.ranking(event.body["ranking"]) for event in said])
-    if doubts is None:
+    said = said[-MOST_SUSPECTED:]
+    if not said:
         return ()
+    anchor = Mixture(n_objectives=catalog.n_objectives)
+    honest = anchor.fit([catalog.ranking(event.body["ranking"]) for event in said]).responsibilities
     return tuple(
-        Suspicion(event.position, event.at, event.body.get("text"), tuple(event.body["ranking"]), float(doubt))
-        for event, doubt in zip(said, doubts.tolist(), strict=True)
-        if doubt > 0.5
+        Suspicion(event.position, event.at, event.body.get("text"), tuple(event.body["ranking"]), 1.0 - chance)
+        for event, chance in zip(said, honest.tolist(), strict=True)
+        if chance < 0.5
     )
 
 

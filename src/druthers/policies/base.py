@@ -385,10 +385,6 @@ class Policy(ABC):
         """
         return None
 
-    def doubts(self, user: Hashable, rankings: Iterable[RankingLike]) -> Floats | None:
-        """Return the chance that each ranking is not the user's own; None for a policy that believes all it hears."""
-        return None
-
     def reward_means(self, arms: Iterable[Hashable]) -> Floats:
         """Return the mean reward (n, D) of known arms; NaN where nothing was observed."""
         rows = [self._arms.rows[arm] for arm in arms]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse
 from druthers.anchors.base import hear_anchor, is_power_of_two
-from druthers.anchors.contamination import honesty, measure_trust, uniform_losses
+from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, hear_policy, learn_policy, score_policy
@@ -19,8 +19,8 @@ from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_varia
 from druthers.policies.fisher import FisherPQUCB, FisherSettings, fisher_scores, take_in
 from druthers.policies.linear import add_distances
 from druthers.policies.voices import CONTRARY, MAIN, weigh_voices
-from druthers.rankings import as_orders, loss
-from druthers.types import Floats, Integers, Preference, RankingLike
+from druthers.rankings import loss
+from druthers.types import Floats, Integers, Preference
 
 # A rival is listened to from so many rankings on. Fewer rankings speak against it, but not more than so much: most of
 # what is said may be wrong.
@@ -162,24 +162,6 @@ class FisherPQUCBRobust(FisherPQUCB):
 
     def _utility_variance(self, row: int) -> float:
         return super()._utility_variance(row) / float(self._state.users.noise[row])
-
-    def doubts(self, user: Hashable, rankings: Iterable[RankingLike]) -> Floats:
-        """Return the chance that each ranking is not the user's own, by what else the user said.
-
-        Examples
-        --------
-        >>> policy = FisherPQUCBRobust(n_objectives=4)
-        >>> for ranking in 12 * [(0, 1, 2, 3)] + [(3, 2, 1, 0)]:
-        ...     policy.hear("ada", ranking)
-        >>> policy.doubts("ada", [(0, 1, 2, 3), (3, 2, 1, 0)]).round(1)
-        array([0., 1.])
-        """
-        heard, row = self._state.users.anchor, self._users.rows.get(user, 0)
-        orders, lengths = as_orders(rankings, self.n_objectives)
-        trust = np.ones(len(lengths))
-        measure_trust(orders, lengths, heard.estimate[row], heard.corruption[row], trust)
-        trust[lengths == 0] = 1.0
-        return 1.0 - trust
 
     def trust(self, user: Hashable) -> Trust:
         """Return how the rankings of a user are read.

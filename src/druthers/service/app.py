@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -40,6 +41,8 @@ def make_app(settings: Settings) -> FastAPI:
         parser=settings.parser,
         policy_settings={"exploration": settings.exploration, **settings.policy_settings},
     )
+    _log.info("preparing: the first start on a machine takes a minute")
+    advisor.warm_up()
     metrics = Metrics()
     desk = Desk(advisor, settings, metrics)
 
@@ -112,5 +115,6 @@ def serve(settings: Settings) -> None:
     if settings.workers == 1:
         uvicorn.run(make_app(settings), **options)  # type: ignore[arg-type]
         return
+    os.environ |= settings.as_environment()
     with shared_metrics():
         uvicorn.run("druthers.service.app:app_from_environment", factory=True, workers=settings.workers, **options)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ Headers = Mapping[bytes, bytes]
 
 _KEY = re.compile(rb"druthers_([0-9a-f]{12})_[0-9a-f]{64}")
 _NOBODY = "0" * 64
+_REMEMBERED = 1000  # hosts and digests of keys that are not worked out again
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="druthers"'}
 _REFUSED = {"WWW-Authenticate": 'Bearer realm="druthers", error="invalid_token"'}
 
@@ -159,6 +160,7 @@ class Gate:
         self._limiter = limiter
         self._clock = clock
         self._local: dict[bytes, bool] = {}
+        self._digests: dict[bytes, str] = {}
 
     def admit(self, headers: Headers, role: str, client: str = "") -> Caller:
         """Return who is calling, or refuse: 401 for no valid key, 429 for too many calls, 403 for too low a role."""
@@ -188,8 +190,13 @@ class Gate:
         if match is None:
             raise Problem(401, "a key looks like druthers_ID_SECRET, but this one does not", _REFUSED)
         key = self._keys().get(match[1].decode())
+        shown = self._digests.get(presented)
+        if shown is None:
+            if len(self._digests) >= _REMEMBERED:
+                self._digests.clear()
+            self._digests[presented] = shown = digest(presented)
         # An unknown id takes as long as a wrong secret, and is told the same.
-        if not hmac.compare_digest(digest(presented), key.digest if key else _NOBODY) or key is None:
+        if not hmac.compare_digest(shown, key.digest if key else _NOBODY) or key is None:
             raise Problem(401, "a key must be one of this service, but this one is not", _REFUSED)
         if key.revoked is not None:
             raise Problem(401, "a key must be in force, but this one was revoked; ask for another", _REFUSED)
@@ -201,7 +208,7 @@ class Gate:
             if value is None:
                 continue
             if value not in self._local:
-                if len(self._local) >= 1000:
+                if len(self._local) >= _REMEMBERED:
                     self._local.clear()
                 self._local[value] = _is_local(value)
             if not self._local[value]:

@@ -162,6 +162,5 @@ class Guard:
 
 def _headers(visit: Visit, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     said = dict(given)
-    headers = [*given, (b"x-request-id", visit.id.encode()), *_ALWAYS]
-    headers += [header for header in _UNLESS_SAID if header[0] not in said]
-    return headers
+    unsaid = [header for header in _UNLESS_SAID if header[0] not in said]
+    return [*given, (b"x-request-id", visit.id.encode()), *_ALWAYS, *unsaid]

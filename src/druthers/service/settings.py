@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import inspect
 import ipaddress
-import math
+import json
 import os
-import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,53 +17,15 @@ from typing import Any, NamedTuple
 from druthers.errors import InvalidSetting, choices
 from druthers.language import PARSERS
 from druthers.policies import POLICIES
+from druthers.service.laws import TABLE, Law, like, number, one_of, whole
 from druthers.service.logs import redact
 
 PREFIX = "DRUTHERS_"
 CONFIG = PREFIX + "CONFIG"
 KEYS = ("auto", "required", "off")
 LEVELS = ("debug", "info", "warning", "error")
-
-
-class Law(NamedTuple):
-    """What a setting must be: a test, the same in words, the choices if they are few, and whether it is a text."""
-
-    holds: Callable[[Any], bool]
-    says: str
-    known: tuple[str, ...] = ()
-    is_text: bool = False
-
-
-def _whole(low: int, high: int) -> Law:
-    return Law(lambda value: type(value) is int and low <= value <= high, f"a whole number from {low} to {high}")
-
-
-def _number(low: float, high: float) -> Law:
-    def holds(value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-    return Law(holds, f"a number from {low:g} to {high:g}")
-
-
-def _one_of(known: tuple[str, ...]) -> Law:
-    says = f"one of {', '.join(known)}"
-    return Law(lambda value: isinstance(value, str) and value in known, says, known, is_text=True)
-
-
-def _like(pattern: str, says: str) -> Law:
-    return Law(lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value)), says, is_text=True)
-
-
-def _plain(value: object) -> bool:
-    """See whether a value is made of what TOML and JSON both hold, and of finite numbers."""
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _plain(part) for key, part in value.items())
-    if isinstance(value, list | tuple):
-        return all(map(_plain, value))
-    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
-
-
-TABLE = Law(lambda value: isinstance(value, Mapping) and _plain(value), "a table of settings with finite numbers")
+# Settings of a policy that come from elsewhere: the objectives from the catalog, exploration from a field of its own.
+FROM_ELSEWHERE = ("n_objectives", "exploration")
 
 
 def _setting(default: Any, law: Law, about: str) -> Any:
@@ -92,30 +54,30 @@ class Settings:
 
     store: str = _setting(
         "sqlite:druthers.db",
-        _like(r"[a-z][a-z0-9+]*:.*", "an address such as sqlite:FILE, postgresql://HOST/NAME or memory:"),
+        like(r"[a-z][a-z0-9+]*:.*", "an address such as sqlite:FILE, postgresql://HOST/NAME or memory:"),
         "Where the journal lives: sqlite:FILE, postgresql://HOST/NAME or memory:.",
     )
-    catalog: str = _setting("hotels", _like(r"\S(?:.*\S)?", "a name or a file"), "Catalog of objectives and items.")
-    policy: str = _setting("fisher-pqucb-robust", _one_of(tuple(POLICIES)), "Policy that chooses.")
+    catalog: str = _setting("hotels", like(r"\S(?:.*\S)?", "a name or a file"), "Catalog of objectives and items.")
+    policy: str = _setting("fisher-pqucb-robust", one_of(POLICIES), "Policy that chooses.")
     policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
-    parser: str = _setting("default", _one_of(tuple(PARSERS)), "Parser that reads what users say.")
-    exploration: float = _setting(0.0, _number(0, 1), "Share of decisions left to chance, for evaluation from logs.")
-    host: str = _setting("127.0.0.1", _like(r"[0-9A-Za-z.:_-]+", "an address or a name"), "Address to listen at.")
-    port: int = _setting(8000, _whole(1, 65535), "Port to listen at.")
-    workers: int = _setting(1, _whole(1, 256), "Number of processes.")
-    keys: str = _setting("auto", _one_of(KEYS), "API keys: required, off, or auto (off on a loopback address only).")
-    max_body_bytes: int = _setting(65_536, _whole(1024, 2**30), "Largest body of a request, in bytes.")
-    max_text: int = _setting(2_000, _whole(1, 10**6), "Longest text of a user, in characters.")
-    max_offer: int = _setting(1_000, _whole(1, 10**6), "Most items in an offer.")
-    max_slate: int = _setting(100, _whole(1, 10**6), "Most items in a slate.")
-    max_batch: int = _setting(100, _whole(1, 10**6), "Most entries in a batch.")
-    max_items: int = _setting(100_000, _whole(1, 10**7), "Most items in the catalog.")
-    rate: float = _setting(1_000.0, _number(0, 1e9), "Requests per second for each key and process; 0 for no limit.")
-    burst: int = _setting(1_000, _whole(1, 10**9), "Requests that a key may send at once.")
-    snapshot_every: int = _setting(10_000, _whole(1, 10**9), "Events between two snapshots.")
-    resident_users: int = _setting(100_000, _whole(1, 10**8), "Most users kept in memory.")
-    follow_seconds: float = _setting(0.2, _number(0.01, 60), "Seconds between two looks at what other processes wrote.")
-    log_level: str = _setting("info", _one_of(LEVELS), "Least level that is logged.")
+    parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
+    exploration: float = _setting(0.0, number(0, 1), "Share of decisions left to chance, for evaluation from logs.")
+    host: str = _setting("127.0.0.1", like(r"[0-9A-Za-z.:_-]+", "an address or a name"), "Address to listen at.")
+    port: int = _setting(8000, whole(1, 65535), "Port to listen at.")
+    workers: int = _setting(1, whole(1, 256), "Number of processes.")
+    keys: str = _setting("auto", one_of(KEYS), "API keys: required, off, or auto (off on a loopback address only).")
+    max_body_bytes: int = _setting(65_536, whole(1024, 2**30), "Largest body of a request, in bytes.")
+    max_text: int = _setting(2_000, whole(1, 10**6), "Longest text of a user, in characters.")
+    max_offer: int = _setting(1_000, whole(1, 10**6), "Most items in an offer.")
+    max_slate: int = _setting(100, whole(1, 10**6), "Most items in a slate.")
+    max_batch: int = _setting(100, whole(1, 10**6), "Most entries in a batch.")
+    max_items: int = _setting(100_000, whole(1, 10**7), "Most items in the catalog.")
+    rate: float = _setting(1_000.0, number(0, 1e9), "Requests per second for each key and process; 0 for no limit.")
+    burst: int = _setting(1_000, whole(1, 10**9), "Requests that a key may send at once.")
+    snapshot_every: int = _setting(10_000, whole(1, 10**9), "Events between two snapshots.")
+    resident_users: int = _setting(100_000, whole(1, 10**8), "Most users kept in memory.")
+    follow_seconds: float = _setting(0.2, number(0.01, 60), "Seconds between two looks at what other processes wrote.")
+    log_level: str = _setting("info", one_of(LEVELS), "Least level that is logged.")
 
     def __post_init__(self) -> None:
         refuse({field.name: Found(getattr(self, field.name), field.name) for field in dataclasses.fields(self)})
@@ -128,6 +90,16 @@ class Settings:
     def changed(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults."""
         return {name: getattr(self, name) for name, usual in DEFAULTS.items() if getattr(self, name) != usual}
+
+    def as_environment(self) -> dict[str, str]:
+        """Return the variables that tell another process what differs from the defaults.
+
+        Examples
+        --------
+        >>> Settings(port=9000, policy_settings={"width": 0.5}).as_environment()
+        {'DRUTHERS_POLICY_SETTINGS': '{"width" = 0.5}', 'DRUTHERS_PORT': '9000'}
+        """
+        return {PREFIX + name.upper(): _as_toml(value) for name, value in self.changed().items()}
 
     @property
     def keys_required(self) -> bool:
@@ -232,6 +204,14 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
     return found
 
 
+def _as_toml(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key)} = {json.dumps(part)}" for key, part in value.items()) + "}"
+    return json.dumps(value)
+
+
 def _toml_value(text: str) -> Any:
     try:
         content = tomllib.loads(f"value = {text.strip()}")
@@ -254,14 +234,19 @@ def refuse(found: Mapping[str, Found], problems: list[str] | None = None) -> Non
         close = difflib.get_close_matches(str(value), law.known, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         problems.append(f"{called} must be {law.says}, but got {_shown(value)}{hint}")
-    problems += _disagreements(values)
+    problems += _disagreements(values, checks_policy="policy" not in found or found["policy"].value == values["policy"])
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise InvalidSetting("\n  ".join([f"the service cannot start with these settings, {count}:", *problems]))
 
 
-def _disagreements(values: Mapping[str, Any]) -> list[str]:
-    problems = []
+def _disagreements(values: Mapping[str, Any], *, checks_policy: bool) -> list[str]:
+    known = [name for name in inspect.signature(POLICIES[values["policy"]]).parameters if name not in FROM_ELSEWHERE]
+    problems = [
+        f"{_shown(name)} is not a setting of {values['policy']}; {choices(name, known)}"
+        for name in values["policy_settings"]
+        if checks_policy and name not in known
+    ]
     if values["keys"] == "off" and not is_loopback(values["host"]):
         problems.append(
             f"keys must not be off where others can reach the service, but host is {_shown(values['host'])};"

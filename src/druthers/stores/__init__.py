@@ -5,9 +5,10 @@ from __future__ import annotations
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.stores.base import Event, Snapshot, Store, UserState
 from druthers.stores.memory import MemoryStore
+from druthers.stores.postgres import PostgresStore
 from druthers.stores.sqlite import SQLiteStore
 
-STORES: dict[str, type[Store]] = {store.name: store for store in (MemoryStore, SQLiteStore)}
+STORES: dict[str, type[Store]] = {store.name: store for store in (MemoryStore, SQLiteStore, PostgresStore)}
 
 
 def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout: float = 5.0) -> Store:
@@ -16,7 +17,7 @@ def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout:
     Parameters
     ----------
     url
-        "memory:", "sqlite:PATH" (or a path that ends in .db or .sqlite).
+        "memory:", "sqlite:PATH" (or a path that ends in .db or .sqlite), or "postgresql://USER:PASSWORD@HOST/NAME".
     migrate
         Bring a journal of an older version to the newest; without it such a journal is refused.
     create
@@ -30,13 +31,13 @@ def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout:
     MemoryStore()
     >>> open_store("mysql://ada:secret@example")
     Traceback (most recent call last):
-    druthers.errors.UnknownName: unknown store 'mysql'; known: memory, sqlite
+    druthers.errors.UnknownName: unknown store 'mysql'; known: memory, sqlite, postgresql
     """
     if url.endswith((".db", ".sqlite")) and "://" not in url and not url.startswith("sqlite:"):
         return SQLiteStore(url, migrate=migrate, create=create, timeout=timeout)
     name, colon, rest = url.partition(":")
     if not colon:
-        raise InvalidSetting(f"a journal must be memory:, sqlite:PATH or a path ending in .db, but got {url!r}")
+        raise InvalidSetting(f"a journal must be memory:, sqlite:PATH or postgresql://..., but got {url!r}")
     if name == MemoryStore.name:
         if rest:
             raise InvalidSetting(f"a journal in memory must be called memory: alone, but got {url!r}")
@@ -45,7 +46,19 @@ def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout:
         if not rest or rest.startswith(("//", ":")):
             raise InvalidSetting(f"a journal in SQLite must be sqlite:PATH, with a path, but got {url!r}")
         return SQLiteStore(rest, migrate=migrate, create=create, timeout=timeout)
+    if name in (PostgresStore.name, "postgres"):
+        return PostgresStore(url, migrate=migrate, create=create, timeout=timeout)
     raise UnknownName.of("store", name, STORES)
 
 
-__all__ = ["STORES", "Event", "MemoryStore", "SQLiteStore", "Snapshot", "Store", "UserState", "open_store"]
+__all__ = [
+    "STORES",
+    "Event",
+    "MemoryStore",
+    "PostgresStore",
+    "SQLiteStore",
+    "Snapshot",
+    "Store",
+    "UserState",
+    "open_store",
+]

@@ -19,6 +19,7 @@ import numpy as np
 
 from druthers.anchors import Anchor
 from druthers.errors import (
+    DamagedState,
     DruthersError,
     InvalidFeedback,
     InvalidOffer,
@@ -470,6 +471,77 @@ def check_users_and_arms_come_and_go(build: BuildPolicy) -> None:
         policy.choose(f"user {k}", [f"arm {k}", 1])
         policy.learn(f"user {k}", f"arm {k}", [0.1, 0.2, 0.3], 0.4)
     assert _finite(policy.choose("user 7"))
+
+
+@_policy_law
+def check_users_move_house(build: BuildPolicy) -> None:
+    """A user exported, forgotten and imported again is the same; so is one in another policy with the same arms."""
+    policy, world = _trained(build)
+    before = policy.choose(0).reasons.copy()
+    known = policy.export_user(0)
+    policy.forget_user(0)
+    policy.import_user(0, known)
+    assert policy.export_user(0) == known
+    other = type(policy).from_state(policy.state(users=False))
+    assert other.users == ()
+    other.import_user(0, known)
+    if not policy.noise_per_arm and policy.name != "oracle":
+        assert np.array_equal(policy.choose(0).reasons, before)
+        assert np.array_equal(other.choose(0).reasons, before)
+    reward, utility = world.outcome(0, 1)
+    for owner in (policy, other):
+        owner.learn(0, 1, reward, utility)
+    assert policy.export_user(0) == other.export_user(0)
+    for wrong in (known[:-1], known + b"0"):
+        try:
+            policy.import_user(0, wrong)
+        except DamagedState:
+            continue
+        raise AssertionError("a user of the wrong size was taken in")
+
+
+@_policy_law
+def check_words_can_be_taken_back(build: BuildPolicy) -> None:
+    """Who takes all words back is as one who felt the same and said nothing."""
+    world = World.draw(seed=12, rounds=30)
+    told, silent = build(n_objectives=3, seed=0), build(n_objectives=3, seed=0)
+    for policy in (told, silent):
+        policy.add_arms(range(5))
+        for t in range(30):
+            if policy is told:
+                policy.hear(0, world.orders[t])
+            policy.learn(0, t % 5, *world.outcome(t, t % 5))
+    told.unhear(0)
+    if told.learns_preference:
+        # How words and feedback are weighed against each other may have been fitted meanwhile, on both sides.
+        silent.unhear(0)
+        assert np.array_equal(told.preference(0).weights, silent.preference(0).weights), "some words were kept"
+    told.unhear("stranger")
+    assert "stranger" not in told.users
+
+
+@_policy_law
+def check_means_are_those_of_the_rewards(build: BuildPolicy) -> None:
+    """What is told of an arm is the mean of its rewards, objective by objective; NaN where there is none."""
+    policy = build(n_objectives=3, seed=0)
+    policy.add_arms("ab")
+    policy.learn(0, "a", [1.0, 0.0, math.nan])
+    policy.learn(0, "a", [0.0, 0.5, math.nan])
+    assert np.array_equal(policy.reward_means("ab"), [[0.5, 0.25, math.nan], 3 * [math.nan]], equal_nan=True)
+
+
+@_policy_law
+def check_sources_add_up(build: BuildPolicy) -> None:
+    """Where a policy tells what comes from words and what from behavior, the parts sum to one, none negative."""
+    policy, _ = _trained(build)
+    for user in (0, "stranger"):
+        shares = policy.sources(user)
+        if shares is not None:
+            assert shares.shape == (3, 3)
+            assert np.all(shares >= 0.0)
+            assert np.allclose(shares.sum(axis=0), 1.0)
+    if (shares := policy.sources(0)) is not None:
+        assert np.all(shares[1] > 0.0), "thirty rounds of feedback count for nothing"
 
 
 def _rankings(

@@ -1,0 +1,224 @@
+"""The commands of the service: serve, keys, store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from druthers.errors import InvalidSetting, needs
+from druthers.stores import Store, open_store
+
+app = typer.Typer()
+keys_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+store_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+DEFAULT_STORE = "sqlite:druthers.db"
+At = Annotated[
+    str,
+    typer.Option(
+        "--store", metavar="WHERE", envvar="DRUTHERS_STORE", help="`sqlite:FILE` or `postgresql://HOST/NAME`."
+    ),
+]
+Policy = Annotated[str, typer.Option(metavar="NAME", help="The policy that the states are of.")]
+
+
+@app.command()
+def serve(
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; see docs/service.md for all of them.")
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(metavar="WHERE", help="The journal: `sqlite:FILE`, `postgresql://...` or `memory:`.")
+    ] = None,
+    catalog: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="What to recommend: `hotels`, `beers`, or a file.")
+    ] = None,
+    policy: Annotated[str | None, typer.Option(metavar="NAME", help="How to choose.")] = None,
+    parser: Annotated[str | None, typer.Option(metavar="NAME", help="How to read sentences.")] = None,
+    host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where to listen.")] = None,
+    port: Annotated[int | None, typer.Option(metavar="N", help="At which port.")] = None,
+    workers: Annotated[int | None, typer.Option(metavar="N", help="How many processes.")] = None,
+    keys: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="API keys: `required`, `off` or `auto` (off on loopback only).")
+    ] = None,
+    exploration: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Share of decisions left to chance, to learn from the log.")
+    ] = None,
+) -> None:
+    """Serve recommendations over HTTP, with no other program needed: the journal is a file beside you.
+
+    Settings come from a file, then from variables such as `DRUTHERS_PORT`, then from these options. The first start on
+    a machine compiles for a minute. The API describes itself at `/docs`.
+
+        druthers serve
+        druthers serve --catalog inns.toml --store postgresql://localhost/inns --host 0.0.0.0
+    """
+    needs("fastapi", "service", load=False)
+    from druthers.service.app import serve as run
+    from druthers.service.settings import load_settings
+
+    options: dict[str, Any] = {
+        "store": store,
+        "catalog": catalog,
+        "policy": policy,
+        "parser": parser,
+        "host": host,
+        "port": port,
+    }
+    run(load_settings(config, **options, workers=workers, keys=keys, exploration=exploration))
+
+
+@keys_app.command("create")
+def create_key(
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="`read`, `decide` or `admin`.")],
+    name: Annotated[str, typer.Option(metavar="TEXT", help="What it is for.")] = "",
+    store: At = DEFAULT_STORE,
+) -> None:
+    """Make an API key and show it, once: only its hash is kept.
+
+    A running service knows it within a second.
+
+        druthers keys create decide --name "web shop"
+    """
+    needs("fastapi", "service", load=False)
+    from druthers.advisor import events
+    from druthers.service.auth import make_key
+
+    text, key = make_key(role, name)
+    with _journal(store) as journal:
+        body = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
+        journal.append([events.make(events.KEY, body, key=f"{events.KEY}:{key.id}")])
+    print(text)
+
+
+@keys_app.command("list")
+def list_keys(store: At = DEFAULT_STORE) -> None:
+    """List the keys: what each is for, its role, when it was made and revoked.
+
+    The keys themselves are shown only when they are made.
+    """
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("id", "role", "name", "created", "revoked"):
+        table.add_column(column)
+    with _journal(store) as journal:
+        for key in _keys(journal).values():
+            table.add_row(key["id"], key["role"], key["name"], _day(key["created"]), _day(key["revoked"]))
+    Console(highlight=False).print(table)
+
+
+@keys_app.command("revoke")
+def revoke_key(
+    id: Annotated[str, typer.Argument(metavar="ID", help="As `druthers keys list` shows it.")],
+    store: At = DEFAULT_STORE,
+) -> None:
+    """Revoke a key; a running service refuses it within a second."""
+    from druthers.advisor import events
+
+    with _journal(store) as journal:
+        if id not in _keys(journal):
+            raise InvalidSetting(f"a key must exist to be revoked, but {id!r} does not; see druthers keys list")
+        journal.append([events.make(events.REVOCATION, {"id": id})])
+
+
+@store_app.command()
+def migrate(store: At = DEFAULT_STORE) -> None:
+    """Bring a journal of an older version of druthers to this one."""
+    open_store(store, migrate=True, create=False).close()
+    print("the journal is of this version")
+
+
+@store_app.command()
+def verify(
+    store: At = DEFAULT_STORE,
+    policy: Policy = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Check a journal: every event, and that saved states give the same bits as the journal from its start.
+
+    Leaves with 1 if they do not. The service may go on meanwhile.
+    """
+    from druthers.advisor import Advisor
+    from druthers.advisor import verify as check
+    from druthers.advisor.advisor import POLICY
+
+    with Advisor(None, store=open_store(store, create=False), policy=policy or POLICY, parser="lexicon") as advisor:
+        found = check(advisor)
+    if as_json:
+        facts: dict[str, Any] = {"events": found.events, "kinds": found.kinds, "users": found.users}
+        print(json.dumps({**facts, "items": found.items, "digest": found.digest, "agrees": found.agrees}))
+    else:
+        console = Console(highlight=False)
+        for kind, count in sorted(found.kinds.items()):
+            console.print(f"{count:>10,}  {kind}")
+        console.print(f"{found.events:>10,}  events, {found.users:,} users, {found.items:,} items")
+        verdict = "[green]agree[/]" if found.agrees else "[red]do not agree: druthers store compact drops them[/]"
+        console.print(f"saved states and journal {verdict}")
+    if not found.agrees:
+        raise typer.Exit(1)
+
+
+@store_app.command("export")
+def export_journal(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines; packed if the name ends in .gz.")],
+    store: At = DEFAULT_STORE,
+) -> None:
+    """Write the whole journal to a file: a backup, while the service runs."""
+    from druthers.stores.moving import export_events
+
+    with _journal(store) as journal:
+        print(f"{export_events(journal, file):,} events written to {file}")
+
+
+@store_app.command("import")
+def import_journal(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="As `druthers store export` wrote it.")],
+    store: At = DEFAULT_STORE,
+) -> None:
+    """Fill an empty journal from a file."""
+    from druthers.stores.moving import import_events
+
+    with _journal(store, create=True) as journal:
+        print(f"{import_events(file, journal):,} events read from {file}")
+
+
+@store_app.command()
+def compact(store: At = DEFAULT_STORE) -> None:
+    """Drop all saved states, which the next start makes anew, and give unused space back."""
+    with _journal(store) as journal:
+        journal.compact()
+    print("saved states are dropped, unused space is given back")
+
+
+@contextmanager
+def _journal(where: str, *, create: bool = False) -> Iterator[Store]:
+    """Open a journal, and close it again."""
+    with closing(open_store(where, create=create)) as journal:
+        yield journal
+
+
+def _keys(journal: Store) -> dict[str, dict[str, Any]]:
+    """Return the keys of a journal, without folding all the rest."""
+    from druthers.advisor import events
+
+    keys: dict[str, dict[str, Any]] = {}
+    position = 0
+    while more := journal.read(position, limit=5000):
+        for event in more:
+            if event.kind == events.KEY:
+                keys[event.body["id"]] = {**event.body, "created": event.at, "revoked": None}
+            elif event.kind == events.REVOCATION and event.body["id"] in keys:
+                keys[event.body["id"]]["revoked"] = event.at
+        position = more[-1].position
+    return keys
+
+
+def _day(moment: float | None) -> str:
+    return "" if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,268 @@
+"""A journal in PostgreSQL: several replicas on several machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from druthers.errors import InvalidSetting, StoreFailure, needs
+from druthers.stores.base import Event
+from druthers.stores.rows import Row, encode
+from druthers.stores.sql import Cursor, SQLStore
+
+if TYPE_CHECKING:
+    from druthers.stores.waiting import Impatient
+
+# One statement: which keys are taken, the places of the others, the rows. It runs under the lock of the journal, which
+# lasts until the commit, so that transactions commit in the order of their positions.
+ADD = """
+    WITH given AS (
+        SELECT * FROM unnest(%s::int[], %s::text[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
+            AS given (number, kind, body, at, "user", about, key)
+    ), taken AS (
+        SELECT key FROM druthers_events WHERE key = ANY (%s::text[])
+    ), placed AS (
+        SELECT given.*, row_number() OVER (ORDER BY number)
+            + (SELECT coalesce(max(position), 0) FROM druthers_events) AS position
+        FROM given WHERE key IS NULL OR key NOT IN (SELECT key FROM taken)
+    ), added AS (
+        INSERT INTO druthers_events (position, kind, body, at, "user", about, key)
+        SELECT position, kind, body, at, "user", about, key FROM placed
+    )
+    SELECT number, position FROM placed
+"""
+LOCK = "SELECT pg_advisory_xact_lock(7237970109966541117 # (%s::regclass)::oid::bigint)"
+# A password with one of these signs would be taken for something else, and shown as that in an error.
+URL = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@?#]*(\?[^@#]*)?")
+
+
+class Link:
+    """A connection that is opened when it is needed, for one thread at a time."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.connection: Impatient | None = None
+
+    def drop(self) -> None:
+        """Close the connection; the next call opens another."""
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
+class PostgresStore(SQLStore):
+    """A journal in a PostgreSQL database, for any number of replicas.
+
+    The tables are called druthers_*; the user of the URL must be allowed to make them. Connect directly, or through a
+    pooler that keeps sessions.
+
+    Parameters
+    ----------
+    url
+        postgresql://USER:PASSWORD@HOST:PORT/NAME, with any options of libpq; signs in names and password that mean
+        something in a URL are written as %XX.
+    migrate
+        Bring a journal of an older version to the newest.
+    create
+        Make a fresh journal where there is none.
+    timeout
+        Seconds after which a server that does not answer is a failure.
+    """
+
+    name: ClassVar[str] = "postgresql"
+    has_schema: ClassVar[str] = "SELECT 1 WHERE to_regclass('druthers_journal') IS NOT NULL"
+    migrations: ClassVar[Sequence[Sequence[str]]] = [
+        [
+            """
+            CREATE TABLE druthers_events (
+                position BIGINT PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, at DOUBLE PRECISION NOT NULL,
+                "user" TEXT, about TEXT, key TEXT
+            )
+            """,
+            "CREATE UNIQUE INDEX druthers_keys ON druthers_events (key) WHERE key IS NOT NULL",
+            'CREATE INDEX druthers_events_of_users ON druthers_events ("user", position) WHERE "user" IS NOT NULL',
+            "CREATE INDEX druthers_events_about ON druthers_events (about, position) WHERE about IS NOT NULL",
+            "CREATE TABLE druthers_snapshots (fold TEXT PRIMARY KEY, position BIGINT NOT NULL, body BYTEA NOT NULL)",
+            """
+            CREATE TABLE druthers_users (
+                fold TEXT NOT NULL, "user" TEXT NOT NULL, first BIGINT NOT NULL, position BIGINT NOT NULL,
+                body BYTEA NOT NULL, PRIMARY KEY (fold, "user")
+            )
+            """,
+        ],
+    ]
+
+    def __init__(self, url: str, *, migrate: bool = False, create: bool = True, timeout: float = 5.0) -> None:
+        self.timeout = timeout
+        self._psycopg = needs("psycopg", "postgres")
+        self._options = self._parse(url)
+        self._writer, self._reader = Link(), Link()
+        self._closed = False
+        try:
+            self._prepare(migrate=migrate, create=create)
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, events: Sequence[Event]) -> list[int]:
+        """Add events for good, in one transaction, and return their positions; 0 for one whose key is taken."""
+        rows = encode(events)
+        if not rows:
+            return []
+        with self._using(self._writer) as connection:
+            # All statements travel at once, so that others wait for this lock no longer than the commit takes.
+            with connection.pipeline(), connection.transaction():
+                connection.execute(LOCK, ("druthers_events",))
+                cursor = connection.execute(ADD, _columns(rows))
+            return _positions(len(rows), cursor.fetchall())
+
+    def compact(self, fold: str | None = None) -> None:
+        """Drop the states of all folds but one (of all, with None), and let their space be used again."""
+        self._drop_folds(fold)
+        with self._using(self._writer) as connection:
+            connection.execute("SET statement_timeout = 0")
+            connection.patience = 3600.0
+            connection.execute("VACUUM ANALYZE druthers_events, druthers_snapshots, druthers_users")
+            self._writer.drop()
+
+    def close(self) -> None:
+        """Let go of the connections; closing twice is fine."""
+        self._closed = True
+        for link in (self._reader, self._writer):
+            with link.lock:
+                link.drop()
+
+    def __repr__(self) -> str:
+        shown = {part: self._options.get(part, "") for part in ("user", "host", "port", "dbname")}
+        port = shown["port"] and f":{shown['port']}"
+        user = shown["user"] and f"{shown['user']}@"
+        return f"{type(self).__name__}('postgresql://{user}{shown['host']}{port}/{shown['dbname']}')"
+
+    def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._using(self._reader) as connection:
+            return connection.execute(_marked(query), values).fetchall()
+
+    @contextmanager
+    def _transaction(self, *tables: str) -> Iterator[Cursor]:
+        """Begin a transaction that waits for others on these tables; each table has a lock of its own."""
+        with self._using(self._writer) as connection, connection.transaction(), connection.cursor() as cursor:
+            for table in tables:
+                # A table that is not there yet has no number; making it is guarded by a number of its own.
+                known = cursor.execute("SELECT to_regclass(%s)::text", (table,)).fetchall()[0][0]
+                cursor.execute(LOCK, (known or "pg_class",))
+            yield _Marking(cursor)
+
+    def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
+        cursor.execute(ADD, _columns(rows))
+        return _positions(len(rows), cursor.fetchall())
+
+    @contextmanager
+    def _using(self, link: Link) -> Iterator[Impatient]:
+        """Give a connection; one that failed, or that the server has left, is replaced."""
+        with link.lock:
+            if self._closed:
+                raise StoreFailure(f"a store must be open to be used, but {self!r} was closed; open it again")
+            try:
+                if link.connection is not None and link.connection.stale:
+                    link.drop()
+                if link.connection is None:
+                    link.connection = self._connect()
+                yield link.connection
+            except self._psycopg.Error as problem:
+                link.drop()
+                raise StoreFailure(
+                    f"a journal must be readable and writable, but {self!r}: {self._plain(problem)};"
+                    " see that the server runs and may be reached"
+                ) from None
+
+    def _connect(self) -> Impatient:
+        from druthers.stores.waiting import Impatient
+
+        patience = self.timeout
+        connection = Impatient.connect(**self._options, autocommit=True)
+        connection.patience = patience + 1.0
+        connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
+        milliseconds = max(1, round(1000 * patience))
+        settings = {
+            "statement_timeout": milliseconds,
+            "idle_in_transaction_session_timeout": 6 * milliseconds,
+            # All our queries have an index; a plan made while a table was small must not stay for good.
+            "enable_seqscan": "off",
+            "client_min_messages": "error",
+        }
+        for setting, value in settings.items():
+            connection.execute(f"SET {setting} = {value}")
+        connection.execute(
+            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+        )
+        return connection
+
+    def _parse(self, url: str) -> dict[str, Any]:
+        """Return the parts of a URL, with what makes a dead server known within the timeout."""
+        seconds = max(2, round(self.timeout))
+        options = {
+            "connect_timeout": seconds,
+            "tcp_user_timeout": 1000 * seconds,
+            "keepalives_idle": seconds,
+            "keepalives_interval": 1,
+            "keepalives_count": 3,
+            "application_name": "druthers",
+        }
+        given: dict[str, Any] = {}
+        with suppress(self._psycopg.ProgrammingError):
+            if URL.fullmatch(url):
+                given = needs("psycopg.conninfo", "postgres").conninfo_to_dict(url)
+        if not given:
+            raise InvalidSetting(
+                "a journal in PostgreSQL must be postgresql://USER:PASSWORD@HOST:PORT/NAME, but got something else"
+                " (not shown, it may hold a password); write signs like @ : / ? # in its parts as %XX"
+            )
+        return {**options, **given}
+
+    def _plain(self, problem: Exception) -> str:
+        """Return the first line of an error, without secrets."""
+        text = (str(problem).strip() or type(problem).__name__).splitlines()[0]
+        for part in ("password", "sslpassword"):
+            if self._options.get(part):
+                text = text.replace(str(self._options[part]), "***")
+        return text
+
+
+class _Marking:
+    """A cursor that takes `?` for the place of a value."""
+
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+
+    def execute(self, query: str, values: Sequence[Any] = (), /) -> Any:
+        return self._cursor.execute(_marked(query), values or None)
+
+    def executemany(self, query: str, rows: Sequence[Sequence[Any]], /) -> Any:
+        return self._cursor.executemany(_marked(query), rows)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self._cursor.fetchall()
+        return found
+
+
+def _marked(query: str) -> str:
+    return query.replace("?", "%s")
+
+
+def _columns(rows: Sequence[Row]) -> tuple[list[Any], ...]:
+    """Return numbered rows as columns, less those with the key of an earlier one, and all keys."""
+    first: dict[str, int] = {}
+    numbered = enumerate(rows)
+    kept = [(n, *row) for n, row in numbered if row.key is None or first.setdefault(row.key, n) == n]
+    return (*map(list, zip(*kept, strict=True)), list(first))
+
+
+def _positions(count: int, found: list[tuple[int, int]]) -> list[int]:
+    """Return positions in the order in which events were given; 0 for those that were not added."""
+    positions = [0] * count
+    for number, position in found:
+        positions[number] = position
+    return positions
