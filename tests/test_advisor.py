@@ -3,15 +3,18 @@
 import json
 import threading
 
+import numpy as np
 import pytest
 
 from druthers.advisor import Advisor, events, refold, verify
+from druthers.advisor.history import to_log
 from druthers.advisor.reasons import sentence
 from druthers.catalogs import Catalog, Item
 from druthers.errors import (
     Contradiction,
     InvalidEvent,
     InvalidFeedback,
+    InvalidLog,
     InvalidOffer,
     InvalidSetting,
     StoreFailure,
@@ -370,6 +373,29 @@ def test_refolding_to_a_position_gives_the_state_of_that_moment(advisor):
     position, digest = advisor.fold.position, advisor.fold.digest(["user-1"])
     busy(advisor, rounds=1)
     assert refold(advisor, position)[0].digest(["user-1"]) == digest
+
+
+def test_a_journal_becomes_a_log(advisor):
+    advisor.hear("ada", ["quiet", "clean"])
+    first = advisor.recommend("ada", offer=["mill", "barn"], size=2)
+    advisor.put_item(Item("loft", values={"clean": 1}))
+    second = advisor.recommend("ada")
+    advisor.recommend("gone")
+    advisor.feedback(first.id, rewards={"clean": 5})
+    advisor.feedback(first.id, rewards={"price": 50}, utility=0.5)
+    advisor.feedback(first.id, item=first.items[1].item, utility=0.1)
+    advisor.forget("gone")
+    log = to_log(advisor.store)
+    assert log.user_ids == ("ada",)
+    assert log.utilities[0] == 0.5
+    assert log.rewards[0].tolist()[::2] == [1.0, 1.0]
+    assert np.isnan(log.rewards[1]).all()
+    arms = [log.arm_ids[log.offers[log.offer_starts[k] : log.offer_starts[k + 1]][log.places[k]]] for k in range(2)]
+    assert arms == [first.items[0].item, second.items[0].item]
+    assert np.diff(log.offer_starts).tolist() == [2, 4]
+    assert log.rankings.tolist() == [1, 0]
+    with pytest.raises(InvalidLog, match="at least one decision"):
+        to_log(open_store("memory:"))
 
 
 @pytest.mark.parametrize(

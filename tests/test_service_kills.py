@@ -6,11 +6,10 @@ import random
 from collections import Counter
 
 import pytest
-from servers import Server, free_port
+from service_processes import Server, free_port
 from service_clients import Client, load
 
-from druthers.advisor import Advisor, events
-from druthers.advisor.advisor import clean_fold, users_of
+from druthers.advisor import Advisor, events, verify
 from druthers.stores import open_store
 
 STORES = ("sqlite", "postgresql")
@@ -32,6 +31,10 @@ def read_all(url):
         found = store.read(limit=10**7)
     assert [event.position for event in found] == list(range(1, len(found) + 1))
     return found
+
+
+def users_of(journal):
+    return {event.user for event in journal if event.user is not None}
 
 
 def check_books(clients, journal):
@@ -74,12 +77,10 @@ def check_decision(person, items, rewards, utilities, found):
 
 def check_state(url):
     """What is rebuilt from snapshot and tail is, to the last bit, what all events give from the first on."""
-    with Advisor(store=url, parser="lexicon", policy_settings={"exploration": 0.0}) as advisor:
-        users = users_of(read_all(url)) | {"nobody-1"}
-        clean = clean_fold(advisor)
-        assert advisor.fold.position == clean.position
-        assert advisor.fold.digest(users) == clean.digest(users)
-        return clean.digest(users)
+    with Advisor(store=url, parser="lexicon") as advisor:
+        verified = verify(advisor)
+    assert verified.agrees
+    return verified.events, verified.digest
 
 
 def kill_often(url, forker, folder, kills, seed):
@@ -97,7 +98,7 @@ def kill_often(url, forker, folder, kills, seed):
         load(clients, 0.2)
         found = read_all(url)
         check_books(clients, found)
-        assert server.stands(users_of(found)) == (len(found), check_state(url))
+        assert server.stands(users_of(found)) == check_state(url)
     finally:
         server.kill()
     assert "unexpected" not in server.told(), server.told()

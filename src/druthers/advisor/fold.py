@@ -84,6 +84,8 @@ class Fold:
             events.CORRECTION: self._correction,
             events.DECISION: self._decision,
             events.FEEDBACK: self._feedback,
+            events.HELD: self._decision,
+            events.ACTIVATION: self._decision,
             events.ERASURE: self._erasure,
             events.KEY: self._key,
             events.REVOCATION: self._revocation,
@@ -231,6 +233,7 @@ class Fold:
             self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
 
     def _decision(self, event: Event) -> None:
+        """Note only that something was about a user: decisions, and whether they were shown, teach nothing."""
         self._person(event)
 
     def _feedback(self, event: Event) -> None:

@@ -58,13 +58,14 @@ ATTEMPTS = 20
 
 
 class Told:
-    """A decision and all feedback on it so far."""
+    """A decision and all feedback on it so far; a deferred one may never have been shown."""
 
-    __slots__ = ("count", "items", "rewards", "user", "utilities")
+    __slots__ = ("count", "deferred", "items", "rewards", "user", "utilities")
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user
         self.items: list[str] = decision.body.get("items", [])
+        self.deferred: bool = decision.body.get("deferred", False)
         self.rewards: dict[str, dict[str, float]] = {}
         self.utilities: dict[str, float] = {}
         self.count: dict[str, int] = {}
@@ -152,14 +153,15 @@ class Operations:
         *,
         size: int = 1,
         offer: Sequence[str] | None = None,
-        text: str | None = None,
+        text: str | Sequence[str] | None = None,
         id: str | None = None,
+        deferred: bool = False,
     ) -> Operation[Recommendation]:
-        """Choose items for a user, after hearing a text if one comes along; the same id gives the same decision."""
+        """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision."""
         events.as_id(user, "a user")
         self._check_offer(offer, size)
         if id is not None:
-            known = yield from self._tell(events.as_id(id, "a decision"), must=False)
+            known = yield from self.recall(events.as_id(id, "a decision"), must=False)
             if known is not None:
                 return (yield from self._again(id, user, offer, size))
         heard = None
@@ -176,6 +178,7 @@ class Operations:
             "offer": None if offer is None else list(offer),
             "size": size,
             "why": [list(_figures(one)) for one in suggestions],
+            **({"deferred": True} if deferred else {}),
         }
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
         position = yield Append(event)
@@ -243,7 +246,7 @@ class Operations:
         given = dict(rewards or {})
         self._check_feedback(given, utility)
         for _ in range(ATTEMPTS):
-            told = yield from self._tell(decision)
+            told = yield from self.recall(decision)
             assert told is not None
             chosen = self._chosen(decision, told, item)
             fresh = _fresh(told, chosen, given, utility)
@@ -277,7 +280,7 @@ class Operations:
             raise UnknownArm(f"feedback must be about an item that was recommended, but {decision!r} has no {item!r}")
         return item
 
-    def _tell(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
+    def recall(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
         """Return a decision with its feedback, from memory or from the store."""
         told = self._told.get(decision)
         if told is not None:
@@ -290,7 +293,8 @@ class Operations:
             return None
         told = Told(past[0])
         for event in past[1:]:
-            told.add(event)
+            if event.kind == events.FEEDBACK:
+                told.add(event)
         self._remember(decision, told)
         return told
 

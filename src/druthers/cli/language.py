@@ -86,7 +86,7 @@ def read(
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
     else:
-        _show(Console(), reading)
+        show_reading(Console(), reading)
 
 
 def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]:
@@ -97,7 +97,7 @@ def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]
     return tuple(Objective(name.strip()) for name in listed.split(",") if name.strip())
 
 
-def _show(console: Console, reading: Reading) -> None:
+def show_reading(console: Console, reading: Reading) -> None:
     """Print the text with its evidence in color, then the ranking and why."""
     shown = Text(reading.text)
     for piece in reading.evidence:

@@ -120,7 +120,9 @@ class Guard:
 
     @staticmethod
     async def _tell(problem: Problem, id: str, scope: Scope, receive: Receive, send: Send) -> None:
-        response = problem_response(problem.status_code, problem.detail, id, headers=problem.headers)
+        response = problem_response(
+            problem.status_code, problem.detail, id, headers=problem.headers, path=scope["path"]
+        )
         await response(scope, receive, send)
 
     def _too_large(self) -> Problem:
