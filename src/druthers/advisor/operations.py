@@ -98,6 +98,7 @@ class Operations:
         self.parser = parser
         self.fold_name = fold.name
         self._told: OrderedDict[str, Told] = OrderedDict()
+        self._erasures = fold.erasures
         self._average: list[float] = []
         self._average_at = -AVERAGES_KEPT
 
@@ -112,9 +113,11 @@ class Operations:
 
     def find(self, user: str) -> Operation[Person | None]:
         """Bring a user into memory; None for one without events."""
-        person = self.fold.people.get(user)
-        if person is None:
-            person = self.fold.restore((yield Look(lambda: self.load_user(user))))
+        while (person := self.fold.people.get(user)) is None:
+            before = self.fold.departures
+            state = yield Look(lambda: self.load_user(user))
+            if self.fold.departures == before:  # nobody came, said more and left again meanwhile, or was erased
+                return self.fold.people.get(user) or self.fold.restore(state)
         return person
 
     def hear(self, user: str, query: str | Sequence[str]) -> Operation[Heard]:
@@ -282,6 +285,7 @@ class Operations:
 
     def recall(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
         """Return a decision with its feedback, from memory or from the store."""
+        self._forget_erased()
         told = self._told.get(decision)
         if told is not None:
             self._told.move_to_end(decision)
@@ -295,8 +299,17 @@ class Operations:
         for event in past[1:]:
             if event.kind == events.FEEDBACK:
                 told.add(event)
-        self._remember(decision, told)
+        if not self._forget_erased():
+            self._remember(decision, told)
         return told
+
+    def _forget_erased(self) -> bool:
+        """Forget all decisions after somebody was erased, here or elsewhere: whose they were is no longer known."""
+        erased = self._erasures != self.fold.erasures
+        if erased:
+            self._erasures = self.fold.erasures
+            self._told.clear()
+        return erased
 
     def _remember(self, decision: str, told: Told) -> None:
         self._told[decision] = told
@@ -332,8 +345,6 @@ class Operations:
         """Erase a person: journal, states and memory; what was learned about items stays."""
         if not (yield Erase(events.as_id(user, "a user"))):
             raise _unknown(user)
-        for decision in [id for id, told in self._told.items() if told.user == user]:
-            del self._told[decision]
 
     def put_item(self, item: Item) -> Operation[bool]:
         """Add an item, or change what is known of one; returns whether it is new."""
