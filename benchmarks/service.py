@@ -36,6 +36,7 @@ from druthers.catalogs import Catalog
 from druthers.stores import Event, SQLiteStore
 
 CONNECTIONS = 32
+USERS = 5000
 EMPTY = """
 import uvicorn
 from fastapi import FastAPI
@@ -177,7 +178,8 @@ class Feedback:
     def stock(self, server: Server, count: int) -> None:
         """Have so many decisions made that nobody has told about."""
         while len(self.ids) < count:
-            made = server.send("/v1/batch/decisions", {"entries": [{"user": f"user-{k}"} for k in range(100)]})
+            some = range(len(self.ids), len(self.ids) + 100)
+            made = server.send("/v1/batch/decisions", {"entries": [{"user": f"user-{k % USERS}"} for k in some]})
             self.ids += [one["answer"]["id"] for one in json.loads(made)["results"]]
 
     def __iter__(self) -> Iterator[bytes]:
@@ -236,10 +238,10 @@ async def compare(folder: str, rounds: int, seconds: float, level: str) -> None:
     empty = Server(EMPTY, path="/")
     try:
         feedback = Feedback()
-        decisions = (request("POST", f"/v1/users/user-{k % 5000}/decisions", {}) for k in itertools.count())
+        decisions = (request("POST", f"/v1/users/user-{k % USERS}/decisions", {}) for k in itertools.count())
         nothing = itertools.repeat(request("GET", "/"))
         learning = iter(feedback)
-        await throughput(service.port, decisions, seconds, feedback.note)
+        feedback.stock(service, USERS)
         found: dict[str, list[float]] = {"empty": [], "decisions": [], "feedback": []}
         for _ in range(rounds):
             found["empty"].append(await throughput(empty.port, nothing, seconds, lambda answer: None))
