@@ -58,7 +58,9 @@ def chat(
     ] = "memory:",
     catalog: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help=f"What to recommend: {', '.join(f'`{name}`' for name in CATALOGS)}, or a file."),
+        typer.Option(
+            metavar="NAME|FILE", help=f"What to recommend: {', '.join(f'`{name}`' for name in CATALOGS)}, or a file."
+        ),
     ] = None,
     user: Annotated[str, typer.Option(metavar="ID", help="Who is talking.")] = "me",
     parser: Annotated[str, typer.Option(metavar="NAME", help=f"How to read: {', '.join(PARSERS)}.")] = "default",

@@ -41,6 +41,7 @@ def make_app(settings: Settings) -> FastAPI:
         policy=settings.policy,
         parser=settings.parser,
         policy_settings={"exploration": settings.exploration, **settings.policy_settings},
+        parser_settings=settings.parser_settings,
     )
     _log.info("preparing: the first start on a machine takes a minute")
     advisor.warm_up()

@@ -169,9 +169,12 @@ class Desk:
             try:
                 async with self._order:
                     before = self.fold.position
-                    await self._catch_up()
-                    position = self.fold.position
-                    self.metrics.followed(events=position - before, position=position, last=position)
+                    last = await self._in_thread(self._writer, self.store.last)
+                    self.metrics.followed(events=0, position=before, last=last)
+                    if last > before:
+                        await self._catch_up(last)
+                        position = self.fold.position
+                        self.metrics.followed(events=position - before, position=position, last=position)
                 if self.fold.position - self._saved >= self.settings.snapshot_every:
                     await self._save()
                 await self._make_room()

@@ -110,7 +110,13 @@ def _intro(info: Mapping[str, Any], keys: bool) -> Markup:
         "header",
         tag("h1", info["title"], " ", tag("small", info["version"])),
         tag("p", f"{info.get('summary', '')}. ", info.get("description", ""), class_="lead"),
-        tag("p", shown, " Bodies are JSON. Tools read the same from ", tag("a", "openapi.json", href="openapi.json"), "."),
+        tag(
+            "p",
+            shown,
+            " Bodies are JSON. Tools read the same from ",
+            tag("a", "openapi.json", href="openapi.json"),
+            ".",
+        ),
         tag("table", roles, class_="roles") if keys else None,
     )
 

@@ -111,18 +111,14 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
             201,
         )
 
-    @routes.post(
-        "/events/{eventId}/reward", role="decide", problems=[404], status_code=204, response_class=Response
-    )
+    @routes.post("/events/{eventId}/reward", role="decide", problems=[404], status_code=204, response_class=Response)
     async def reward(eventId: EventPath, body: RewardRequest) -> Response:  # noqa: N803
         """Tell how good the chosen action was; the first reward counts, and further ones change nothing."""
         new = await desk.run(deferral.reward(operations, as_id(eventId), body.value))
         desk.metrics.learned("new" if new else "repeated")
         return Response(status_code=204)
 
-    @routes.post(
-        "/events/{eventId}/activate", role="decide", problems=[404], status_code=204, response_class=Response
-    )
+    @routes.post("/events/{eventId}/activate", role="decide", problems=[404], status_code=204, response_class=Response)
     async def activate(eventId: EventPath) -> Response:  # noqa: N803
         """Tell that a deferred event was shown after all: from now on its reward counts."""
         if await desk.run(deferral.activate(operations, as_id(eventId))):
@@ -133,9 +129,7 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
 
 
 def _rank_request(max_offer: int) -> type[BaseModel]:
-    actions: Any = Annotated[
-        list[RankableAction], AfterValidator(_distinct), Field(min_length=1, max_length=max_offer)
-    ]
+    actions: Any = Annotated[list[RankableAction], AfterValidator(_distinct), Field(min_length=1, max_length=max_offer)]
     excluded: Any = Annotated[list[ActionId], Field(max_length=max_offer)]
     model: type[BaseModel] = create_model(
         "RankRequest",
