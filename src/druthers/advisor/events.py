@@ -42,6 +42,11 @@ def decision_key(decision: str) -> str:
     return f"{DECISION}:{decision}"
 
 
+def query_key(decision: str) -> str:
+    """Return the key of the query that came along with a decision."""
+    return f"{QUERY}:{decision}"
+
+
 def feedback_key(decision: str, item: str, number: int) -> str:
     """Return the key that makes the nth feedback on an item of a decision unique: who comes second looks again."""
     return f"{FEEDBACK}:{decision}:{number}:{item}"

@@ -98,6 +98,7 @@ class Operations:
         self.parser = parser
         self.fold_name = fold.name
         self._told: OrderedDict[str, Told] = OrderedDict()
+        self._erasures = 0
         self._average: list[float] = []
         self._average_at = -AVERAGES_KEPT
 
@@ -112,13 +113,15 @@ class Operations:
 
     def find(self, user: str) -> Operation[Person | None]:
         """Bring a user into memory; None for one without events."""
-        person = self.fold.people.get(user)
-        if person is None:
-            person = self.fold.restore((yield Look(lambda: self.load_user(user))))
-        return person
+        while user not in self.fold.people:
+            departures = self.fold.departures
+            state = yield Look(lambda: self.load_user(user))
+            if departures == self.fold.departures:  # else the state may be of before, so look again
+                return self.fold.restore(state)
+        return self.fold.people[user]
 
-    def hear(self, user: str, query: str | Sequence[str]) -> Operation[Heard]:
-        """Take in a query: a text, or names of objectives, most important first."""
+    def hear(self, user: str, query: str | Sequence[str], *, key: str | None = None) -> Operation[Heard]:
+        """Take in a query: a text, or names of objectives, most important first; once, if it has a key."""
         events.as_id(user, "a user")
         reading = None
         if isinstance(query, str):
@@ -128,7 +131,7 @@ class Operations:
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
-        position = yield Append(events.make(events.QUERY, body, user=user))
+        position = yield Append(events.make(events.QUERY, body, user=user, key=key))
         return Heard(user, tuple(body["ranking"]), reading, position)
 
     def correct(self, user: str, ranking: Sequence[str]) -> Operation[Card]:
@@ -166,7 +169,8 @@ class Operations:
                 return (yield from self._again(id, user, offer, size))
         heard = None
         if text is not None:
-            heard = yield from self.hear(user, text)
+            # Who dies between both events and asks again is not heard twice.
+            heard = yield from self.hear(user, text, key=None if id is None else events.query_key(id))
         person = yield from self.find(user)
         count = self._check_offer(offer, size)  # an item may have left meanwhile
         decision = self.fold.policy.choose(user, offer, count)
@@ -282,6 +286,9 @@ class Operations:
 
     def recall(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
         """Return a decision with its feedback, from memory or from the store."""
+        if self._erasures != self.fold.erasures:  # somebody's decisions are gone, and nobody says whose
+            self._erasures = self.fold.erasures
+            self._told.clear()
         told = self._told.get(decision)
         if told is not None:
             self._told.move_to_end(decision)
@@ -332,8 +339,6 @@ class Operations:
         """Erase a person: journal, states and memory; what was learned about items stays."""
         if not (yield Erase(events.as_id(user, "a user"))):
             raise _unknown(user)
-        for decision in [id for id, told in self._told.items() if told.user == user]:
-            del self._told[decision]
 
     def put_item(self, item: Item) -> Operation[bool]:
         """Add an item, or change what is known of one; returns whether it is new."""
