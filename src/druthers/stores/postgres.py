@@ -182,11 +182,14 @@ class PostgresStore(SQLStore):
     def _connect(self) -> Impatient:
         from druthers.stores.waiting import Impatient
 
-        patience = self.timeout
         connection = Impatient.connect(**self._options, autocommit=True)
-        connection.patience = patience + 1.0
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            connection.close()
+            raise StoreFailure(f"a journal must be in a database in UTF8, but {self!r} is in {encoding}; make another")
+        connection.patience = self.timeout + 1.0
         connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
-        milliseconds = max(1, round(1000 * patience))
+        milliseconds = max(1, round(1000 * self.timeout))
         settings = {
             "statement_timeout": milliseconds,
             "idle_in_transaction_session_timeout": 6 * milliseconds,
@@ -211,6 +214,7 @@ class PostgresStore(SQLStore):
             "keepalives_interval": 1,
             "keepalives_count": 3,
             "application_name": "druthers",
+            "client_encoding": "utf8",
         }
         given: dict[str, Any] = {}
         with suppress(self._psycopg.ProgrammingError):
