@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 # lasts until the commit, so that transactions commit in the order of their positions.
 ADD = """
     WITH given AS (
-        SELECT * FROM unnest(%s::int[], %s::text[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
-            AS given (number, kind, body, at, "user", about, key)
+        SELECT * FROM json_to_recordset(%s)
+            AS given (number int, kind text, body text, at float8, "user" text, about text, key text)
     ), taken AS (
         SELECT key FROM druthers_events WHERE key = ANY (%s::text[])
     ), placed AS (
@@ -116,7 +117,7 @@ class PostgresStore(SQLStore):
             # All statements travel at once, so that others wait for this lock no longer than the commit takes.
             with connection.pipeline(), connection.transaction():
                 connection.execute(LOCK, ("druthers_events",))
-                cursor = connection.execute(ADD, _columns(rows))
+                cursor = connection.execute(ADD, _values(rows))
             return _positions(len(rows), cursor.fetchall())
 
     def compact(self, fold: str | None = None) -> None:
@@ -156,7 +157,7 @@ class PostgresStore(SQLStore):
             yield _Marking(cursor)
 
     def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
-        cursor.execute(ADD, _columns(rows))
+        cursor.execute(ADD, _values(rows))
         return _positions(len(rows), cursor.fetchall())
 
     @contextmanager
@@ -181,11 +182,14 @@ class PostgresStore(SQLStore):
     def _connect(self) -> Impatient:
         from druthers.stores.waiting import Impatient
 
-        patience = self.timeout
         connection = Impatient.connect(**self._options, autocommit=True)
-        connection.patience = patience + 1.0
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            connection.close()
+            raise StoreFailure(f"a journal must be in a database in UTF8, but {self!r} is in {encoding}; make another")
+        connection.patience = self.timeout + 1.0
         connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
-        milliseconds = max(1, round(1000 * patience))
+        milliseconds = max(1, round(1000 * self.timeout))
         settings = {
             "statement_timeout": milliseconds,
             "idle_in_transaction_session_timeout": 6 * milliseconds,
@@ -210,6 +214,7 @@ class PostgresStore(SQLStore):
             "keepalives_interval": 1,
             "keepalives_count": 3,
             "application_name": "druthers",
+            "client_encoding": "utf8",
         }
         given: dict[str, Any] = {}
         with suppress(self._psycopg.ProgrammingError):
@@ -252,12 +257,17 @@ def _marked(query: str) -> str:
     return query.replace("?", "%s")
 
 
-def _columns(rows: Sequence[Row]) -> tuple[list[Any], ...]:
-    """Return numbered rows as columns, less those with the key of an earlier one, and all keys."""
+def _values(rows: Sequence[Row]) -> tuple[str, list[str]]:
+    """Return numbered rows, less those with the key of an earlier one, and all keys.
+
+    As one text in JSON: to turn lists into arrays would take the driver longer than all the rest.
+    """
     first: dict[str, int] = {}
     numbered = enumerate(rows)
-    kept = [(n, *row) for n, row in numbered if row.key is None or first.setdefault(row.key, n) == n]
-    return (*map(list, zip(*kept, strict=True)), list(first))
+    kept = [
+        {"number": n, **row._asdict()} for n, row in numbered if row.key is None or first.setdefault(row.key, n) == n
+    ]
+    return json.dumps(kept), list(first)
 
 
 def _positions(count: int, found: list[tuple[int, int]]) -> list[int]:
