@@ -44,10 +44,8 @@ def tag(name: str, *inside: str | Iterable[str] | None, **marks: str | None) -> 
     >>> tag("p", "1 < 2, ", tag("b", "no?"), class_="a&b")
     '<p class="a&amp;b">1 &lt; 2, <b>no?</b></p>'
     """
-    parts: list[str] = []
-    for part in inside:
-        for text in () if part is None else (part,) if isinstance(part, str) else part:
-            parts.append(text if isinstance(text, Markup) else html.escape(text))
+    texts = (text for part in inside for text in ((part,) if isinstance(part, str) else part or ()))
+    parts = [text if isinstance(text, Markup) else html.escape(text) for text in texts]
     attributes = "".join(
         f' {mark.rstrip("_").replace("_", "-")}="{html.escape(value)}"' for mark, value in marks.items() if value
     )
@@ -110,7 +108,13 @@ def _intro(info: Mapping[str, Any], keys: bool) -> Markup:
         "header",
         tag("h1", info["title"], " ", tag("small", info["version"])),
         tag("p", f"{info.get('summary', '')}. ", info.get("description", ""), class_="lead"),
-        tag("p", shown, " Bodies are JSON. Tools read the same from ", tag("a", "openapi.json", href="openapi.json"), "."),
+        tag(
+            "p",
+            shown,
+            " Bodies are JSON. Tools read the same from ",
+            tag("a", "openapi.json", href="openapi.json"),
+            ".",
+        ),
         tag("table", roles, class_="roles") if keys else None,
     )
 

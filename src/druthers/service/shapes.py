@@ -105,10 +105,11 @@ class Shapes:
             inner = self.resolve(part)
             about = part.get("description") or inner.get("description") or ""
             yield Row(prefix + name, self.words(part), name in required, about)
+            path = f"{prefix}{name}."
             if inner.get("type") == "array":
-                name, inner = f"{name}[]", self.resolve(inner.get("items", {}))
+                path, inner = f"{prefix}{name}[].", self.resolve(inner.get("items", {}))
             if depth < DEEPEST and "properties" in inner:
-                yield from self.rows(inner, f"{prefix}{name}.", depth + 1)
+                yield from self.rows(inner, path, depth + 1)
 
     def example(self, schema: Schema, name: str = "") -> Any:
         """Return a value that a schema allows: what must be there, and what is worth showing."""
