@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from druthers.service.schemas import ID
+
 Schema = Mapping[str, Any]
 
 DEEPEST = 4
@@ -80,7 +82,11 @@ class Shapes:
             return f"one of {', '.join(map(str, schema['enum']))}"
         kind = schema.get("type")
         if kind == "array":
-            return f"list of {self.words(schema.get('items', {}))}" + _span(schema, "Items", "; ", "")
+            items = self.words(schema.get("items", {})).removeprefix("one of ")
+            plural = "s" if items in ("id", "object", "text", "number") else ""
+            return f"list of {items}{plural}" + _span(schema, "Items", "; ", "")
+        if schema.get("pattern") == ID:
+            return "id"
         if kind == "string":
             return "text" + _span(schema, "Length", ", ", " characters")
         if kind in ("integer", "number"):
