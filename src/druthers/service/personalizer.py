@@ -131,13 +131,14 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
 def _rank_request(max_offer: int) -> type[BaseModel]:
     actions: Any = Annotated[list[RankableAction], AfterValidator(_distinct), Field(min_length=1, max_length=max_offer)]
     excluded: Any = Annotated[list[ActionId], Field(max_length=max_offer)]
+    event: Any = Annotated[EventId | None, Field(description="Makes repeating the request safe.")]
     model: type[BaseModel] = create_model(
         "RankRequest",
         __base__=Open,
         contextFeatures=(Features | None, None),
         actions=(actions, ...),
         excludedActions=(excluded | None, None),
-        eventId=(Annotated[EventId | None, Field(description="Makes repeating the request safe.")], None),
+        eventId=(event, None),
         deferActivation=(bool | None, False),
     )
     return model
@@ -159,7 +160,7 @@ def as_id(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
-    escaped = "a~" + _ODD.sub(lambda odd: b"~%02X" % odd[0], text.encode()).decode()
+    escaped = "a~" + _ODD.sub(lambda odd: f"~{odd[0][0]:02X}".encode(), text.encode()).decode()
     return escaped if len(escaped) <= 200 else f"a~~{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -252,8 +253,6 @@ def _chances(order: list[str], best: str, propensity: float | None, exploration:
         return dict.fromkeys(order)
     floor = exploration / len(order)
     share = propensity - floor
-    if share > 1e-9:
-        favored = order[: max(1, round((1.0 - exploration) / share))]
-    else:  # it was drawn though another one was favored
-        favored = [best]
+    # Without a share of its own, it was drawn though another one was favored.
+    favored = order[: max(1, round((1.0 - exploration) / share))] if share > 1e-9 else [best]
     return {item: floor + (item in favored) * (1.0 - exploration) / len(favored) for item in order}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from druthers.service.schemas import ID
+
 Schema = Mapping[str, Any]
 
 DEEPEST = 4
@@ -80,7 +82,11 @@ class Shapes:
             return f"one of {', '.join(map(str, schema['enum']))}"
         kind = schema.get("type")
         if kind == "array":
-            return f"list of {self.words(schema.get('items', {}))}" + _span(schema, "Items", "; ", "")
+            items = self.words(schema.get("items", {})).removeprefix("one of ")
+            plural = "s" if items in ("id", "object", "text", "number") else ""
+            return f"list of {items}{plural}" + _span(schema, "Items", "; ", "")
+        if schema.get("pattern") == ID:
+            return "id"
         if kind == "string":
             return "text" + _span(schema, "Length", ", ", " characters")
         if kind in ("integer", "number"):
@@ -105,10 +111,11 @@ class Shapes:
             inner = self.resolve(part)
             about = part.get("description") or inner.get("description") or ""
             yield Row(prefix + name, self.words(part), name in required, about)
+            path = f"{prefix}{name}."
             if inner.get("type") == "array":
-                name, inner = f"{name}[]", self.resolve(inner.get("items", {}))
+                path, inner = f"{prefix}{name}[].", self.resolve(inner.get("items", {}))
             if depth < DEEPEST and "properties" in inner:
-                yield from self.rows(inner, f"{prefix}{name}.", depth + 1)
+                yield from self.rows(inner, path, depth + 1)
 
     def example(self, schema: Schema, name: str = "") -> Any:
         """Return a value that a schema allows: what must be there, and what is worth showing."""
