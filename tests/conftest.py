@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from servers import Server
+from service_processes import Forker
 
 from druthers.__main__ import main
 
@@ -50,6 +51,14 @@ def druthers(request, tmp_path, monkeypatch, capsys):
         return leaving.value.code or 0, printed.out, printed.err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def forker():
+    """Return what starts servers, quickly and as many as are wanted."""
+    forker = Forker()
+    yield forker
+    forker.close()
 
 
 # Ends a server as soon as the tests are no more, however they end.

@@ -75,8 +75,8 @@ class Fold:
         self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
         self.unsaved: dict[str, None] = {}  # whose state no store has; a dict, for its order
-        self.departures = 0  # how often somebody left memory, and how often anybody was erased
         self.erasures = 0
+        self.departures = 0  # how often somebody left memory: a state that was fetched before may be outdated
         self._by_first: dict[int, str] = {}
         self._apply: dict[str, Callable[[Event], None]] = {
             events.OPENING: lambda event: None,
@@ -253,8 +253,8 @@ class Fold:
             self.policy.learn(NOBODY, item, reward)
 
     def _erasure(self, event: Event) -> None:
-        self.departures += 1
         self.erasures += 1
+        self.departures += 1
         user = self._by_first.get(event.body["first"])
         if user is not None:
             self._drop(user)

@@ -98,7 +98,7 @@ class Operations:
         self.parser = parser
         self.fold_name = fold.name
         self._told: OrderedDict[str, Told] = OrderedDict()
-        self._erasures = 0
+        self._erasures = fold.erasures
         self._average: list[float] = []
         self._average_at = -AVERAGES_KEPT
 
@@ -113,12 +113,12 @@ class Operations:
 
     def find(self, user: str) -> Operation[Person | None]:
         """Bring a user into memory; None for one without events."""
-        while user not in self.fold.people:
-            departures = self.fold.departures
+        while (person := self.fold.people.get(user)) is None:
+            before = self.fold.departures
             state = yield Look(lambda: self.load_user(user))
-            if departures == self.fold.departures:  # else the state may be of before, so look again
-                return self.fold.restore(state)
-        return self.fold.people[user]
+            if self.fold.departures == before:  # nobody came, said more and left again meanwhile, or was erased
+                return self.fold.people.get(user) or self.fold.restore(state)
+        return person
 
     def hear(self, user: str, query: str | Sequence[str], *, key: str | None = None) -> Operation[Heard]:
         """Take in a query: a text, or names of objectives, most important first; once, if it has a key."""
@@ -286,9 +286,7 @@ class Operations:
 
     def recall(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
         """Return a decision with its feedback, from memory or from the store."""
-        if self._erasures != self.fold.erasures:  # somebody's decisions are gone, and nobody says whose
-            self._erasures = self.fold.erasures
-            self._told.clear()
+        self._forget_erased()
         told = self._told.get(decision)
         if told is not None:
             self._told.move_to_end(decision)
@@ -302,8 +300,17 @@ class Operations:
         for event in past[1:]:
             if event.kind == events.FEEDBACK:
                 told.add(event)
-        self._remember(decision, told)
+        if not self._forget_erased():
+            self._remember(decision, told)
         return told
+
+    def _forget_erased(self) -> bool:
+        """Forget all decisions after somebody was erased, here or elsewhere: whose they were is no longer known."""
+        erased = self._erasures != self.fold.erasures
+        if erased:
+            self._erasures = self.fold.erasures
+            self._told.clear()
+        return erased
 
     def _remember(self, decision: str, told: Told) -> None:
         self._told[decision] = told
