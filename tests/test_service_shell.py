@@ -335,8 +335,10 @@ def test_settings_must_agree_with_each_other():
         Settings(store="memory:", workers=2)
     with pytest.raises(InvalidSetting, match="a slate is chosen from an offer"):
         Settings(max_slate=20, max_offer=10)
-    with pytest.raises(InvalidSetting, match="\"widht\" is not a setting of s-ucb; .* did you mean 'width'?"):
+    with pytest.raises(InvalidSetting, match=r"not a setting of s-ucb; .* did you mean 'width'"):
         Settings(policy="s-ucb", policy_settings={"widht": 0.5})
+    with pytest.raises(InvalidSetting, match="1 problem"):
+        Settings(policy="s-ucd", policy_settings={"width": 0.5})
     assert Settings(policy="s-ucb", policy_settings={"width": 0.5}).policy_settings == {"width": 0.5}
 
 
@@ -813,7 +815,7 @@ def test_figures_add_up():
     metrics.followed(events=4, position=9, last=8)
     metrics.residing(3)
     metrics.snapped(1234.5)
-    metrics.answered("BREW", "none", 418, 0.1)
+    metrics.timer("OTHER", "none", 418)(0.1)
     told = metrics.render().decode()
     for line in (
         "druthers_decisions_total 3.0",
@@ -841,7 +843,7 @@ def test_processes_that_share_a_folder_tell_the_same():
         "module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)\n"
         "metrics = module.Metrics()\n"
         "metrics.decided(best=1.0, shown=0.5); metrics.residing(7); metrics.snapped(3.0)\n"
-        "metrics.answered('GET', '/v1', 200, 0.01)\n"
+        "metrics.timer('GET', '/v1', 200)(0.01)\n"
         "print(metrics.render().decode())\n"
         "module.leave()\n"
     )
@@ -893,3 +895,26 @@ def test_the_description_tells_roles_keys_and_problems(keys_required):
                     schema = response["content"]["application/problem+json"]["schema"]
                     assert schema == {"$ref": "#/components/schemas/Problem"}
     assert "HTTPValidationError" not in document["components"]["schemas"]
+
+
+# The page about it
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "operations.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_page_tells_every_setting(name):
+    """With its default, and in the words of the settings themselves."""
+    usual = json.dumps(DEFAULTS[name]) if not isinstance(DEFAULTS[name], float) else f"{DEFAULTS[name]:g}"
+    assert f"| `{name}` | `{usual}` | {ABOUT[name]} |" in PAGE
+
+
+def test_the_page_tells_every_figure_and_every_status():
+    told = [line.split()[2] for line in Metrics().render().decode().splitlines() if line.startswith("# TYPE druthers_")]
+    names = {name.removesuffix("_total") for name in told if not name.endswith("_created")}
+    assert len(names) == 10
+    assert [name for name in names if f"`{name}`" not in PAGE] == []
+    for kind, status in problems.STATUSES.items():
+        row = next(line for line in PAGE.splitlines() if line.startswith(f"| {status} |"))
+        assert kind is DruthersError or f"`{kind.__name__}`" in row
