@@ -106,12 +106,14 @@ class LineHandler(logging.StreamHandler[TextIO]):
         self.setFormatter(JsonFormatter())
 
     def write_request(self, level: str, fields: str) -> None:
-        """Write the line of a request."""
+        """Write the line of a request; a log that cannot be written, on a full disk say, is no reason to fail."""
         line = request_line(time.time(), level, fields) + "\n"
         self.acquire()
         try:
             self.stream.write(line)
             self.stream.flush()
+        except Exception:
+            self.handleError(RequestRecord(logging.INFO, fields))
         finally:
             self.release()
 
