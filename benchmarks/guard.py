@@ -114,8 +114,8 @@ async def compare(repeats: int, rounds: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=20, help="rounds of which the least counts")
-    parser.add_argument("--rounds", type=int, default=500, help="requests of a round")
+    parser.add_argument("--repeats", type=int, default=200, help="rounds of which the least counts")
+    parser.add_argument("--rounds", type=int, default=25, help="requests of a round")
     options = parser.parse_args()
     with tempfile.TemporaryFile("w") as lines:
         config = log_config("info")
