@@ -132,7 +132,9 @@ def test_curl_lines_are_lines_for_a_shell(document, operations):
             json.loads(words[words.index("-d") + 1])
 
 
-@pytest.mark.parametrize(("host", "shown"), [("druthers.example:81", "http://druthers.example:81"), ("a'b<c>", "http://127.0.0.1:8000")])
+@pytest.mark.parametrize(
+    ("host", "shown"), [("druthers.example:81", "http://druthers.example:81"), ("a'b<c>", "http://127.0.0.1:8000")]
+)
 def test_the_page_is_served_with_its_policy_and_for_its_host(app, host, shown):
     """Asked as a server asks it: the one answer, its headers and its body."""
     sent = []
