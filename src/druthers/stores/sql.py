@@ -242,5 +242,5 @@ class SQLStore(Store):
                 " bring it there with: druthers store migrate"
             )
         if not version and not create:
-            raise StoreFailure(f"a journal must be there to be opened, but {self!r} holds none")
+            raise StoreFailure(f"a journal must be there to be opened, but there is none in {self!r}")
         return version == newest

@@ -78,6 +78,8 @@ class SQLiteStore(SQLStore):
         self.timeout = timeout
         self._mode = "rwc" if create else "rw"
         self._file: tuple[int, int] | None = None
+        if not create and not self.path.exists():
+            raise StoreFailure(f"a journal must be there to be opened, but there is no {self.path}")
         try:
             self._prepare(migrate=migrate, create=create)
         except BaseException:
