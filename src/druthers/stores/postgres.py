@@ -143,18 +143,27 @@ class PostgresStore(SQLStore):
             link.drop()
 
     def _failure(self, problem: Exception) -> StoreFailure:
+        reached = not isinstance(problem, self._psycopg.OperationalError)
+        remedy = "its user may use the tables druthers_*" if reached else "the server runs and may be reached"
         return StoreFailure(
-            f"a journal must be readable and writable, but {self!r}: {self._plain(problem)};"
-            " see that the server runs and may be reached"
+            f"a journal must be readable and writable, but {self!r}: {self._plain(problem)}; see that {remedy}"
         )
 
     def _connect(self) -> Impatient:
         from druthers.stores.waiting import Impatient
 
         connection = Impatient.connect(**self._options, autocommit=True)
+        try:
+            self._set_up(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_up(self, connection: Impatient) -> None:
+        """Make a connection keep the laws, whatever the server's defaults."""
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
-            connection.close()
             raise StoreFailure(f"a journal must be in a database in UTF8, but {self!r} is in {encoding}; make another")
         connection.patience = self.timeout + 1.0
         connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
@@ -171,7 +180,6 @@ class PostgresStore(SQLStore):
         connection.execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         )
-        return connection
 
     def _parse(self, url: str) -> dict[str, Any]:
         """Return the parts of a URL, with what makes a dead server known within the timeout."""
