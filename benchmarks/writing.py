@@ -12,16 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from druthers.language import Objective, domain_names, load_domain, make_parser, make_writer
+from druthers.language import Objective, domain_names, item_of, load_domain, make_parser, make_writer
 
-ITEMS = {
-    "apartments": "an apartment",
-    "beers": "a beer",
-    "flights": "a flight",
-    "hotels": "a hotel",
-    "phones": "a phone",
-    "restaurants": "a restaurant",
-}
 NAMES = {
     "coffee, names only": ["acidity", "crema", "sweetness", "price"],
     "laptops, names only": ["battery", "weight", "price", "screen", "keyboard"],
@@ -60,7 +52,7 @@ def main() -> None:
     total: tuple[list[tuple[bool, bool]], list[tuple[bool, bool]], list[bool]] = ([], [], [])
     for name in (*domain_names(), *NAMES):
         objectives: Iterable[str | Objective] = NAMES[name] if name in NAMES else load_domain(name)
-        parts = measure(objectives, ITEMS.get(name), given.parser, given.sentences, given.typos)
+        parts = measure(objectives, item_of(name), given.parser, given.sentences, given.typos)
         total = (total[0] + parts[0], total[1] + parts[1], total[2] + parts[2])
         print(row(name, *parts), flush=True)
     print(row("all", *total))

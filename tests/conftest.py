@@ -16,8 +16,24 @@ import warnings
 from pathlib import Path
 
 import pytest
+from servers import Server
+from service_processes import Forker
 
 from druthers.__main__ import main
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(script):
+        servers.append(Server(script))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.released.set()
+        server.kill()
 
 
 @pytest.fixture
@@ -35,6 +51,14 @@ def druthers(request, tmp_path, monkeypatch, capsys):
         return leaving.value.code or 0, printed.out, printed.err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def forker():
+    """Return what starts servers, quickly and as many as are wanted."""
+    forker = Forker()
+    yield forker
+    forker.close()
 
 
 # Ends a server as soon as the tests are no more, however they end.

@@ -3,15 +3,18 @@
 import json
 import threading
 
+import numpy as np
 import pytest
 
 from druthers.advisor import Advisor, events, refold, verify
+from druthers.advisor.history import to_log
 from druthers.advisor.reasons import sentence
 from druthers.catalogs import Catalog, Item
 from druthers.errors import (
     Contradiction,
     InvalidEvent,
     InvalidFeedback,
+    InvalidLog,
     InvalidOffer,
     InvalidSetting,
     StoreFailure,
@@ -263,6 +266,48 @@ def test_erasing_reaches_an_advisor_that_still_remembers():
     assert_agrees(two)
 
 
+def test_a_decision_of_an_erased_person_is_unknown_to_all():
+    store = open_store("memory:")
+    one, two = Advisor(INNS, store=store, parser="lexicon"), Advisor(INNS, store=store, parser="lexicon")
+    made = one.recommend("ada")
+    one.feedback(made.id, rewards={"clean": 3})
+    two.forget("ada")
+    one.catch_up()
+    with pytest.raises(UnknownDecision):
+        one.feedback(made.id, utility=0.5)
+
+
+def test_a_state_read_before_somebody_left_is_not_taken_for_what_is_known_now(advisor):
+    """The look-up of one request lasts while others change, save and evict the user."""
+    advisor.hear("ada", ["quiet"])
+    advisor.shrink(0)
+    operation = advisor.operations.find("ada")
+    stale = next(operation).question()
+    advisor.hear("ada", ["clean"])
+    advisor.shrink(0)
+    again = operation.send(stale)
+    with pytest.raises(StopIteration) as end:
+        operation.send(again.question())
+    assert end.value.value.queries == 2
+    assert_agrees(advisor)
+
+
+def test_a_text_that_comes_with_a_decision_is_heard_once(advisor, monkeypatch):
+    append = advisor.store.append
+
+    def fail(given):
+        if given[0].kind == events.DECISION:
+            raise StoreFailure("gone")
+        return append(given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(advisor.store, "append", fail)
+        with pytest.raises(StoreFailure):
+            advisor.recommend("ada", text="quiet", id="visit-1")
+    advisor.recommend("ada", text="quiet", id="visit-1")
+    assert advisor.preference("ada").queries == 1
+
+
 def test_a_correction_takes_words_back_and_keeps_what_was_felt(advisor):
     for _ in range(5):
         advisor.hear("ada", ["price", "quiet"])
@@ -370,6 +415,29 @@ def test_refolding_to_a_position_gives_the_state_of_that_moment(advisor):
     position, digest = advisor.fold.position, advisor.fold.digest(["user-1"])
     busy(advisor, rounds=1)
     assert refold(advisor, position)[0].digest(["user-1"]) == digest
+
+
+def test_a_journal_becomes_a_log(advisor):
+    advisor.hear("ada", ["quiet", "clean"])
+    first = advisor.recommend("ada", offer=["mill", "barn"], size=2)
+    advisor.put_item(Item("loft", values={"clean": 1}))
+    second = advisor.recommend("ada")
+    advisor.recommend("gone")
+    advisor.feedback(first.id, rewards={"clean": 5})
+    advisor.feedback(first.id, rewards={"price": 50}, utility=0.5)
+    advisor.feedback(first.id, item=first.items[1].item, utility=0.1)
+    advisor.forget("gone")
+    log = to_log(advisor.store)
+    assert log.user_ids == ("ada",)
+    assert log.utilities[0] == 0.5
+    assert log.rewards[0].tolist()[::2] == [1.0, 1.0]
+    assert np.isnan(log.rewards[1]).all()
+    arms = [log.arm_ids[log.offers[log.offer_starts[k] : log.offer_starts[k + 1]][log.places[k]]] for k in range(2)]
+    assert arms == [first.items[0].item, second.items[0].item]
+    assert np.diff(log.offer_starts).tolist() == [2, 4]
+    assert log.rankings.tolist() == [1, 0]
+    with pytest.raises(InvalidLog, match="at least one decision"):
+        to_log(open_store("memory:"))
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,35 @@
-"""Reading with a language model: a real server over loopback that answers well, badly, late or not at all."""
+"""Reading and writing with a language model: a real server over loopback that answers well, badly, late or never."""
 
 from __future__ import annotations
 
 import json
 import logging
 import random
-import re
 import threading
 import time
 from collections import Counter
-from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from servers import RUBBISH, completion, good, lexicon, said
 from typer.testing import CliRunner
 
 from druthers import errors
 from druthers.cli import app
-from druthers.errors import Degraded, InvalidSetting, MissingExtra
-from druthers.language import Objective, make_parser
-from druthers.language.llm import enclose
-from druthers.language.replies import EXACT, NEAR, IllegalReply, find_object, find_quote, match_name, read_reply
+from druthers.errors import Degraded, InvalidRanking, InvalidSetting, MissingExtra
+from druthers.language import Objective, Wish, make_parser, make_writer
+from druthers.language.llm import enclose, prompt
+from druthers.language.replies import (
+    EXACT,
+    NEAR,
+    IllegalReply,
+    find_object,
+    find_quote,
+    match_name,
+    read_reply,
+    written_reply,
+)
 from druthers.testing import check_parser
 
 pytest.importorskip("openai")
@@ -35,107 +42,6 @@ TEXTS = [
     for second in OBJECTIVES
     if first != second
 ]
-RUBBISH = (
-    "I would say the price.",
-    "",
-    '{"wanted": [{"objective": "pri',
-    '{"wanted": 3}',
-    '{"wanted": ["price", "service"]}',
-    '{"wanted": [{"objective": "banana", "quote": "matters"}], "dismissed": []}',
-    "[" * 5_000,
-    '{"ranking": [0, 1, 2]}',
-)
-
-
-def said(request):
-    """Return the text between the marks of a request, or None where they are not as they should be."""
-    found = re.fullmatch(r"(=== \w+ ===)\n(.*)\n\1", request["messages"][1]["content"], re.DOTALL)
-    return found[2] if found else None
-
-
-@cache
-def lexicon(*names):
-    return make_parser("lexicon", objectives=names)
-
-
-def good(request):
-    """Answer as a model would that reads by word lists, with the objectives that the prompt lists."""
-    names = re.findall(r"^- ([^:(\n]+?)(?: *[:(].*)?$", request["messages"][0]["content"], re.MULTILINE)
-    reading = lexicon(*names).read(said(request))
-    lists = {"wanted": [], "dismissed": []}
-    for role, chosen in (("wanted", reading.ranking), ("dismissed", reading.dismissed)):
-        for index in chosen:
-            quote = next(piece.text for piece in reading.evidence if piece.objective == index)
-            lists[role].append({"objective": names[index], "quote": quote})
-    return json.dumps(lists)
-
-
-class Server(ThreadingHTTPServer):
-    """Speaks the chat completions protocol; `script(request, number)` gives a text, or a status and a body, or None."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, script):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.script, self.requests, self.statuses = script, [], Counter()
-        self.lock, self.released = threading.Lock(), threading.Event()
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
-        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
-
-    def kill(self):
-        self.shutdown()
-        self.server_close()
-
-    def handle_error(self, request, client_address):
-        """A client that has gone away is no news."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            number = len(self.server.requests)
-            self.server.requests.append((self.path, request, self.headers.get("Authorization")))
-        answer = self.server.script(request, number)
-        if answer is None:
-            return
-        if isinstance(answer, str):
-            message = {"role": "assistant", "content": answer}
-            answer = (200, completion(message))
-        status, body, *headers = answer
-        with self.server.lock:
-            self.server.statuses[status] += 1
-        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        for name, value in headers:
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_):
-        """Keep the terminal clean."""
-
-
-def completion(message, finish="stop"):
-    choice = {"index": 0, "message": message, "finish_reason": finish}
-    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    return {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
-
-
-@pytest.fixture
-def serve():
-    servers = []
-
-    def start(script):
-        servers.append(Server(script))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.released.set()
-        server.kill()
 
 
 def make(server, objectives=OBJECTIVES, **settings):
@@ -482,3 +388,93 @@ def test_names_and_quotes_are_not_stretched():
     assert find_quote("...", "a party...") is None
     with pytest.raises(IllegalReply):
         find_object("{" * 10_000, "wanted")
+
+
+def make_llm_writer(server, **settings):
+    given = {"model": "m", "base_url": server.url, "backoff": 0.001, "timeout": 10.0, "seed": 5, "item": "a hotel"}
+    return make_writer("llm", objectives=OBJECTIVES, **{**given, **settings})
+
+
+WISHES = [Wish((place % 4, (place + 1) % 4), vague=place % 3 == 2, number=place) for place in range(12)]
+
+
+def test_wishes_are_data_and_only_the_vague_are_asked_to_be_vague(serve):
+    server = serve(lambda request, _: good(request))
+    writer = make_llm_writer(server, concurrency=1)
+    written = writer.write_all(WISHES)
+    assert [text.startswith("Surprise me") for text, _ in written] == [wish.vague for wish in WISHES]
+    assert not any(notes for _, notes in written)
+    vague = prompt("vague").template
+    for wish, (_, request, _) in zip(WISHES, server.requests, strict=True):
+        system, data = (message["content"] for message in request["messages"])
+        names = [OBJECTIVES[index] for index in wish.ranking]
+        assert json.loads(data) == {"id": wish.number, "item": "a hotel", "wishes": names}
+        assert (vague in system) == wish.vague
+        assert "$" not in system
+        assert request["response_format"]["json_schema"]["schema"]["required"] == ["query"]
+    assert writer.counts.calls == len(WISHES)
+    assert writer.write([0]) == "I want price."
+    assert writer.write([0]) == "I want price."
+    ids = [json.loads(request["messages"][1]["content"])["id"] for _, request, _ in server.requests[-2:]]
+    assert ids[0] != ids[1]
+
+
+def test_what_the_model_does_not_write_templates_do(serve):
+    rng, served = random.Random(2), Counter()
+
+    def script(request, _):
+        with server.lock:
+            bad = rng.random() < 0.5
+            served["bad"] += bad
+            reply = rng.choice(RUBBISH)
+        return reply if bad else good(request)
+
+    server = serve(script)
+    writer = make_llm_writer(server, retries=1)
+    written = writer.write_all(WISHES)
+    twin = make_writer(objectives=OBJECTIVES, seed=5, item="a hotel").write_all(WISHES)
+    by_templates = [bool(notes) for _, notes in written]
+    assert 0 < sum(by_templates) < len(WISHES)
+    assert writer.counts.fallbacks == sum(by_templates)
+    assert writer.counts.illegal == served["bad"] == writer.counts.retries + writer.counts.fallbacks
+    for flag, (text, notes), offline_text in zip(by_templates, written, twin, strict=True):
+        assert (text == offline_text.text) == flag
+        assert not flag or "written by templates: m gave no answer (illegal reply" in notes[0]
+
+
+def test_what_was_written_is_replayed_by_its_number(serve, tmp_path):
+    server = serve(lambda request, _: good(request))
+    first = make_llm_writer(server, cache=tmp_path).write_all(WISHES)
+    server.kill()
+    writer = make_llm_writer(server, cache=tmp_path, retries=0)
+    assert writer.write_all(WISHES) == first
+    assert (writer.counts.cached, writer.counts.calls) == (len(WISHES), 0)
+    assert writer.write_all([WISHES[0]._replace(number=99)])[0].notes
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"query": 3}',
+        '{"query": ""}',
+        '{"query": "..."}',
+        json.dumps({"query": "so " * 500}),
+        json.dumps({"query": "quiet\x1b[31m"}),
+        "A quiet room, please.",
+    ],
+)
+def test_a_reply_without_a_decent_text_is_illegal(reply):
+    with pytest.raises(IllegalReply):
+        written_reply(reply)
+
+
+def test_a_writer_refuses_what_is_unlawful(serve):
+    server = serve(lambda request, _: good(request))
+    writer = make_llm_writer(server)
+    with pytest.raises(InvalidRanking, match="must not repeat"):
+        writer.write([0, 0])
+    with pytest.raises(InvalidRanking, match="vague=True"):
+        writer.write([])
+    with pytest.raises(InvalidSetting, match="a language model must be named"):
+        make_writer("llm", objectives=OBJECTIVES)
+    assert not server.requests

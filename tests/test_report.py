@@ -1,5 +1,6 @@
 """Figures and the page, of small results made by hand."""
 
+import dataclasses
 import html.parser
 import json
 import re
@@ -243,6 +244,8 @@ class TestPage:
     def test_the_command_plays_it_again(self, plain):
         content = content_of(plain)
         assert content["command"] == "druthers run made-up.toml --seed 2"
+        spoken = content_of(dataclasses.replace(plain, spoken="--parser lexicon"))
+        assert spoken["command"] == "druthers converse made-up.toml --seed 2 --parser lexicon"
         assert not content["complete"]
         again = Experiment.of(tomllib.loads(content["settings"]), "made-up")
         assert again == plain.experiment

@@ -33,6 +33,7 @@ from druthers.logs import Log
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 14
 STAGES = {
+    "talking": "writing and reading texts",
     "compiling": "compiling the policies, once for all later runs, up to a minute",
     "playing": "playing",
 }
@@ -58,8 +59,8 @@ def shown_progress(console: Console, quiet: bool = False) -> Iterator[Watch]:
 
         def watch(progress: Progress) -> None:
             if progress.stage not in tasks:
-                if not console.is_terminal and progress.stage == "compiling":
-                    console.print(STAGES["compiling"])
+                if not console.is_terminal and progress.stage in ("talking", "compiling"):
+                    console.print(STAGES[progress.stage])
                 tasks[progress.stage] = bars.add_task(STAGES[progress.stage], label="")
             task = tasks[progress.stage]
             bars.update(task, completed=progress.done, total=progress.total, label=progress.label)

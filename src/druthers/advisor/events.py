@@ -16,6 +16,7 @@ LONGEST_ID = 200
 
 OPENING, ITEM, RETIREMENT = "opening", "item", "retirement"
 QUERY, CORRECTION, DECISION, FEEDBACK, ERASURE = "query", "correction", "decision", "feedback", "erasure"
+HELD, ACTIVATION = "held", "activation"
 KEY, REVOCATION = "key", "revocation"
 
 
@@ -39,6 +40,11 @@ def item(thing: Item) -> Event:
 def decision_key(decision: str) -> str:
     """Return the key that makes a decision's id unique."""
     return f"{DECISION}:{decision}"
+
+
+def query_key(decision: str) -> str:
+    """Return the key of the query that came along with a decision."""
+    return f"{QUERY}:{decision}"
 
 
 def feedback_key(decision: str, item: str, number: int) -> str:
@@ -104,7 +110,7 @@ def _is_feedback(body: Mapping[str, Any]) -> bool:
     )
 
 
-PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK)
+PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK, HELD, ACTIVATION)
 LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     OPENING: lambda body: isinstance(body.get("catalog"), Mapping),
     ITEM: lambda body: isinstance(body.get("item"), Mapping) and _is_text(body["item"].get("id")),
@@ -113,6 +119,8 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     CORRECTION: lambda body: _is_texts(body.get("ranking")),
     DECISION: lambda body: _is_texts(body.get("items")),
     FEEDBACK: _is_feedback,
+    HELD: lambda body: _is_number(body.get("utility")),
+    ACTIVATION: lambda body: True,
     ERASURE: lambda body: isinstance(body.get("first"), int),
     KEY: lambda body: all(_is_text(body.get(part)) for part in ("id", "digest", "role", "name")),
     REVOCATION: lambda body: _is_text(body.get("id")),

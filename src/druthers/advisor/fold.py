@@ -75,6 +75,8 @@ class Fold:
         self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
         self.unsaved: dict[str, None] = {}  # whose state no store has; a dict, for its order
+        self.erasures = 0
+        self.departures = 0  # how often somebody left memory: a state that was fetched before may be outdated
         self._by_first: dict[int, str] = {}
         self._apply: dict[str, Callable[[Event], None]] = {
             events.OPENING: lambda event: None,
@@ -84,6 +86,8 @@ class Fold:
             events.CORRECTION: self._correction,
             events.DECISION: self._decision,
             events.FEEDBACK: self._feedback,
+            events.HELD: self._decision,
+            events.ACTIVATION: self._decision,
             events.ERASURE: self._erasure,
             events.KEY: self._key,
             events.REVOCATION: self._revocation,
@@ -202,6 +206,7 @@ class Fold:
         return person
 
     def _drop(self, user: str) -> None:
+        self.departures += 1
         del self._by_first[self.people.pop(user).first]
         self.unsaved.pop(user, None)
         with contextlib.suppress(UnknownUser):  # who was only decided for has no row
@@ -231,6 +236,7 @@ class Fold:
             self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
 
     def _decision(self, event: Event) -> None:
+        """Note only that something was about a user: decisions, and whether they were shown, teach nothing."""
         self._person(event)
 
     def _feedback(self, event: Event) -> None:
@@ -247,6 +253,8 @@ class Fold:
             self.policy.learn(NOBODY, item, reward)
 
     def _erasure(self, event: Event) -> None:
+        self.erasures += 1
+        self.departures += 1
         user = self._by_first.get(event.body["first"])
         if user is not None:
             self._drop(user)

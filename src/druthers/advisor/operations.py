@@ -58,13 +58,14 @@ ATTEMPTS = 20
 
 
 class Told:
-    """A decision and all feedback on it so far."""
+    """A decision and all feedback on it so far; a deferred one may never have been shown."""
 
-    __slots__ = ("count", "items", "rewards", "user", "utilities")
+    __slots__ = ("count", "deferred", "items", "rewards", "user", "utilities")
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user
         self.items: list[str] = decision.body.get("items", [])
+        self.deferred: bool = decision.body.get("deferred", False)
         self.rewards: dict[str, dict[str, float]] = {}
         self.utilities: dict[str, float] = {}
         self.count: dict[str, int] = {}
@@ -97,6 +98,7 @@ class Operations:
         self.parser = parser
         self.fold_name = fold.name
         self._told: OrderedDict[str, Told] = OrderedDict()
+        self._erasures = fold.erasures
         self._average: list[float] = []
         self._average_at = -AVERAGES_KEPT
 
@@ -111,13 +113,15 @@ class Operations:
 
     def find(self, user: str) -> Operation[Person | None]:
         """Bring a user into memory; None for one without events."""
-        person = self.fold.people.get(user)
-        if person is None:
-            person = self.fold.restore((yield Look(lambda: self.load_user(user))))
+        while (person := self.fold.people.get(user)) is None:
+            before = self.fold.departures
+            state = yield Look(lambda: self.load_user(user))
+            if self.fold.departures == before:  # nobody came, said more and left again meanwhile, or was erased
+                return self.fold.people.get(user) or self.fold.restore(state)
         return person
 
-    def hear(self, user: str, query: str | Sequence[str]) -> Operation[Heard]:
-        """Take in a query: a text, or names of objectives, most important first."""
+    def hear(self, user: str, query: str | Sequence[str], *, key: str | None = None) -> Operation[Heard]:
+        """Take in a query: a text, or names of objectives, most important first; once, if it has a key."""
         events.as_id(user, "a user")
         reading = None
         if isinstance(query, str):
@@ -127,7 +131,7 @@ class Operations:
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
-        position = yield Append(events.make(events.QUERY, body, user=user))
+        position = yield Append(events.make(events.QUERY, body, user=user, key=key))
         return Heard(user, tuple(body["ranking"]), reading, position)
 
     def correct(self, user: str, ranking: Sequence[str]) -> Operation[Card]:
@@ -152,19 +156,21 @@ class Operations:
         *,
         size: int = 1,
         offer: Sequence[str] | None = None,
-        text: str | None = None,
+        text: str | Sequence[str] | None = None,
         id: str | None = None,
+        deferred: bool = False,
     ) -> Operation[Recommendation]:
-        """Choose items for a user, after hearing a text if one comes along; the same id gives the same decision."""
+        """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision."""
         events.as_id(user, "a user")
         self._check_offer(offer, size)
         if id is not None:
-            known = yield from self._tell(events.as_id(id, "a decision"), must=False)
+            known = yield from self.recall(events.as_id(id, "a decision"), must=False)
             if known is not None:
                 return (yield from self._again(id, user, offer, size))
         heard = None
         if text is not None:
-            heard = yield from self.hear(user, text)
+            # Who dies between both events and asks again is not heard twice.
+            heard = yield from self.hear(user, text, key=None if id is None else events.query_key(id))
         person = yield from self.find(user)
         count = self._check_offer(offer, size)  # an item may have left meanwhile
         decision = self.fold.policy.choose(user, offer, count)
@@ -176,6 +182,7 @@ class Operations:
             "offer": None if offer is None else list(offer),
             "size": size,
             "why": [list(_figures(one)) for one in suggestions],
+            **({"deferred": True} if deferred else {}),
         }
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
         position = yield Append(event)
@@ -243,7 +250,7 @@ class Operations:
         given = dict(rewards or {})
         self._check_feedback(given, utility)
         for _ in range(ATTEMPTS):
-            told = yield from self._tell(decision)
+            told = yield from self.recall(decision)
             assert told is not None
             chosen = self._chosen(decision, told, item)
             fresh = _fresh(told, chosen, given, utility)
@@ -277,8 +284,9 @@ class Operations:
             raise UnknownArm(f"feedback must be about an item that was recommended, but {decision!r} has no {item!r}")
         return item
 
-    def _tell(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
+    def recall(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
         """Return a decision with its feedback, from memory or from the store."""
+        self._forget_erased()
         told = self._told.get(decision)
         if told is not None:
             self._told.move_to_end(decision)
@@ -290,9 +298,19 @@ class Operations:
             return None
         told = Told(past[0])
         for event in past[1:]:
-            told.add(event)
-        self._remember(decision, told)
+            if event.kind == events.FEEDBACK:
+                told.add(event)
+        if not self._forget_erased():
+            self._remember(decision, told)
         return told
+
+    def _forget_erased(self) -> bool:
+        """Forget all decisions after somebody was erased, here or elsewhere: whose they were is no longer known."""
+        erased = self._erasures != self.fold.erasures
+        if erased:
+            self._erasures = self.fold.erasures
+            self._told.clear()
+        return erased
 
     def _remember(self, decision: str, told: Told) -> None:
         self._told[decision] = told
@@ -328,8 +346,6 @@ class Operations:
         """Erase a person: journal, states and memory; what was learned about items stays."""
         if not (yield Erase(events.as_id(user, "a user"))):
             raise _unknown(user)
-        for decision in [id for id, told in self._told.items() if told.user == user]:
-            del self._told[decision]
 
     def put_item(self, item: Item) -> Operation[bool]:
         """Add an item, or change what is known of one; returns whether it is new."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from druthers import __version__
-from druthers.cli import catalog, data, evaluation, lab, language, service
+from druthers.cli import catalog, chat, conversation, data, evaluation, lab, language, service
 
 __all__ = ["app"]
 
@@ -32,9 +32,11 @@ app.add_typer(data.app, name="data", help="Build data for experiments from raw r
 app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs: what can be recommended.")
 app.add_typer(evaluation.app)
 app.add_typer(language.app)
+app.add_typer(chat.app)
 app.add_typer(service.app)
 app.add_typer(service.keys_app, name="keys", help="Make, list and revoke API keys of a service.")
 app.add_typer(service.store_app, name="store", help="Look after a service's journal: verify, export, import, compact.")
+app.add_typer(conversation.app)
 
 
 def _version(asked: bool) -> None:

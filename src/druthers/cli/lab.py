@@ -182,7 +182,7 @@ def reproduce(
         everything[place] = _played(console, experiment, place, engine, workers)
         show_results(console, everything[place])
         console.print()
-    _illustrate(console, everything, folder / "report.html")
+    illustrate(console, everything, folder / "report.html")
     console.print(f"figures and curves in {folder}; open {folder / 'report.html'}", soft_wrap=True)
 
 
@@ -257,7 +257,7 @@ def report(
 ) -> None:
     """Draw the figures of results again, and one report of all of them."""
     console = make_console(False)
-    _illustrate(console, {folder: Results.load(folder) for folder in folders}, out)
+    illustrate(console, {folder: Results.load(folder) for folder in folders}, out)
     console.print(f"open {out}")
 
 
@@ -327,7 +327,7 @@ def _played(console: Console, experiment: Experiment, folder: Path, engine: Any,
         return run_experiment(experiment, folder, engine=engine, workers=workers, watch=watch)
 
 
-def _illustrate(console: Console, everything: dict[Path, Results], page: Path) -> None:
+def illustrate(console: Console, everything: dict[Path, Results], page: Path) -> None:
     """Draw the figures of each results folder and write one report, on all cores."""
     tasks: list[tuple[Any, ...]] = [
         (draw_figures, results, folder / "figures", formats)
@@ -348,7 +348,7 @@ def _carry_out(task: tuple[Any, ...]) -> None:
 def _finish(console: Console, results: Results, folder: Path, no_figures: bool, as_json: bool) -> None:
     page = folder / "report.html"
     if not no_figures:
-        _illustrate(console, {folder: results}, page)
+        illustrate(console, {folder: results}, page)
     if as_json:
         print(json.dumps(results.summary(), indent=1))
     show_results(console, results)

@@ -177,6 +177,24 @@ def export_journal(
         print(f"{export_events(journal, file):,} events written to {file}")
 
 
+@store_app.command("log")
+def write_decisions(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Parquet file.")],
+    store: At = DEFAULT_STORE,
+) -> None:
+    """Write the decisions as a log for `druthers evaluate`: what would another policy have brought?
+
+    That can be told only if the service left some decisions to chance: `druthers serve --exploration 0.05`.
+    """
+    from druthers.advisor.history import to_log
+    from druthers.logs import write_log
+
+    with _journal(store) as journal:
+        log = to_log(journal)
+    write_log(log, file)
+    print(f"{log} written to {file}")
+
+
 @store_app.command("import")
 def import_journal(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="As `druthers store export` wrote it.")],

@@ -220,6 +220,8 @@ class Environment(ABC):
         How many objectives a query ranks: all by default, a number, or "random" for 1 to D with equal chance.
     query_rate
         Chance that a round brings a query at all.
+    vagueness
+        Chance that a query is too vague to tell anything, ε⁺ in the paper: on the tape it has the length 0.
     corruption
         Chance that a query is drawn from a permuted preference (section 6.1).
     permutation
@@ -241,6 +243,7 @@ class Environment(ABC):
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
         query_rate: float = 1.0,
+        vagueness: float = 0.0,
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
         liars: float = 0.0,
@@ -248,7 +251,8 @@ class Environment(ABC):
         for name, value in (("reward_noise", reward_noise), ("preference_noise", preference_noise)):
             if not 0.0 <= value < np.inf:
                 raise InvalidSetting(f"{name} is a variance and must not be negative, but got {value!r}")
-        for name, value in (("query_rate", query_rate), ("corruption", corruption), ("liars", liars)):
+        chances = {"query_rate": query_rate, "vagueness": vagueness, "corruption": corruption, "liars": liars}
+        for name, value in chances.items():
             if not 0.0 <= value <= 1.0:
                 raise InvalidSetting(f"{name} must lie between 0 and 1, but got {value!r}")
         if isinstance(length, str) and length != "random":
@@ -261,6 +265,7 @@ class Environment(ABC):
         self.preference_noise = preference_noise
         self.length = length
         self.query_rate = query_rate
+        self.vagueness = vagueness
         self.corruption = corruption
         self.permutation = permutation
         self.liars = liars
@@ -321,7 +326,7 @@ class Environment(ABC):
             lengths = rng.integers(1, n_objectives + 1, size=rows)
         else:
             lengths = np.full(rows, self.length)
-        return np.where(rng.random(rows) < self.query_rate, lengths, 0)
+        return np.where(rng.random(rows) < self.query_rate * (1.0 - self.vagueness), lengths, 0)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -34,7 +34,11 @@ class Reviews(Environment):
         array or an .npy file.
     preferences
         With `rewards`: weights of the users (N, D); an array or an .npy file.
-    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation, liars
+    active_users
+        How many of the users, drawn for each run, take part in it; all of them by default.
+    users_per_round, offered, reward_noise, preference_noise
+        As in `Environment`.
+    length, query_rate, vagueness, corruption, permutation, liars
         As in `Environment`.
 
     Examples
@@ -52,12 +56,14 @@ class Reviews(Environment):
         data: str | Path | None = None,
         rewards: ArrayLike | str | Path | None = None,
         preferences: ArrayLike | str | Path | None = None,
+        active_users: int | None = None,
         users_per_round: int = 1,
         offered: int | None = None,
         reward_noise: float = 0.5,
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
         query_rate: float = 1.0,
+        vagueness: float = 0.0,
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
         liars: float = 0.0,
@@ -69,6 +75,7 @@ class Reviews(Environment):
             preference_noise=preference_noise,
             length=length,
             query_rate=query_rate,
+            vagueness=vagueness,
             corruption=corruption,
             permutation=permutation,
             liars=liars,
@@ -85,7 +92,10 @@ class Reviews(Environment):
             raise InvalidSetting(
                 f"rewards (K, D) and preferences (N, D) must agree in D, but got {means.shape} and {weights.shape}"
             )
+        if active_users is not None and not 1 <= active_users <= len(weights):
+            raise InvalidSetting(f"active_users must lie between 1 and {len(weights)}, but got {active_users!r}")
         self.data = data
+        self.active_users = active_users
         self.rewards = rewards
         self.preferences = preferences
         self._truth = np.ascontiguousarray(means), np.ascontiguousarray(weights)
@@ -95,10 +105,15 @@ class Reviews(Environment):
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and weights (N, D): the same for every run, the items in an order of its own.
 
+        Where only some users are active, these are drawn for the run.
+
         Policies give ties, such as among items never seen, to the first; in a fixed order that would favor some items.
         """
         means, weights = self._truth
-        return means[rng.permutation(len(means))], weights
+        means = means[rng.permutation(len(means))]
+        if self.active_users is not None:
+            weights = weights[rng.permutation(len(weights))[: self.active_users]]
+        return means, weights
 
 
 def find_data(data: str | Path) -> tuple[Floats, Floats, str]:

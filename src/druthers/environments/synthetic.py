@@ -25,7 +25,9 @@ class Synthetic(Environment):
         Largest mean reward and weight.
     preference_law
         "uniform" for weights uniform on [0, scale]; "dirichlet" for weights that sum to scale.
-    users_per_round, offered, reward_noise, preference_noise, length, query_rate, corruption, permutation, liars
+    users_per_round, offered, reward_noise, preference_noise
+        As in `Environment`.
+    length, query_rate, vagueness, corruption, permutation, liars
         As in `Environment`.
 
     Examples
@@ -51,6 +53,7 @@ class Synthetic(Environment):
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
         query_rate: float = 1.0,
+        vagueness: float = 0.0,
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
         liars: float = 0.0,
@@ -62,6 +65,7 @@ class Synthetic(Environment):
             preference_noise=preference_noise,
             length=length,
             query_rate=query_rate,
+            vagueness=vagueness,
             corruption=corruption,
             permutation=permutation,
             liars=liars,

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from druthers.experiments.conversation import Conversation
+from druthers.experiments.conversing import converse
 from druthers.experiments.plan import Experiment, Row, experiment_names, load_experiment
 from druthers.experiments.results import Paired, Results, mean_and_error, paired
 from druthers.experiments.running import Progress, run_experiment
+from druthers.experiments.simulators import Simulators, default_objectives
 
 __all__ = [
+    "Conversation",
     "Experiment",
     "Paired",
     "Progress",
     "Results",
     "Row",
+    "Simulators",
+    "converse",
+    "default_objectives",
     "experiment_names",
     "load_experiment",
     "mean_and_error",

@@ -64,12 +64,15 @@ class Results:
         How long each of them took.
     data
         Where the environment's data came from, if from anywhere.
+    spoken
+        Who wrote and read what policies heard, as options of `druthers converse`; None where they heard the rankings.
     """
 
     experiment: Experiment
     runs: dict[str, list[Run]]
     seconds: dict[str, list[float]]
     data: str | None = None
+    spoken: str | None = None
 
     @functools.cached_property
     def rows(self) -> list[Row]:
@@ -178,7 +181,8 @@ class Results:
         """Return what made these results: the content of settings.json."""
         packages = {name: metadata.version(name) for name in ("numpy", "numba")}
         versions = {"druthers": druthers.__version__, "python": platform.python_version(), **packages}
-        return {"experiment": self.experiment.settings(), "data": self.data, "versions": versions}
+        spoken = {} if self.spoken is None else {"spoken": self.spoken}
+        return {"experiment": self.experiment.settings(), "data": self.data, **spoken, "versions": versions}
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the curves in long form: one line for each label, run and round."""
@@ -250,7 +254,7 @@ class Results:
             runs.setdefault(key[0], []).append(run)
         horizons = {row.label: row.horizon for row in experiment.rows()}
         seconds = {label: [timing[label]["us_per_round"] * horizons[label] / 1e6] for label in runs}
-        return cls(experiment, runs, seconds, settings["data"])
+        return cls(experiment, runs, seconds, settings["data"], settings.get("spoken"))
 
     def _of(self, label: str) -> list[Run]:
         if label not in self.runs:

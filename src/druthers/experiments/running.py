@@ -19,6 +19,7 @@ from druthers.experiments.plan import Experiment, Row, is_own
 from druthers.experiments.results import Results, replaced
 from druthers.policies import Oracle, Policy
 from druthers.simulation import CACHE, Run, simulate, spread_rounds
+from druthers.types import RankingLike
 
 # A game of so many rounds reaches every kernel.
 WARM_UP_ROUNDS = 60
@@ -28,13 +29,14 @@ BATCH_ROUNDS = 10_000
 
 
 class Task(NamedTuple):
-    """One policy on one run."""
+    """One policy on one run; it hears the rankings of the tape, or others where some are given."""
 
     row: Row
     environment: Environment
     seed: int
     run: int
     points: int
+    rankings: Sequence[RankingLike] | None = None
 
 
 class Outcome(NamedTuple):
@@ -45,7 +47,7 @@ class Outcome(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a stage ("compiling" or "playing") is, and which row was last."""
+    """How far a stage ("talking", "compiling" or "playing") is, and which row was last."""
 
     stage: str
     done: int
@@ -54,15 +56,19 @@ class Progress(NamedTuple):
 
 
 Watch = Callable[[Progress], None]
+# From a row and a run to what policies hear in it, one ranking for each interaction.
+Heard = Callable[[Row, int], Sequence[RankingLike]]
 
 
 def play(task: Task) -> Outcome:
     """Carry out a task: draw the tape of the run and let a fresh policy play it."""
     if is_own(task.row.policy) and task.row.policy not in _COMPILED_HERE:
         _COMPILED_HERE.add(task.row.policy)
-        play(task._replace(row=_shortened(task.row)))
+        play(_shortened(task))
     start = time.perf_counter()
     tape = task.environment.tape(seed=(task.seed, task.run), horizon=task.row.horizon)
+    if task.rankings is not None:
+        tape = tape.with_rankings(task.rankings)
     run = simulate(
         fresh_policy(task.row, tape, task.seed, task.run), tape, spread_rounds(task.row.horizon, task.points)
     )
@@ -94,6 +100,7 @@ def run_experiment(
     engine: str | Engine = "processes",
     workers: int | None = None,
     watch: Watch = lambda progress: None,
+    heard: Heard | None = None,
 ) -> Results:
     """Play an experiment and return its results; with a folder, keep them there and go on from what is there already.
 
@@ -109,6 +116,8 @@ def run_experiment(
         How many processes; one for each core by default.
     watch
         Called with the progress whenever something is done.
+    heard
+        What policies hear instead of the rankings on the tape, such as rankings read from texts.
 
     Examples
     --------
@@ -120,7 +129,7 @@ def run_experiment(
     rows = experiment.rows()
     environments = [row.make_environment() for row in rows]
     tasks = [
-        Task(row, environment, experiment.seed, run, experiment.points)
+        Task(row, environment, experiment.seed, run, experiment.points, heard(row, run) if heard else None)
         for row, environment in zip(rows, environments, strict=True)
         for run in range(experiment.runs)
     ]
@@ -163,7 +172,7 @@ def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
     for task in tasks:
         kind = _kind(task.row)
         if not is_own(task.row.policy) and not (CACHE / f"{kind}.compiled").exists():
-            games[kind] = task._replace(row=_shortened(task.row))
+            games[kind] = _shortened(task)
     if not games:
         return
     order = sorted(games, key=_haste)
@@ -202,8 +211,9 @@ def _kind(row: Row) -> str:
     return f"{row.policy} {name}".strip()
 
 
-def _shortened(row: Row) -> Row:
-    return Row(**{**row.__dict__, "horizon": min(row.horizon, WARM_UP_ROUNDS)})
+def _shortened(task: Task) -> Task:
+    row = Row(**{**task.row.__dict__, "horizon": min(task.row.horizon, WARM_UP_ROUNDS)})
+    return task._replace(row=row, rankings=None)
 
 
 def _key(task: Task) -> str:
@@ -226,6 +236,7 @@ def _key(task: Task) -> str:
         task.seed,
         task.run,
         task.points,
+        *([] if task.rankings is None else [[list(ranking) for ranking in task.rankings]]),
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()[:24]
 

@@ -18,7 +18,8 @@ from druthers.language.evaluation import Scores, Sentence, evaluate, load_senten
 from druthers.language.meanings import Meanings
 from druthers.language.parsing import Parser, as_objectives
 from druthers.language.spotting import Words
-from druthers.language.writing import WRITERS, TemplateWriter, Writer, make_writer
+from druthers.language.wishes import Wish, Writer, Written
+from druthers.language.writing import WRITERS, TemplateWriter, item_of, make_writer
 from druthers.types import Evidence, Objective, Reading
 
 __all__ = [
@@ -31,9 +32,12 @@ __all__ = [
     "Scores",
     "Sentence",
     "TemplateWriter",
+    "Wish",
     "Writer",
+    "Written",
     "domain_names",
     "evaluate",
+    "item_of",
     "load_domain",
     "load_sentences",
     "make_parser",

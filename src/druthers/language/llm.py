@@ -1,8 +1,9 @@
-"""Read texts with a language model, on any OpenAI-compatible server."""
+"""Read and write texts with a language model, on any OpenAI-compatible server."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,8 +17,10 @@ from druthers.language.chat import Chat, NoAnswer
 from druthers.language.clauses import LIMIT, tokenize
 from druthers.language.counts import Counts
 from druthers.language.parsing import Parser
-from druthers.language.replies import read_reply, reply_schema
-from druthers.types import Objective, Reading
+from druthers.language.replies import read_reply, reply_schema, text_schema, written_reply
+from druthers.language.wishes import Wish, Written, checked_wish
+from druthers.language.writing import TemplateWriter
+from druthers.types import Objective, RankingLike, Reading
 
 
 @cache
@@ -54,6 +57,15 @@ def describe(objective: Objective) -> str:
     return line + (f" (also: {', '.join(objective.synonyms)})" if objective.synonyms else "")
 
 
+def make_chat(concurrency: int, settings: dict[str, Any]) -> Chat:
+    """Return the model that settings name, or say what is wrong with them."""
+    if not concurrency >= 1:
+        raise InvalidSetting(f"concurrency must be at least 1, but got {concurrency}")
+    if "model" not in settings:
+        raise InvalidSetting("a language model must be named, but got no model; give model=... and base_url=...")
+    return Chat(**settings)
+
+
 class LlmParser(Parser):
     """Read texts with a language model; what it does not answer lawfully is read offline.
 
@@ -73,13 +85,9 @@ class LlmParser(Parser):
         self, objectives: Iterable[str | Objective], fallback: Parser, *, concurrency: int = 4, **settings: Any
     ) -> None:
         super().__init__(objectives, (), "llm")
-        if not concurrency >= 1:
-            raise InvalidSetting(f"concurrency must be at least 1, but got {concurrency}")
-        if "model" not in settings:
-            raise InvalidSetting("a language model must be named, but got no model; give model=... and base_url=...")
         self.fallback = fallback
+        self.chat = make_chat(concurrency, settings)
         self.concurrency = concurrency
-        self.chat = Chat(**settings)
         self._system = prompt("read").substitute(objectives="\n".join(map(describe, self.objectives)))
         self._schema = reply_schema(self._names)
 
@@ -109,3 +117,84 @@ class LlmParser(Parser):
         """Return what each text says, in the order of the texts, several asked about at a time."""
         with ThreadPoolExecutor(self.concurrency, thread_name_prefix="druthers-llm") as pool:
             return list(pool.map(self.read, texts))
+
+
+class LlmWriter:
+    """Write texts with a language model; what it does not answer lawfully is written by templates.
+
+    Parameters
+    ----------
+    fallback
+        What writes a text that the model did not write; it also knows the objectives.
+    item
+        What is looked for, with its article: "a hotel".
+    concurrency
+        How many texts of a batch are asked for at the same time.
+    settings
+        Settings of the `Chat`: model, base_url, key_variable, temperature, timeout, retries, prices, cache and others.
+    """
+
+    def __init__(
+        self, fallback: TemplateWriter, *, item: str | None = None, concurrency: int = 4, **settings: Any
+    ) -> None:
+        self.objectives = fallback.objectives
+        self.fallback = fallback
+        self.item = item
+        self.chat = make_chat(concurrency, settings)
+        self.concurrency = concurrency
+        self._written = 0
+        lines = "\n".join(map(describe, self.objectives))
+        self._systems = {
+            vague: prompt("write").substitute(objectives=lines, vague=prompt("vague").template if vague else "")
+            for vague in (False, True)
+        }
+
+    def __repr__(self) -> str:
+        return f"LlmWriter({[each.name for each in self.objectives]}, {self.chat!r})"
+
+    @property
+    def counts(self) -> Counts:
+        """Calls, tokens, retries, refusals, illegal replies, fallbacks, seconds and cost so far."""
+        return self.chat.counts
+
+    def write(self, ranking: RankingLike, *, vague: bool = False, number: int | None = None) -> str:
+        """Return what a user might say who wants things in this order, or who says next to nothing of it.
+
+        Parameters
+        ----------
+        ranking
+            Objectives by index, most important first. It may be empty only if the text is vague.
+        vague
+            Whether the model is told to give no hint of the order.
+        number
+            Which text it is: a model that answers from the cache says the same again only to the same number. By
+            default texts are counted.
+        """
+        return self.write_all([Wish(ranking, vague, number)])[0].text
+
+    def write_all(self, wishes: Iterable[Wish]) -> list[Written]:
+        """Return a text for each wish, in their order, several asked for at a time."""
+        asked: list[Wish] = []
+        for wish in wishes:
+            order = checked_wish(wish, len(self.objectives))
+            number = self._written + len(asked) if wish.number is None else wish.number
+            asked.append(Wish(tuple(order), wish.vague, number))
+        self._written += len(asked)
+        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="druthers-llm") as pool:
+            replies = list(pool.map(self._ask, asked))
+        return [self._or_else(reply, wish) for reply, wish in zip(replies, asked, strict=True)]
+
+    def _ask(self, wish: Wish) -> str | NoAnswer:
+        names = [self.objectives[index].name for index in wish.ranking]
+        question = json.dumps({"id": wish.number, "item": self.item, "wishes": names}, ensure_ascii=False)
+        try:
+            return self.chat.ask(self._systems[wish.vague], question, text_schema(), written_reply)
+        except NoAnswer as problem:
+            return problem
+
+    def _or_else(self, reply: str | NoAnswer, wish: Wish) -> Written:
+        """Return a reply, or what the templates write instead: one after the other, since they share their chance."""
+        if isinstance(reply, str):
+            return Written(reply)
+        text = self.fallback.write(wish.ranking, vague=wish.vague, number=wish.number)
+        return Written(text, (f"written by templates: {self.chat.model} gave no answer ({reply})",))

@@ -77,6 +77,10 @@ class Parser:
         wishes = weigh(shown, spans, self._mentions(shown, open_))
         return self._reading(text, tokens, spans, open_, wishes, notes)
 
+    def read_all(self, texts: Iterable[str]) -> list[Reading]:
+        """Return what each text says, in the order of the texts."""
+        return [self.read(text) for text in texts]
+
     def _mentions(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
         """Let one spotter after the other find mentions in what is left."""
         left, free, mentions = list(tokens), list(open_), list[Mention]()

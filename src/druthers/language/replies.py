@@ -18,6 +18,8 @@ EXACT, NEAR = 0.9, 0.7
 # How alike a quote and a piece of the text must be, and a name and an objective.
 _LIKE = 0.8
 _MOST_REPLY, _MOST_QUOTE, _MOST_STARTS = 20_000, 300, 50
+# A text that a model writes for a user is a sentence or two.
+_MOST_TEXT = 1_000
 
 
 class IllegalReply(Exception):
@@ -34,6 +36,31 @@ def reply_schema(names: Sequence[str]) -> dict[str, Any]:
     }
     lists = {name: {"type": "array", "items": item} for name in ("wanted", "dismissed")}
     return {"type": "object", "properties": lists, "required": list(lists), "additionalProperties": False}
+
+
+def text_schema() -> dict[str, Any]:
+    """Return the JSON schema of a reply that holds a text."""
+    text = {"query": {"type": "string"}}
+    return {"type": "object", "properties": text, "required": ["query"], "additionalProperties": False}
+
+
+def written_reply(reply: str) -> str:
+    """Return the text that a reply holds, on one line, or raise IllegalReply.
+
+    Examples
+    --------
+    >>> written_reply('Sure: {"query": "Somewhere quiet,  please."}')
+    'Somewhere quiet, please.'
+    """
+    text = find_object(reply, "query")["query"]
+    if not isinstance(text, str):
+        raise IllegalReply("not a text")
+    line = " ".join(text.encode("utf-8", "replace").decode().split())
+    if not any(char.isalpha() for char in line) or not all(char.isprintable() for char in line):
+        raise IllegalReply("a text without words")
+    if len(line) > _MOST_TEXT:
+        raise IllegalReply(f"a text of more than {_MOST_TEXT} characters")
+    return line
 
 
 def find_object(reply: str, key: str) -> dict[str, Any]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from druthers.errors import InvalidRanking, InvalidSetting, UnknownName
+from druthers.errors import InvalidSetting, UnknownName, needs
 from druthers.language.lists import read_data
 from druthers.language.parsing import as_objectives
 from druthers.language.phrases import capitalized, holds, is_plural, mistyped, with_article
+from druthers.language.wishes import Wish, Writer, Written, checked_wish, require_whole
 from druthers.types import Objective, RankingLike
 
 _T = TypeVar("_T")
@@ -26,15 +27,6 @@ _FIXED = {1: "one", 2: "two", 3: "three"}
 _SLOT = re.compile(r"\{([a-z]+)(?::([^|}]*)\|([^}]*))?\}")
 # One wants "a low price" rather than "the price".
 _WANTING = re.compile(r"\b(?:want|like|need|give me|love|rather have|appreciate|after is|do without|must have)\b", re.I)
-
-
-class Writer(Protocol):
-    """What every writer does."""
-
-    objectives: tuple[Objective, ...]
-
-    def write(self, ranking: RankingLike, *, vague: bool = False) -> str:
-        """Return a text that says this ranking, or next to nothing of it."""
 
 
 class TemplateWriter:
@@ -80,11 +72,9 @@ class TemplateWriter:
             raise InvalidSetting(f"typos must be a chance between 0 and 1, but got {typos!r}")
         if item is not None and not item.strip():
             raise InvalidSetting(f"an item must be named with its article, as in 'a hotel', but got {item!r}")
-        if not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InvalidSetting(f"a seed must be a whole number, zero or more, but got {seed!r}")
-        self._item, self._style, self._typos = item, style, typos
-        # Typing errors have a generator of their own, so that they change letters and not what is said.
-        self._random, self._slips = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
+        require_whole("a seed", seed)
+        self._item, self._style, self._typos, self._seed = item, style, typos, seed
+        self._random, self._slips = _generators(np.random.SeedSequence(seed))
         self._names = [(each.name.strip(), *each.synonyms) for each in self.objectives]
         self._data: dict[str, Any] = self._lawful(read_data("writing.toml"))
         self._said = [self._ways(index) for index in range(len(self.objectives))]
@@ -113,7 +103,7 @@ class TemplateWriter:
         )
         return calls or [self._names[objective][0]], wishes, examples
 
-    def write(self, ranking: RankingLike, *, vague: bool = False) -> str:
+    def write(self, ranking: RankingLike, *, vague: bool = False, number: int | None = None) -> str:
         """Return a sentence or two that say this ranking, or next to nothing of it.
 
         Parameters
@@ -122,10 +112,25 @@ class TemplateWriter:
             Objectives by index, most important first. It may be empty only if the text is vague.
         vague
             Whether to keep the order to oneself; the text then does not depend on the ranking.
+        number
+            Which text of this writer it is: the same number gives the same text, whatever was written before. By
+            default the writer goes on from its last one.
         """
-        order = _checked(ranking, len(self.objectives))
-        if not order and not vague:
-            raise InvalidRanking("a ranking must name an objective to be written, but got (); write it with vague=True")
+        order = checked_wish(Wish(ranking, vague, number), len(self.objectives))
+        if number is None:
+            return self._text(order, vague)
+        kept = self._random, self._slips
+        self._random, self._slips = _generators(np.random.SeedSequence(self._seed, spawn_key=(2, number)))
+        try:
+            return self._text(order, vague)
+        finally:
+            self._random, self._slips = kept
+
+    def write_all(self, wishes: Iterable[Wish]) -> list[Written]:
+        """Return a text for each wish, in their order."""
+        return [Written(self.write(wish.ranking, vague=wish.vague, number=wish.number)) for wish in wishes]
+
+    def _text(self, order: Sequence[int], vague: bool) -> str:
         style = self._style or self._pick(STYLES)
         form = self._data[style]
         pieces = [self._filled(self._pick(form["vague"]), []) if vague else self._clear(style, order)]
@@ -203,24 +208,40 @@ class TemplateWriter:
         return [text for text in known if not any(holds(plain[text], name) for name in names)] or known[:1]
 
 
-def _checked(ranking: RankingLike, n_objectives: int) -> list[int]:
-    """Return a ranking as a list, or say which law it breaks."""
-    try:
-        array = np.asarray(ranking)
-    except ValueError as problem:
-        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}") from problem
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}")
-    order: list[int] = array.tolist()
-    if any(not 0 <= index < n_objectives for index in order):
-        raise InvalidRanking(f"a ranking must name objectives 0 to {n_objectives - 1}, but got {tuple(order)}")
-    if len(set(order)) < len(order):
-        raise InvalidRanking(f"a ranking must not repeat an objective, but got {tuple(order)}")
-    return order
+def _generators(sequence: np.random.SeedSequence) -> tuple[np.random.Generator, np.random.Generator]:
+    """Return one source of chance for what is said and one for typing errors, which change letters and nothing else."""
+    words, slips = sequence.spawn(2)
+    return np.random.default_rng(words), np.random.default_rng(slips)
+
+
+def _llm(
+    objectives: Iterable[str | Objective],
+    *,
+    seed: int = 0,
+    item: str | None = None,
+    typos: float = 0.0,
+    **settings: Any,
+) -> Writer:
+    needs("openai", "llm", load=False)
+    from druthers.language.llm import LlmWriter
+
+    return LlmWriter(TemplateWriter(objectives, seed=seed, item=item, typos=typos), item=item, **settings)
 
 
 # How each writer is made from objectives, a seed and settings.
-WRITERS: dict[str, Callable[..., Writer]] = {"template": TemplateWriter}
+WRITERS: dict[str, Callable[..., Writer]] = {"template": TemplateWriter, "llm": _llm}
+
+
+def item_of(domain: str) -> str | None:
+    """Return what is looked for in a domain, with its article, or None where it is not known.
+
+    Examples
+    --------
+    >>> item_of("hotels")
+    'a hotel'
+    """
+    found = read_data("writing.toml")["items"].get(domain)
+    return None if found is None else str(found)
 
 
 def make_writer(
@@ -231,11 +252,12 @@ def make_writer(
     Parameters
     ----------
     name
-        "template" writes offline, by templates.
+        "template" writes offline, by templates; "llm" asks a language model and needs its `model` and, for all but
+        OpenAI, a `base_url`.
     objectives
         What users may care about: names, or Objective values with synonyms and examples.
     seed
-        The only source of chance.
+        The only source of chance, as far as templates go.
     settings
         Settings of the writer.
 

@@ -131,6 +131,8 @@ def _axis(results: Results, key: str) -> dict[str, Any]:
 def _command(results: Results) -> tuple[str, bool]:
     """Return the command that plays the experiment again, and whether it needs no file of settings."""
     mine = results.experiment
+    verb = "run" if results.spoken is None else "converse"
+    spoken = f" {results.spoken}" if results.spoken else ""
     try:
         known = load_experiment(mine.name)
     except (DruthersError, OSError):
@@ -142,8 +144,8 @@ def _command(results: Results) -> tuple[str, bool]:
         options += [
             f"--{key} {getattr(mine, key)}" for key in ("runs", "horizon") if getattr(mine, key) != getattr(known, key)
         ]
-        return f"druthers run {shlex.quote(mine.name)} {' '.join(options)}", True
-    return f"druthers run {shlex.quote(mine.name + '.toml')} --seed {mine.seed}", False
+        return f"druthers {verb} {shlex.quote(mine.name)} {' '.join(options)}{spoken}", True
+    return f"druthers {verb} {shlex.quote(mine.name + '.toml')} --seed {mine.seed}{spoken}", False
 
 
 def rounded(values: float | ArrayLike) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import logging.config
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from druthers.service.desk import Desk
 from druthers.service.guards import Guard
 from druthers.service.logs import NAME, log_config
 from druthers.service.metrics import Metrics, leave, shared_metrics
+from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
 from druthers.service.routing import describe, unguarded
 from druthers.service.schemas import make_schemas
@@ -39,6 +41,7 @@ def make_app(settings: Settings) -> FastAPI:
         policy=settings.policy,
         parser=settings.parser,
         policy_settings={"exploration": settings.exploration, **settings.policy_settings},
+        parser_settings=settings.parser_settings,
     )
     _log.info("preparing: the first start on a machine takes a minute")
     advisor.warm_up()
@@ -67,7 +70,8 @@ def make_app(settings: Settings) -> FastAPI:
     gate = Gate(Keys(desk.fold), required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
-    for routes in make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings)):
+    own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
+    for routes in (*own, make_personalizer(desk, settings)):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)
     if bare := unguarded(app):
@@ -99,6 +103,7 @@ def app_from_environment() -> FastAPI:
 
 def serve(settings: Settings) -> None:
     """Serve until told to stop."""
+    logging.config.dictConfig(log_config(settings.log_level))
     options = {
         "host": settings.host,
         "port": settings.port,

@@ -53,7 +53,7 @@ class Desk:
         self.operations = advisor.operations
         self.settings = settings
         self.metrics = metrics
-        self.failing = False
+        self.unreadable = self.unwritable = False  # what the last try told of the journal
         self._queue: list[tuple[Event, asyncio.Future[int]]] = []
         self._waiting = asyncio.Event()
         self._order = asyncio.Lock()  # one transaction after the other, and folded in before the next
@@ -80,6 +80,11 @@ class Desk:
         self._writer.shutdown()
         self._readers.shutdown()
         self.advisor.close()
+
+    @property
+    def failing(self) -> bool:
+        """Whether the journal is out of reach, for reading or for writing."""
+        return self.unreadable or self.unwritable
 
     async def run(self, operation: Operation[T]) -> T:
         """Drive an operation to its end."""
@@ -119,19 +124,17 @@ class Desk:
                 try:
                     async with self._order:
                         await self._write_batch(batch)
-                except asyncio.CancelledError:
-                    raise
                 except Exception as problem:
                     if not isinstance(problem, StoreFailure):
                         _log.exception("a batch of events could not be written")
-                    self.failing = True
+                    self.unwritable = True
                     for _, future in batch:
                         if not future.done():
                             future.set_exception(problem)
 
     async def _write_batch(self, batch: list[tuple[Event, asyncio.Future[int]]]) -> None:
         positions = await self._in_thread(self._writer, self.store.append, [event for event, _ in batch])
-        self.failing = False
+        self.unwritable = False
         before = self.fold.position
         for (event, future), position in zip(batch, positions, strict=True):
             if position > self.fold.position:
@@ -147,7 +150,7 @@ class Desk:
         """Fold in what others wrote, up to a position at least."""
         while True:
             more = await self._in_thread(self._writer, self._read_on)
-            self.failing = False
+            self.unreadable = False
             self.fold.apply_all(more)
             if len(more) < READ_AT_ONCE and self.fold.position >= least:
                 return
@@ -169,19 +172,32 @@ class Desk:
             try:
                 async with self._order:
                     before = self.fold.position
-                    await self._catch_up()
-                    position = self.fold.position
-                    self.metrics.followed(events=position - before, position=position, last=position)
-                if self.fold.position - self._saved >= self.settings.snapshot_every:
+                    last = await self._in_thread(self._writer, self.store.last)
+                    self.metrics.followed(events=0, position=before, last=last)
+                    self.unreadable = False
+                    if last > before:
+                        await self._catch_up(last)
+                        position = self.fold.position
+                        self.metrics.followed(events=position - before, position=position, last=position)
+            except Exception as problem:
+                self._complain("read", problem, told=self.unreadable)
+                self.unreadable = True
+                continue
+            try:
+                # Whoever could not write tries again here: no request may come as long as we say that we are not ready.
+                if self.unwritable or self.fold.position - self._saved >= self.settings.snapshot_every:
                     await self._save()
                 await self._make_room()
                 self.metrics.residing(len(self.fold.people))
-            except asyncio.CancelledError:
-                raise
             except Exception as problem:
-                if not self.failing:
-                    _log.warning("the journal cannot be followed: %s", problem, exc_info=problem)
-                self.failing = True
+                self._complain("written", problem, told=self.unwritable)
+                self.unwritable = True
+
+    @staticmethod
+    def _complain(what: str, problem: Exception, *, told: bool) -> None:
+        """Log a failure once, and all that is no failure of the journal every time."""
+        if not told or not isinstance(problem, StoreFailure):
+            _log.warning("the journal cannot be %s: %s", what, problem, exc_info=problem)
 
     async def _save(self) -> None:
         """Save the state: users a few at a time, then the rest as it was when this began."""
@@ -189,6 +205,7 @@ class Desk:
         await self._save_users(list(self.fold.unsaved))
         await self._in_thread(self._writer, self.store.save, self.operations.fold_name, snapshot)
         self._saved = snapshot.position
+        self.unwritable = False
         self.metrics.snapped(time.time())
 
     async def _save_users(self, users: list[str]) -> None:

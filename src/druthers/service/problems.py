@@ -75,8 +75,9 @@ def problem_response(
     kind: str = "",
     mistakes: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
+    path: str = "",
 ) -> Response:
-    """Return a problem as a response.
+    """Return a problem as a response; below /personalizer/ it also says `error`, as clients of Personalizer read it.
 
     Examples
     --------
@@ -94,6 +95,10 @@ def problem_response(
     }
     if mistakes:
         content["errors"] = list(mistakes)
+    if path.startswith("/personalizer/"):
+        code = "InternalServerError" if status >= 500 else "ResourceNotFound" if status == 404 else "BadRequest"
+        details = [{"code": code, "message": one["why"], "target": one["where"]} for one in mistakes]
+        content["error"] = {"code": code, "message": detail, **({"details": details} if details else {})}
     body = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
     return Response(body, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
@@ -157,12 +162,15 @@ async def _on_ours(request: Request, error: Exception) -> Response:
         # The message of a store may name hosts and files: it stays here.
         _log.warning("%s: %s", kind, error, extra={"request": request_id})
         detail = "the journal must be reachable, but is not now; nothing was changed; try again in a moment"
-        return problem_response(status, detail, request_id, kind=kind, headers={"Retry-After": "1"})
+        wait = {"Retry-After": "1"}
+        return problem_response(status, detail, request_id, kind=kind, headers=wait, path=request.scope["path"])
     if status == 500:
         raise error
     mistakes = [{"where": "body", "why": cut(line)} for line in getattr(error, "problems", ())[:MOST]]
     first = str(error).partition("\n")[0] if mistakes else str(error)
-    return problem_response(status, cut(first, 1000), request_id, kind=kind, mistakes=mistakes)
+    return problem_response(
+        status, cut(first, 1000), request_id, kind=kind, mistakes=mistakes, path=request.scope["path"]
+    )
 
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
@@ -172,7 +180,9 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
     count = "1 mistake" if len(found) == 1 else f"{len(found)} mistakes"
     told = f", the first {MOST} of which are told" if len(found) > MOST else ""
     detail = f"a request must follow the description at /openapi.json, but this one has {count}{told}"
-    return problem_response(422, detail, _request_id(request), kind="InvalidRequest", mistakes=mistakes)
+    return problem_response(
+        422, detail, _request_id(request), kind="InvalidRequest", mistakes=mistakes, path=request.scope["path"]
+    )
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
@@ -185,7 +195,9 @@ async def _on_http(request: Request, error: Exception) -> Response:
             allowed = _allowed(request)
             headers = {"Allow": ", ".join(allowed)}
             detail = f"this path takes {' or '.join(allowed)}, but got {cut(request.method, 20)}"
-    return problem_response(error.status_code, detail, _request_id(request), headers=headers)
+    return problem_response(
+        error.status_code, detail, _request_id(request), headers=headers, path=request.scope["path"]
+    )
 
 
 def _allowed(request: Request) -> list[str]:

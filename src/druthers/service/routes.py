@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, TypeVar
 
@@ -23,6 +24,7 @@ from druthers.service.settings import Settings
 from druthers.stores import Event
 
 F = TypeVar("F", bound=Callable[..., Any])
+_HERE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}")
 
 UserId = Annotated[str, Path(pattern=ID, description="Whom it is about.")]
 DecisionId = Annotated[str, Path(pattern=ID, description="The id of a decision.")]
@@ -299,6 +301,7 @@ def _journal(desk: Desk) -> Routes:
 
 def _operations(desk: Desk) -> Routes:
     routes = Routes(tags=["operations"])
+    pages: list[str] = []
 
     @routes.get("/healthz", role="public")
     async def healthz() -> dict[str, str]:
@@ -323,9 +326,13 @@ def _operations(desk: Desk) -> Routes:
 
     @routes.get("/docs", role="public", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        from druthers.service.docs import page
+        from druthers.service.docs import HOME, POLICY, page
 
-        return HTMLResponse(page(request.app.openapi()))
+        if not pages:
+            pages.append(page(request.app.openapi()))
+        here = str(request.base_url).rstrip("/")
+        shown = pages[0].replace(HOME, here) if _HERE.fullmatch(here) else pages[0]
+        return HTMLResponse(shown, headers={"content-security-policy": POLICY})
 
     return routes
 

@@ -188,7 +188,12 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
     offer: Any = Annotated[
         list[Id],
         AfterValidator(_distinct),
-        Field(min_length=1, max_length=settings.max_offer, json_schema_extra={"uniqueItems": True}),
+        Field(
+            min_length=1,
+            max_length=settings.max_offer,
+            json_schema_extra={"uniqueItems": True},
+            description="The items that may be chosen; all by default.",
+        ),
     ]
     size: Any = Annotated[int, Field(ge=1, le=settings.max_slate, description="How many items, at most.")]
     ranges = {

@@ -1,0 +1,126 @@
+"""What came of a conversation: how well it was read, what words cost, and what asking a model took."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from druthers.experiments.plan import Row, policy_class
+from druthers.experiments.results import Paired, Results, mean_and_error, paired, replaced
+from druthers.experiments.simulators import Simulators
+from druthers.experiments.transcripts import Line
+from druthers.language import Reading, Scores, Sentence
+from druthers.language.evaluation import score
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """An experiment played with rankings that were said and read, and once more with the rankings themselves.
+
+    Attributes
+    ----------
+    results
+        What came of it with language in the loop.
+    direct
+        What came of it without: a perfect reader, who also knows a vague query for what it is.
+    simulators
+        Who wrote and who read.
+    lines
+        Everything that was said, each text once.
+    batches
+        What each batch of texts took.
+    texts
+        The folder that the texts are kept in.
+    """
+
+    results: Results
+    direct: Results
+    simulators: Simulators
+    lines: Sequence[Line]
+    batches: Sequence[dict[str, Any]]
+    texts: Path
+
+    @functools.cached_property
+    def reading(self) -> dict[str, Scores]:
+        """How well clear texts were read, against what the writer was told, and vague ones, which tell nothing."""
+        names = tuple(objective.name for objective in self.simulators.objectives)
+        pairs = [
+            (
+                Sentence(line.text, "", names, () if line.message.vague else _called(names, line.message.ranking)),
+                Reading(line.text, names, line.ranking, line.dismissed),
+            )
+            for line in self.lines
+        ]
+        vague = [line.message.vague for line in self.lines]
+        return {
+            kind: score(pair for pair, flag in zip(pairs, vague, strict=True) if flag == (kind == "vague"))
+            for kind in ("clear", "vague")
+        }
+
+    def took(self) -> dict[str, dict[str, float]]:
+        """Return what writing and reading took over all batches: seconds, and the counts of a model that was asked."""
+        totals: dict[str, dict[str, float]] = {}
+        for part in ("writing", "reading"):
+            total: dict[str, float] = {}
+            for batch in self.batches:
+                for key, value in batch[part].items():
+                    total[key] = total.get(key, 0) + value
+            totals[part] = total
+        return totals
+
+    def price(self, label: str) -> Paired:
+        """Return how much more regret a row has with language in the loop, run by run."""
+        return paired(self.results.final_regret(label), self.direct.final_regret(label))
+
+    def rise(self, row: Row) -> Paired | None:
+        """Return how much more regret a row has than the same policy where nothing is corrupted or vague."""
+        calm = [other for other in self.results.rows if other.group == row.group and not any(other.varied.values())]
+        if not calm or calm[0].label == row.label:
+            return None
+        return paired(self.results.final_regret(row.label), self.results.final_regret(calm[0].label))
+
+    @functools.cached_property
+    def listeners(self) -> list[str]:
+        """The policies that hear rankings, in the order of the experiment."""
+        rows = {row.group: row.policy for row in self.results.rows}
+        return [group for group, policy in rows.items() if policy_class(policy).hears]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures of every row that listens, and of the reading: the content of conversation.json."""
+        simulators = self.simulators.settings()
+        simulators["objectives"] = [objective["name"] for objective in simulators["objectives"]]
+        rows = [row for row in self.results.rows if row.group in self.listeners]
+        return {
+            "simulators": simulators,
+            "texts": len(self.lines),
+            "reading": {kind: _plain(asdict(scores)) for kind, scores in self.reading.items()},
+            "policies": {row.label: self._figures(row) for row in rows},
+        }
+
+    def _figures(self, row: Row) -> dict[str, Any]:
+        figures: dict[str, Any] = {"policy": row.group, "varied": row.varied}
+        for name, results in (("said", self.results), ("direct", self.direct)):
+            mean, error = mean_and_error(results.final_regret(row.label))
+            figures |= {name: _plain({"mean": mean, "se": error})}
+        rise = self.rise(row)
+        figures["price"] = _plain(self.price(row.label)._asdict())
+        return figures | ({} if rise is None else {"rise": _plain(rise._asdict())})
+
+    def save(self, folder: Path) -> None:
+        """Write conversation.json, the same for the same texts, and asking.json, what the texts took."""
+        for name, content in (("asking", self.took()), ("conversation", self.summary())):
+            with replaced(folder / f"{name}.json") as path:
+                path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", "utf-8")
+
+
+def _called(names: Sequence[str], ranking: Sequence[int]) -> tuple[str, ...]:
+    return tuple(names[index] for index in ranking)
+
+
+def _plain(figures: dict[str, float]) -> dict[str, float | None]:
+    return {key: value if math.isfinite(value) else None for key, value in figures.items()}

@@ -1,0 +1,170 @@
+"""Language in the loop: what users want is written as a text, the text is read, and policies hear what was read."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from druthers.environments import Environment
+from druthers.errors import InvalidExperiment, InvalidSetting
+from druthers.experiments.conversation import Conversation
+from druthers.experiments.engines import Engine
+from druthers.experiments.plan import Experiment, Row
+from druthers.experiments.running import Progress, Watch, run_experiment
+from druthers.experiments.simulators import Simulators
+from druthers.experiments.transcripts import Key, Line, Message, Transcript
+from druthers.language import Parser, Wish, Writer
+
+# Queries of different runs have different numbers, whatever the horizon.
+NUMBERS_PER_RUN = 1_000_000
+
+
+def messages_of(environment: Environment, seed: tuple[int, int], horizon: int) -> list[Message]:
+    """Return what the users of a run mean to say, one message for each interaction, as the tape has it.
+
+    A query without a length is a vague one. Its ranking, which a writer may be told, is as long as that of others.
+    """
+    if environment.query_rate < 1.0:
+        raise InvalidExperiment(f"users must speak in every round, but query_rate is {environment.query_rate}")
+    whole = environment.length if isinstance(environment.length, int) else None
+    messages: list[Message] = []
+    for chunk in environment.tape(seed=seed, horizon=horizon).chunks():
+        rows = zip(chunk.orders.tolist(), chunk.lengths.tolist(), chunk.corrupted.tolist(), strict=True)
+        for order, length, corrupted in rows:
+            messages.append(Message(len(messages), tuple(order[: length or whole]), length == 0, corrupted))
+    return messages
+
+
+def converse(
+    experiment: Experiment,
+    folder: str | Path,
+    simulators: Simulators,
+    *,
+    batch: int = 50,
+    engine: str | Engine = "processes",
+    workers: int | None = None,
+    watch: Watch = lambda progress: None,
+) -> Conversation:
+    """Play an experiment twice: with rankings that were said and read, and with the rankings themselves.
+
+    What is said in a round follows from the round, the ranking and whether it is vague. So settings that agree in these
+    share their texts, and differences between settings are paired.
+
+    Parameters
+    ----------
+    experiment
+        What to play; its users speak in every round.
+    folder
+        Where texts, replies and results are kept; the same call goes on from what is there.
+    simulators
+        Who writes and who reads.
+    batch
+        How many texts are written and read before they are kept.
+    engine, workers, watch
+        As in `run_experiment`.
+    """
+    if batch < 1:
+        raise InvalidSetting(f"a batch must hold at least one text, but got {batch!r}")
+    place, rows = Path(folder), experiment.rows()
+    names = [objective.name for objective in simulators.objectives]
+    said = _messages(experiment, rows, len(names))
+    transcript = Transcript(place / "texts" / simulators.fingerprint(experiment.seed), names)
+    wanted: dict[int, dict[Key, Message]] = {run: {} for run in range(experiment.runs)}
+    for (_, run), messages in said.items():
+        for message in messages:
+            wanted[run].setdefault(message.key, message)
+    _talk(wanted, transcript, simulators, experiment.seed, place / "replies", batch, watch)
+
+    def heard(row: Row, run: int) -> list[tuple[int, ...]]:
+        lines = transcript.of(run)
+        return [lines[message.key].ranking for message in said[_world(row), run]]
+
+    options: dict[str, Any] = {"engine": engine, "workers": workers, "watch": watch}
+    title = experiment.title or experiment.name
+    direct = run_experiment(replace(experiment, title=f"{title}, without words"), place / "direct", **options)
+    results = run_experiment(experiment, place, heard=heard, **options)
+    results = replace(results, spoken=simulators.options())
+    results.save(place)
+    lines = [transcript.of(run)[key] for run, keys in wanted.items() for key in keys]
+    conversation = Conversation(results, direct, simulators, lines, transcript.batches, transcript.folder)
+    conversation.save(place)
+    return conversation
+
+
+def _world(row: Row) -> str:
+    """Return what rows share that play the same tapes."""
+    return json.dumps([row.environment, row.horizon], sort_keys=True, default=repr)
+
+
+def _messages(experiment: Experiment, rows: Sequence[Row], n_names: int) -> dict[tuple[str, int], list[Message]]:
+    """Return the messages of every environment and run."""
+    said: dict[tuple[str, int], list[Message]] = {}
+    for world, row in {_world(row): row for row in rows}.items():
+        environment = row.make_environment()
+        n_objectives = environment.tape(seed=experiment.seed, horizon=1).means.shape[1]
+        if n_objectives != n_names:
+            raise InvalidExperiment(
+                f"each of the {n_objectives} objectives must have a name, but got {n_names} names; give all of them"
+                " with --objectives or --domain"
+            )
+        for run in range(experiment.runs):
+            said[world, run] = messages_of(environment, (experiment.seed, run), row.horizon)
+    return said
+
+
+def _talk(
+    wanted: dict[int, dict[Key, Message]],
+    transcript: Transcript,
+    simulators: Simulators,
+    seed: int,
+    cache: Path,
+    batch: int,
+    watch: Watch,
+) -> None:
+    """Have everything said and read that was not yet; where nothing is left, nobody is called."""
+    left = {
+        run: [message for key, message in messages.items() if key not in transcript.of(run)]
+        for run, messages in wanted.items()
+    }
+    if not any(left.values()):
+        return
+    total = sum(map(len, wanted.values()))
+    done = total - sum(map(len, left.values()))
+    writer, parser = simulators.make(seed, cache)
+    watch(Progress("talking", done, total))
+    for run, messages in left.items():
+        for start in range(0, len(messages), batch):
+            lines, took = _say(messages[start : start + batch], run, writer, parser)
+            transcript.add(run, lines, took)
+            done += len(lines)
+            watch(Progress("talking", done, total, f"run {run + 1}"))
+
+
+def _say(messages: Sequence[Message], run: int, writer: Writer, parser: Parser) -> tuple[list[Line], dict[str, Any]]:
+    """Return what was said and read, and what that took: seconds, and counts where a model was asked."""
+    start, before = time.perf_counter(), (_counts(writer), _counts(parser))
+    wishes = [Wish(message.ranking, message.vague, run * NUMBERS_PER_RUN + message.number) for message in messages]
+    texts = writer.write_all(wishes)
+    middle = time.perf_counter()
+    readings = parser.read_all([text for text, _ in texts])
+    end = time.perf_counter()
+    lines = [
+        Line(message, text, reading.ranking, reading.dismissed, (*notes, *reading.notes))
+        for message, (text, notes), reading in zip(messages, texts, readings, strict=True)
+    ]
+    after = _counts(writer), _counts(parser)
+    counts = [{key: value - old[key] for key, value in new.items()} for old, new in zip(before, after, strict=True)]
+    return lines, {
+        "writing": {"seconds": round(middle - start, 6), **counts[0]},
+        "reading": {"seconds": round(end - middle, 6), **counts[1]},
+    }
+
+
+def _counts(simulator: Any) -> dict[str, float]:
+    """Return what asking a model came to so far, nothing where none is asked."""
+    counts = dict(simulator.counts.as_dict()) if hasattr(simulator, "counts") else {}
+    return {"model_seconds" if key == "seconds" else key: value for key, value in counts.items()}

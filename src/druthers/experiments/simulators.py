@@ -1,0 +1,128 @@
+"""Who writes what users mean and who reads it, and what the objectives are called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
+from druthers.experiments.plan import Experiment
+from druthers.language import PARSERS, WRITERS, Parser, Writer, item_of, load_domain, make_parser, make_writer
+from druthers.types import Objective
+
+# The domains in which the objectives of known data have their names, in the order of the data.
+DOMAINS = {"tripadvisor": "hotels", "hotels": "hotels", "beeradvocate": "beers", "beers": "beers"}
+
+# Settings of a model that its replies depend on; the others say how it is reached.
+DECISIVE = ("model", "base_url", "temperature", "options")
+
+
+@dataclass(frozen=True)
+class Simulators:
+    """Who writes what users mean (Simulator-1 of the paper) and who reads it (Simulator-2).
+
+    Attributes
+    ----------
+    objectives
+        What users may care about, in the order of the environment.
+    item
+        What they look for, with its article.
+    writer, parser
+        Their names in WRITERS and PARSERS; "llm" asks the model.
+    typos
+        The chance that a word of the template writer has a typing error.
+    model
+        Settings of the model, if there is one: model, base_url, key_variable, temperature and others.
+    """
+
+    objectives: tuple[Objective, ...]
+    item: str | None = None
+    writer: str = "template"
+    parser: str = "default"
+    typos: float = 0.0
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for kind, name, known in (("writer", self.writer, WRITERS), ("parser", self.parser, PARSERS)):
+            if name not in known:
+                raise UnknownName.of(kind, name, known)
+            if name == "llm" and "model" not in self.model:
+                raise InvalidSetting(f"a {kind} that is a language model must be named, but got no model; give --model")
+        if self.model and "llm" not in (self.writer, self.parser):
+            raise InvalidSetting(f"a model must write or read, but {self.writer!r} writes and {self.parser!r} reads")
+
+    def make(self, seed: int, cache: Path) -> tuple[Writer, Parser]:
+        """Return both of them; replies of the model are kept in a folder."""
+        model = {**self.model, "cache": cache}
+        writing = {"seed": seed, "item": self.item, "typos": self.typos, **(model if self.writer == "llm" else {})}
+        reading = model if self.parser == "llm" else {}
+        return (
+            make_writer(self.writer, objectives=self.objectives, **writing),
+            make_parser(self.parser, objectives=self.objectives, **reading),
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that the texts and their readings depend on, but for the seed."""
+        model = {key: value for key, value in self.model.items() if key in DECISIVE}
+        plain = {
+            each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("objectives", "model")
+        }
+        return {**plain, "objectives": [asdict(each) for each in self.objectives], "model": model}
+
+    def options(self) -> str:
+        """Return what of this is not a default, as options of `druthers converse`."""
+        given = {"model": self.model.get("model"), "base-url": self.model.get("base_url")}
+        usual = ("llm", "llm") if self.model else ("template", "default")
+        given |= {
+            name: mine
+            for name, mine, other in zip(("writer", "parser"), (self.writer, self.parser), usual, strict=True)
+            if mine != other
+        }
+        given["typos"] = self.typos or None
+        return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None)
+
+    def fingerprint(self, seed: int) -> str:
+        """Return a short name for everything that decides the texts and readings, the code included."""
+        content = json.dumps([self.settings(), seed, _sources()], sort_keys=True, default=str)
+        return hashlib.sha256(content.encode()).hexdigest()[:8]
+
+
+@cache
+def _sources() -> str:
+    """Return a hash of everything that writes and reads: code, word lists, prompts."""
+    digest = hashlib.sha256()
+    for name, file in sorted(_files(resources.files("druthers.language"), "")):
+        digest.update(f"{name}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _files(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir() and entry.name != "__pycache__":
+            yield from _files(entry, f"{path}{entry.name}/")
+        elif entry.is_file():
+            yield path + entry.name, entry
+
+
+def default_objectives(experiment: Experiment) -> tuple[tuple[Objective, ...], str | None]:
+    """Return the objectives of an experiment's environment and what is looked for, or say that they need names."""
+    data = experiment.environment.get("data")
+    domain = DOMAINS.get(str(data))
+    if domain is not None:
+        return load_domain(domain), item_of(domain)
+    table = None if data is None else Path(data) / "rewards.csv"
+    if table is not None and table.exists():
+        names = table.read_text("utf-8").partition("\n")[0].strip().split(",")[1:]
+        return tuple(map(Objective, names)), None
+    raise InvalidExperiment(
+        f"objectives must have names to be spoken of, but those of {experiment.name!r} have none; name them with"
+        " --objectives A,B,... or --domain NAME"
+    )

@@ -1,0 +1,153 @@
+"""What was said in a conversation, kept batch by batch: lines of JSON that people can read and programs resume from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from druthers.errors import InvalidExperiment
+
+Key = tuple[int, tuple[int, ...], bool]
+
+
+class Message(NamedTuple):
+    """What a user means to say.
+
+    Attributes
+    ----------
+    number
+        Which query of its run it is, counted from 0.
+    ranking
+        Objectives by index, most important first.
+    vague
+        Whether the user keeps it to themselves.
+    corrupted
+        Whether the ranking was permuted.
+    """
+
+    number: int
+    ranking: tuple[int, ...]
+    vague: bool
+    corrupted: bool
+
+    @property
+    def key(self) -> Key:
+        """What decides the text: the same message may occur in several settings of an experiment."""
+        return self.number, self.ranking, self.vague
+
+
+class Line(NamedTuple):
+    """A message, the text that it became, and how that was read."""
+
+    message: Message
+    text: str
+    ranking: tuple[int, ...]
+    dismissed: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Transcript:
+    """A folder with the texts of each run, `run-1.jsonl` and so on, and what each batch of them took, `batches.jsonl`.
+
+    A batch counts once it is recorded there: texts behind the last record are cut off, so whatever happens, at most one
+    batch is lost and none is kept by half.
+
+    Parameters
+    ----------
+    folder
+        Where the files are; made if it is not there.
+    names
+        The names of the objectives, which the files use.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
+        self.folder = folder
+        self._names = tuple(names)
+        self._lines: dict[int, dict[Key, Line]] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        self.batches: list[dict[str, Any]] = []
+        _cut(self._record, _whole_length(self._record))
+        self.batches = list(_read(self._record))
+
+    def of(self, run: int) -> dict[Key, Line]:
+        """Return what was said in a run, by message."""
+        if run not in self._lines:
+            path, end = self._path(run), self._end(run)
+            if (path.stat().st_size if path.exists() else 0) < end:
+                raise InvalidExperiment(
+                    f"texts must be as long as their record says, but {path} is shorter; delete its folder"
+                )
+            _cut(path, end)
+            lines = map(self._line, _read(path))
+            self._lines[run] = {line.message.key: line for line in lines}
+        return self._lines[run]
+
+    def add(self, run: int, lines: Iterable[Line], took: dict[str, Any]) -> None:
+        """Keep a batch of a run, and what it took."""
+        known, batch = self.of(run), list(lines)
+        end = _append(self._path(run), [self._plain(line) for line in batch])
+        record = {"run": run + 1, "texts": len(batch), "end": end, **took}
+        _append(self._record, [record])
+        self.batches.append(record)
+        known.update((line.message.key, line) for line in batch)
+
+    @property
+    def _record(self) -> Path:
+        return self.folder / "batches.jsonl"
+
+    def _path(self, run: int) -> Path:
+        return self.folder / f"run-{run + 1}.jsonl"
+
+    def _end(self, run: int) -> int:
+        return max((batch["end"] for batch in self.batches if batch["run"] == run + 1), default=0)
+
+    def _plain(self, line: Line) -> dict[str, Any]:
+        number, ranking, vague, corrupted = line.message
+        return {
+            "number": number + 1,
+            "meant": self._called(ranking),
+            "corrupted": corrupted,
+            "vague": vague,
+            "text": line.text,
+            "read": self._called(line.ranking),
+            "dismissed": self._called(line.dismissed),
+            **({"notes": list(line.notes)} if line.notes else {}),
+        }
+
+    def _line(self, row: dict[str, Any]) -> Line:
+        meant, read, dismissed = (
+            tuple(self._names.index(name) for name in row[part]) for part in ("meant", "read", "dismissed")
+        )
+        message = Message(row["number"] - 1, meant, row["vague"], row["corrupted"])
+        return Line(message, row["text"], read, dismissed, tuple(row.get("notes", ())))
+
+    def _called(self, ranking: Sequence[int]) -> list[str]:
+        return [self._names[index] for index in ranking]
+
+
+def _append(path: Path, rows: Sequence[dict[str, Any]]) -> int:
+    """Add lines to a file, on the disk before this returns; return how long the file is now."""
+    with path.open("ab") as file:
+        file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace"))
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        for line in path.read_bytes().splitlines():
+            yield json.loads(line)
+
+
+def _whole_length(path: Path) -> int:
+    """Return how long a file is without a last line that was not finished."""
+    return path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0
+
+
+def _cut(path: Path, length: int) -> None:
+    if path.exists() and path.stat().st_size > length:
+        os.truncate(path, length)

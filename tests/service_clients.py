@@ -1,0 +1,234 @@
+"""Clients that keep books: what they asked for, and what a server has acknowledged."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import threading
+from collections import Counter
+
+WORDS = ("cheap and clean", "a quiet room near the center", "friendly staff, then value", "comfort first", "hm")
+OBJECTIVES = ("service", "cleanliness", "value", "rooms", "location", "sleep quality")
+
+
+class Gone(Exception):
+    """Nobody answers."""
+
+
+class Person:
+    """A user as a client knows it: whether there is one, for sure, perhaps or not, and what it said."""
+
+    def __init__(self, name):
+        self.name = name
+        self.sure = self.unsure = False
+        self.texts = []
+
+    def known(self):
+        self.sure, self.unsure = True, False
+
+
+class Client:
+    """One client with users, decisions and items of its own.
+
+    After a server was killed, what was under way is repeated where that is safe, and may have happened otherwise.
+
+    Attributes
+    ----------
+    texts
+        Text of each acknowledged query, with its position.
+    decisions
+        User, items and told feedback by id of each acknowledged decision.
+    maybe
+        Texts and names of items whose fate is unknown.
+    gone
+        Texts that were heard and erased.
+    """
+
+    def __init__(self, number, seed, ports):
+        self.number, self.ports = number, ports
+        self.random = random.Random(f"{seed} {number}")
+        self.serial = 0
+        self.texts, self.names, self.retired = {}, {}, Counter()
+        self.decisions = {}
+        self.maybe, self.gone = set(), set()
+        self.live = {}  # items of our own that are in the catalog, by id: whether that is sure
+        self.erased = 0
+        self.people = [Person(f"user-{number}-{k}") for k in range(6)]
+        self.under_way = None
+        self.problems = []
+        self.connection = None
+
+    def run(self, stop):
+        """Ask for one thing after another until told to stop, or until nobody answers."""
+        try:
+            if self.under_way is not None:
+                self.under_way()
+                self.under_way = None
+            while not stop.is_set():
+                self.random.choices(
+                    [self.hear, self.decide, self.learn, self.put, self.retire, self.correct, self.erase],
+                    [5, 6, 6, 2, 1, 1, 1],
+                )[0]()
+        except Gone:
+            pass
+        except BaseException as problem:
+            self.problems.append(problem)
+        finally:
+            self.close()
+
+    def close(self):
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+    def ask(self, method, path, body=None):
+        if self.connection is None or len(self.ports) > 1:
+            self.close()
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.random.choice(self.ports), timeout=30)
+        try:
+            headers = {"Content-Type": "application/json"}
+            self.connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = self.connection.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException) as problem:
+            raise Gone from problem
+        return answer.status, json.loads(content) if content else None
+
+    def expect(self, status, answer, *wanted):
+        assert status in wanted, f"{status} instead of {wanted}: {answer}"
+
+    def number_next(self):
+        self.serial += 1
+        return f"{self.number}-{self.serial}"
+
+    def hear(self):
+        person = self.random.choice(self.people)
+        text = f"{self.random.choice(WORDS)} ({self.number_next()})"
+        self.maybe.add(text)
+        person.unsure = True
+        status, answer = self.ask("POST", f"/v1/users/{person.name}/queries", {"text": text})
+        self.expect(status, answer, 200)
+        self.heard(person, text, answer)
+
+    def heard(self, person, text, answer):
+        person.known()
+        person.texts.append(text)
+        self.maybe.discard(text)
+        self.texts[text] = answer["position"]
+
+    def decide(self):
+        person = self.random.choice(self.people)
+        body = {"size": self.random.randint(1, 3)}
+        if self.random.random() < 0.7:
+            body["id"] = f"d-{self.number_next()}"
+        if self.random.random() < 0.2:
+            body["text"] = f"{self.random.choice(WORDS)} ({self.number_next()})"
+            self.maybe.add(body["text"])
+        self._decide(person, body)
+
+    def _decide(self, person, body):
+        self.under_way = (lambda: self._decide(person, body)) if "id" in body else None
+        person.unsure = True
+        status, answer = self.ask("POST", f"/v1/users/{person.name}/decisions", body)
+        self.expect(status, answer, 200)
+        assert answer["id"] not in self.decisions
+        self.decisions[answer["id"]] = (person, [one["item"] for one in answer["items"]], {}, {})
+        if answer["heard"]:
+            self.heard(person, body["text"], answer["heard"])
+        person.known()
+        self.under_way = None
+
+    def learn(self):
+        if not self.decisions:
+            return
+        id = self.random.choice(list(self.decisions)[-8:])
+        item = self.random.choice(self.decisions[id][1])
+        names = self.random.sample(OBJECTIVES, self.random.randint(0, 3))
+        rewards = {name: self.random.choice([1.0, 2.5, 4.0]) for name in names}
+        utility = self.random.choice([None, 0.25, 0.75]) if rewards else 0.5
+        self._learn(id, item, {"item": item, "rewards": rewards or None, "utility": utility})
+
+    def _learn(self, id, item, body):
+        self.under_way = lambda: self._learn(id, item, body)
+        _, _, rewards, utilities = self.decisions[id]
+        said, felt = rewards.setdefault(item, {}), utilities.get(item)
+        given, utility = body["rewards"] or {}, body["utility"]
+        contradicts = any(said.get(name, value) != value for name, value in given.items())
+        contradicts |= felt is not None and utility is not None and felt != utility
+        status, answer = self.ask("POST", f"/v1/decisions/{id}/feedback", body)
+        self.expect(status, answer, 409 if contradicts else 200)
+        if not contradicts:
+            fresh = not given.keys() <= said.keys() or (utility is not None and felt is None)
+            assert fresh or not answer["new"]
+            said.update(given)
+            if utility is not None:
+                utilities[item] = utility
+        self.under_way = None
+
+    def put(self):
+        item = f"item-{self.number}-{self.random.randint(0, 4)}"
+        name = f"inn {self.number_next()}"
+        self.maybe.add(name)
+        known, self.live[item] = self.live.get(item), False
+        values = {name: self.random.choice([1.0, 3.0, 5.0]) for name in self.random.sample(OBJECTIVES, 2)}
+        status, answer = self.ask("PUT", f"/v1/items/{item}", {"name": name, "values": values})
+        self.expect(status, answer, *((200, 201) if known is False else (200,) if known else (201,)))
+        self.maybe.discard(name)
+        self.names[name] = item
+        self.live[item] = True
+
+    def retire(self):
+        if not self.live:
+            return
+        item = self.random.choice(list(self.live))
+        sure, self.live[item] = self.live[item], False
+        status, answer = self.ask("DELETE", f"/v1/items/{item}")
+        self.expect(status, answer, *((204,) if sure else (204, 404)))
+        if status == 204:
+            self.retired[item] += 1
+        del self.live[item]
+
+    def correct(self):
+        person = self.random.choice(self.people)
+        wanted = (200,) if person.sure else (200, 404) if person.unsure else (404,)
+        ranking = self.random.sample(OBJECTIVES, 3)
+        status, answer = self.ask("PATCH", f"/v1/users/{person.name}", {"ranking": ranking})
+        self.expect(status, answer, *wanted)
+        if status == 200:
+            assert len(answer["weights"]) == len(OBJECTIVES)
+            person.known()
+
+    def erase(self):
+        self._erase(self.random.choice(self.people), again=False)
+
+    def _erase(self, person, again):
+        """Erase a person; who is erased twice has been erased."""
+        self.under_way = lambda: self._erase(person, again=True)
+        wanted = (204, 404) if again or person.unsure else (204,) if person.sure else (404,)
+        status, answer = self.ask("DELETE", f"/v1/users/{person.name}")
+        self.expect(status, answer, *wanted)
+        self.erased += status == 204
+        for id in [id for id, decision in self.decisions.items() if decision[0] is person]:
+            del self.decisions[id]
+        for text in person.texts:
+            del self.texts[text]
+            self.gone.add(text)
+        self.people[self.people.index(person)] = Person(person.name)
+        self.under_way = None
+
+
+def load(clients, seconds, at_end=lambda: None):
+    """Let clients ask at the same time; after so many seconds something happens, and they come to an end."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=client.run, args=(stop,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    stop.wait(seconds)
+    at_end()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    for client in clients:
+        if client.problems:
+            raise client.problems[0]

@@ -1,0 +1,120 @@
+"""Nothing is lost: servers are killed at random moments under load, and every word that they gave is kept."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from service_clients import Client, load
+from service_processes import Server, free_port
+
+from druthers.advisor import Advisor, events, verify
+from druthers.stores import open_store
+
+STORES = ("sqlite", "postgresql")
+# Saving and making room all the time, as in a service of years.
+SETTINGS = {"parser": "lexicon", "snapshot_every": 40, "resident_users": 8, "follow_seconds": 0.02, "rate": 0.0}
+
+
+@pytest.fixture
+def journal(request, tmp_path):
+    """Return the address of a fresh journal in the store that the test names."""
+    if request.param == "sqlite":
+        return f"sqlite:{tmp_path / 'journal.db'}"
+    return request.getfixturevalue("postgres").fresh()
+
+
+def read_all(url):
+    """Return the whole journal, whose positions must have no gap."""
+    with open_store(url) as store:
+        found = store.read(limit=10**7)
+    assert [event.position for event in found] == list(range(1, len(found) + 1))
+    return found
+
+
+def users_of(journal):
+    return {event.user for event in journal if event.user is not None}
+
+
+def check_books(clients, journal):
+    """All that was acknowledged is in the journal, once; what may have happened is there once or not at all."""
+    texts = Counter(event.body["text"] for event in journal if event.body.get("text"))
+    named = Counter(event.body["item"]["name"] for event in journal if event.kind == events.ITEM)
+    retired = Counter(event.body["item"] for event in journal if event.kind == events.RETIREMENT)
+    by_decision = {}
+    for event in journal:
+        if event.about is not None:
+            by_decision.setdefault(event.about, []).append(event)
+    for client in clients:
+        for text, position in client.texts.items():
+            assert texts[text] == 1, text
+            assert journal[position - 1].body["text"] == text
+        assert all(texts[text] == 0 for text in client.gone)
+        assert all(named[name] == 1 for name in client.names)
+        assert all(texts[unknown] + named[unknown] <= 1 for unknown in client.maybe)
+        assert all(retired[item] >= count for item, count in client.retired.items())
+        for id, decision in client.decisions.items():
+            check_decision(*decision, by_decision[id], client.under_way is not None)
+    assert sum(event.kind == events.ERASURE for event in journal) >= sum(client.erased for client in clients)
+
+
+def check_decision(person, items, rewards, utilities, found, under_way):
+    """A decision is there once, and each part of the feedback on it once; more only if more is under way."""
+    made, *feedback = found
+    assert (made.kind, made.user, made.body["items"]) == (events.DECISION, person.name, items)
+    told = Counter(
+        (event.body["item"], name, value)
+        for event in feedback
+        for name, value in [*event.body["rewards"].items(), ("utility", event.body["utility"])]
+        if value is not None
+    )
+    said = {(item, name, value) for item, given in rewards.items() for name, value in given.items()}
+    said |= {(item, "utility", value) for item, value in utilities.items()}
+    assert said == set(told) or (under_way and said < set(told))
+    assert set(told.values()) <= {1}
+    assert {event.kind for event in feedback} <= {events.FEEDBACK}
+
+
+def check_state(url):
+    """What is rebuilt from snapshot and tail is, to the last bit, what all events give from the first on."""
+    with Advisor(store=url, parser="lexicon") as advisor:
+        verified = verify(advisor)
+    assert verified.agrees
+    return verified.events, verified.digest
+
+
+def kill_often(url, forker, folder, kills, seed):
+    """Kill a server in the midst of its work, again and again; look at state and books after each time."""
+    moments = random.Random(f"moments {seed}")
+    server = Server(forker, folder / "log", free_port())
+    clients = [Client(number, seed, [server.port]) for number in range(4)]
+    try:
+        for _ in range(kills):
+            server.start(store=url, **SETTINGS)
+            load(clients, moments.uniform(0.02, 0.5), server.kill)
+            check_state(url)
+            check_books(clients, read_all(url))
+        server.start(store=url, **SETTINGS)
+        load(clients, 0.2)
+        found = read_all(url)
+        check_books(clients, found)
+        assert server.stands(users_of(found)) == check_state(url)
+    finally:
+        server.kill()
+    assert "unexpected" not in server.told(), server.told()
+    return clients, found
+
+
+@pytest.mark.parametrize("journal", STORES, indirect=True)
+def test_a_killed_server_loses_nothing(journal, forker, tmp_path):
+    clients, found = kill_often(journal, forker, tmp_path, kills=3, seed=1)
+    assert sum(len(client.texts) + len(client.decisions) for client in clients) > 20
+    assert {event.kind for event in found} >= {events.QUERY, events.DECISION, events.FEEDBACK, events.ITEM}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("journal", STORES, indirect=True)
+def test_a_server_killed_a_hundred_times_loses_nothing(journal, forker, tmp_path):
+    _, found = kill_often(journal, forker, tmp_path, kills=100, seed=2)
+    assert {event.kind for event in found} >= set(events.PERSONAL) | {events.ERASURE, events.RETIREMENT}
