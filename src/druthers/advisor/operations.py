@@ -120,8 +120,8 @@ class Operations:
                 return self.fold.people.get(user) or self.fold.restore(state)
         return person
 
-    def hear(self, user: str, query: str | Sequence[str], *, key: str | None = None) -> Operation[Heard]:
-        """Take in a query: a text, or names of objectives, most important first; once, if it has a key."""
+    def hear(self, user: str, query: str | Sequence[str], *, decision: str | None = None) -> Operation[Heard]:
+        """Take in a query: a text, or names of objectives, most important first; once for a decision."""
         events.as_id(user, "a user")
         reading = None
         if isinstance(query, str):
@@ -131,8 +131,19 @@ class Operations:
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
+        key = None if decision is None else events.query_key(decision)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
+        if not position:
+            position = yield from self._heard_before(str(decision), user, body)
         return Heard(user, tuple(body["ranking"]), reading, position)
+
+    def _heard_before(self, decision: str, user: str, body: dict[str, Any]) -> Operation[int]:
+        """Return where the query is that was heard for a decision, which was never made or is being made."""
+        event: Event | None = yield Look(lambda: self.store.find(events.query_key(decision)))
+        said = "text" if "text" in body else "ranking"
+        if event is None or event.user != user or event.body.get(said) != body[said]:
+            raise Contradiction(f"a decision's query must stay, but {decision!r} came with another; choose another id")
+        return event.position
 
     def correct(self, user: str, ranking: Sequence[str]) -> Operation[Card]:
         """Take back all that a user said, and hear this instead."""
@@ -169,8 +180,7 @@ class Operations:
                 return (yield from self._again(id, user, offer, size))
         heard = None
         if text is not None:
-            # Who dies between both events and asks again is not heard twice.
-            heard = yield from self.hear(user, text, key=None if id is None else events.query_key(id))
+            heard = yield from self.hear(user, text, decision=id)
         person = yield from self.find(user)
         count = self._check_offer(offer, size)  # an item may have left meanwhile
         decision = self.fold.policy.choose(user, offer, count)
