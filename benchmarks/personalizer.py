@@ -1,4 +1,4 @@
-"""Rewards of one number for items without values: how much is lost until the best one is found, beside UCB1 and Thompson.
+"""Rewards of one number for items without values: what is lost until the best is found, beside UCB1 and Thompson.
 
 python benchmarks/personalizer.py
 """
@@ -25,13 +25,15 @@ SETTINGS = {
 }
 
 
-def ours(rates, chance, settings):
+def ours(rates, seed, settings):
     """Return what is lost by our policy, told as the service tells it."""
+    chance = np.random.default_rng(seed)
     objectives = [Objective(f"objective {k}") for k in range(OBJECTIVES)]
     items = [Item(str(k)) for k in range(len(rates))]
     catalog = Catalog(name="actions", objectives=objectives, items=items)
     with Advisor(catalog, policy=POLICY, parser="lexicon", policy_settings=settings) as advisor:
         policy = advisor.fold.policy
+        policy.reseed(seed)
         lost = 0.0
         for _ in range(ROUNDS):
             arm = policy.choose("everyone").arm
@@ -41,8 +43,9 @@ def ours(rates, chance, settings):
     return lost
 
 
-def theirs(rates, chance, name):
+def theirs(rates, seed, name):
     """Return what is lost by UCB1 or by Thompson sampling with a uniform prior."""
+    chance = np.random.default_rng(seed)
     hits, misses, lost = np.zeros(len(rates)), np.zeros(len(rates)), 0.0
     for t in range(ROUNDS):
         tries = hits + misses
@@ -67,7 +70,7 @@ def main():
     for name, (play, how) in players.items():
         cells = []
         for rates in RATES.values():
-            runs = [play(rates, np.random.default_rng(seed), how) for seed in range(RUNS)]
+            runs = [play(rates, seed, how) for seed in range(RUNS)]
             cells.append(f"{np.mean(runs):.0f} ± {np.std(runs, ddof=1) / RUNS**0.5:.0f}")
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
