@@ -158,6 +158,12 @@ def test_a_database_that_cannot_hold_all_letters_is_refused(postgres):
         PostgresStore(postgres.server.get_uri(database="narrow"))
 
 
+def test_a_user_without_rights_is_told(url, postgres):
+    postgres.ask("CREATE ROLE guest LOGIN")
+    with pytest.raises(StoreFailure, match=r"guest.*: .*; see that its user may use the tables druthers_\*"):
+        PostgresStore(url.replace("postgres:@", "guest:@"))
+
+
 def test_every_commit_reaches_the_disk(url):
     """Whatever the server's default; one that waits for replicas as well is left alone."""
     for given, kept in (("off", "on"), ("on", "on"), ("remote_apply", "remote_apply")):

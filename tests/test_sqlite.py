@@ -90,6 +90,7 @@ def test_a_file_that_may_not_be_written_is_a_failure_and_recovers(powerless):
             path.chmod(of_file)
             folder.chmod(of_folder)
             store._writer.drop()
+            store._reader.drop()
             with pytest.raises(StoreFailure, match="must be readable and writable"):
                 store.append([note(2)])
             folder.chmod(0o700)
