@@ -96,6 +96,11 @@ def test_grades_in_words_and_stars_are_learned(talk, line, place, utility):
     assert talk.card.feedbacks == 1
 
 
+def test_grades_before_anything_was_shown_are_not_heard_as_wishes(talk):
+    assert "say what you want" in talk.say("1 was great")
+    assert "Nothing is known of you yet." in talk.say("card")
+
+
 def test_a_bare_number_is_asked_for_its_grade(talk):
     talk.say("clean")
     assert f"How was {talk.talk.shown.items[1].name}" in talk.say("2")

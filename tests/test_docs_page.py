@@ -125,11 +125,11 @@ def test_curl_lines_are_lines_for_a_shell(document, operations):
         words = shlex.split(line.replace("\\\n", ""))
         (address,) = [word for word in words if word.startswith(HOME)]
         assert "{" not in address
-        shown = words[words.index("-X") + 1] if "-X" in words else "POST" if "-d" in words else "GET"
+        shown = words[words.index("-X") + 1] if "-X" in words else "POST" if "--json" in words else "GET"
         assert shown == method.upper()
-        assert ("Authorization: Bearer $DRUTHERS_KEY" in words) == (operation["x-role"] != "public")
-        if "-d" in words:
-            json.loads(words[words.index("-d") + 1])
+        assert ("Authorization: Bearer $KEY" in words) == (operation["x-role"] != "public")
+        if "--json" in words:
+            json.loads(words[words.index("--json") + 1])
 
 
 @pytest.mark.parametrize(

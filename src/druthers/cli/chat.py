@@ -190,13 +190,15 @@ class Conversation:
 
     def _graded(self, line: str) -> bool:
         """See whether a line tells how an item was, and take that in."""
-        if self.shown is None:
-            return False
         if self.taken is not None and (stars := as_stars(line)) is not None:
             return self._learn(self.taken, stars)
         match = _ABOUT_ITEM.fullmatch(line)
         if match is None:
             return False
+        if self.shown is None:
+            if as_stars(match["rest"]) is not None:
+                self.console.print("Nothing is recommended yet: say what you want.")
+            return as_stars(match["rest"]) is not None
         place, rest = int(match["place"]), match["rest"].strip(" :,;-–=.!")
         if not 1 <= place <= len(self.shown.items):
             self.console.print(f"There are {len(self.shown.items)} items: name one of 1 to {len(self.shown.items)}.")

@@ -190,10 +190,9 @@ def _curl(shapes: Shapes, method: str, path: str, body: Mapping[str, Any] | None
     verb = "" if method in ("get", "post") and (method == "get" or body is not None) else f" -X {method.upper()}"
     parts = [f"curl{verb} {shlex.quote(HOME + path)}"]
     if key:
-        parts.append('-H "Authorization: Bearer $DRUTHERS_KEY"')
+        parts.append('-H "Authorization: Bearer $KEY"')
     if body is not None:
-        parts.append("-H 'Content-Type: application/json'")
-        parts.append(f"-d {shlex.quote(json.dumps(shapes.example(body), ensure_ascii=False))}")
+        parts.append(f"--json {shlex.quote(json.dumps(shapes.example(body), ensure_ascii=False))}")
     return " \\\n  ".join(parts)
 
 

@@ -209,7 +209,10 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "size": (size, 1),
         "offer": (offer | None, None),
         "text": (text | None, None),
-        "id": (Annotated[Id | None, Field(description="Makes repeating the request safe.")], None),
+        "id": (
+            Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])],
+            None,
+        ),
     }
     feedback_parts: dict[str, Any] = {
         "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),

@@ -16,12 +16,13 @@ EXAMPLES: dict[str, Any] = {
     "size": 3,
     "utility": 0.9,
     "user": "ada",
-    "decision": "ID",
-    "item": "ITEM",
+    "decision": "visit-1",
+    "item": "old-mill",
     "name": "The Old Mill",
     "description": "By the river, with a garden.",
     "value": 1,
-    "eventId": "visit-1",
+    "eventId": "rank-1",
+    "actions": [{"id": "old-mill"}, {"id": "new-mill"}],
     "contextFeatures": [{"user": "ada"}, {"text": "cheap and clean"}],
     "features": [],
 }
@@ -121,13 +122,14 @@ class Shapes:
         """Return a value that a schema allows: what must be there, and what is worth showing."""
         found = self.resolve(schema)
         if "properties" in found:
-            shown = [part for part in found["properties"] if part in found.get("required", ()) or part in TELLING]
-            shown += [part for part in list(found["properties"])[: found.get("minProperties", 0)] if part not in shown]
+            parts: Mapping[str, Schema] = found["properties"]
+            must = found.get("required", ())
+            shown = [part for part in parts if part in must or part in TELLING or "examples" in parts[part]]
             if not shown and name in ("values", "rewards"):
-                shown = list(found["properties"])[:1]
-            return {part: self.example(found["properties"][part], part) for part in shown}
-        if name in EXAMPLES:
-            return EXAMPLES[name]
+                shown = list(parts)[:1]
+            return {part: self.example(parts[part], part) for part in shown}
+        if name in EXAMPLES or "examples" in schema:
+            return schema["examples"][0] if "examples" in schema else EXAMPLES[name]
         if found.get("enum"):
             return found["enum"][0]
         if found.get("type") == "array":
