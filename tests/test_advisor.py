@@ -435,6 +435,14 @@ def test_refolding_to_a_position_gives_the_state_of_that_moment(advisor):
     assert refold(advisor, position)[0].digest(["user-1"]) == digest
 
 
+def test_no_item_is_praised_for_what_it_lacks():
+    with Advisor(INNS, parser="lexicon", policy="mo-pqucb") as advisor:  # its weights start around zero
+        advisor.hear("ada", ["price"])
+        assert min(weight.weight for weight in advisor.preference("ada").weights) < 0
+        tent = next(one for one in advisor.recommend("ada", size=3).items if one.item == "tent")
+        assert tent.why.startswith("Better than most in price, which matters to you.")
+
+
 def test_a_journal_becomes_a_log(advisor):
     advisor.hear("ada", ["quiet", "clean"])
     first = advisor.recommend("ada", offer=["mill", "barn"], size=2)

@@ -234,7 +234,8 @@ class Operations:
         for item, place, chance in zip(decision.arms, decision.places, decision.propensities, strict=True):
             figures = decision.reasons[:, place].tolist() if reasons_of is None else reasons_of[place]
             utility, reward_bonus, preference_bonus, score = figures
-            gains = [weight * lead for weight, lead in zip(weights, self._leads(str(item)), strict=True)]
+            # Being bad at what somebody would rather not have is nothing to praise an item for.
+            gains = [max(weight, 0.0) * lead for weight, lead in zip(weights, self._leads(str(item)), strict=True)]
             why = reasons.sentence(
                 self._names_of_objectives, gains, known_user=known, reward_bonus=reward_bonus, utility=utility
             )
