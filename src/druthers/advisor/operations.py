@@ -190,7 +190,8 @@ class Operations:
         decision = self.fold.policy.choose(user, offer, count)
         id = id or secrets.token_hex(12)
         suggestions = self._suggest(decision, person)
-        regret = float(decision.reasons[0].max() - decision.utility)
+        utilities = decision.reasons[0]
+        regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
             "items": [one.item for one in suggestions],
             "offer": None if offer is None else list(offer),
