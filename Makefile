@@ -56,12 +56,14 @@ check: $(READY) ## lint, check the format, the types, the import contracts and t
 	@! grep -rnEI $(SKIPPED) '$(ADDRESSES)' .
 	@! grep -nE -v '^(#.*|[A-Za-z0-9._-]+==[A-Za-z0-9._!+-]+)$$' constraints.txt
 
-bench: $(READY) ## measure single steps and simulated rounds beside plain C, memory, the building of data, and reading
+bench: $(READY) ## measure single steps and simulated rounds beside plain C, memory, data, reading, journals and the guard
 	$(BIN)/python benchmarks/steps.py
 	$(BIN)/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/rounds.py --memory
 	$(BIN)/python benchmarks/reviews.py
 	$(BIN)/python benchmarks/language.py
+	$(BIN)/python benchmarks/stores.py
+	$(BIN)/python benchmarks/guard.py
 
 docs: $(READY) ## build the documentation into site/
 	@rm -rf site

@@ -282,9 +282,7 @@ def history(users: int, count: int) -> Iterator[list[Event]]:
         elif turn % 2:
             body = {"items": [item], "offer": None, "size": 1, "why": [["", 0.0, 0.0, 0.0, 0.0, 1.0, ""]]}
             about = f"d-{number}"
-            batch.append(
-                events.make(events.DECISION, body, user=user, about=about, key=events.decision_key(about))
-            )
+            batch.append(events.make(events.DECISION, body, user=user, about=about, key=events.decision_key(about)))
         else:
             felt = {"item": item, "rewards": {name: chance.uniform(1, 5) for name in names}, "utility": chance.random()}
             key = events.feedback_key(decision, item, 0)

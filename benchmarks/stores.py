@@ -9,6 +9,7 @@ medians are shown, and only ratios within a run mean anything. `--preload N` fir
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -60,6 +61,7 @@ class PlainFile:
     """The yardstick: lines of JSON, flushed to the disk after each batch."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.file = path.open("wb", buffering=0)
 
     def append(self, events: Sequence[Event]) -> None:
@@ -69,7 +71,7 @@ class PlainFile:
 
     def read(self) -> int:
         """Return how many lines are JSON."""
-        with open(self.file.name, "rb") as file:
+        with self.path.open("rb") as file:
             return sum(bool(json.loads(line)) for line in file)
 
 
@@ -118,6 +120,7 @@ def main() -> None:
     parser.add_argument("--preload", type=int, default=0)
     parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder by default")
     options = parser.parse_args()
+    gc.disable()  # as timeit does: what an import leaves behind has nothing to do with a store
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
         folder.chmod(0o755)
@@ -142,7 +145,14 @@ def main() -> None:
             reading["plain file"].append(read_rate(plain.read))
             for name, store in stores.items():
                 reading[name].append(read_rate(lambda store=store: read_all(store)))
-        show(f"read, of {stores['memory'].last()}, in pages of 1000", reading)
+        count = stores["memory"].last()
+        show(f"read, of {count}, in pages of 1000", reading)
+        stores["sqlite"].compact()
+        [(pages,)] = stores["postgresql"]._ask("SELECT pg_total_relation_size('druthers_events')")
+        sizes = {"plain file": plain.path, "sqlite": folder / "journal.db"}
+        print("bytes an event, with its indexes:")
+        for name, size in (*((name, path.stat().st_size) for name, path in sizes.items()), ("postgresql", pages)):
+            print(f"  {name:12s} {size / count:9.0f}")
 
 
 def show(what: str, found: dict[str, list[float]]) -> None:

@@ -1,10 +1,11 @@
 """Append to journals until killed: for each line of the input a process of its own, which notes what was acknowledged.
 
-Processes are forked here because importing the package takes longer than most of them live.
+Processes are forked here because importing the package, and the driver, takes longer than most of them live.
 """
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import os
@@ -33,6 +34,7 @@ def write(url: str, name: str, notes: str) -> None:
 
 
 if __name__ == "__main__":
+    importlib.import_module("druthers.stores.waiting")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         child = os.fork()

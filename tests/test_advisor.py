@@ -284,6 +284,48 @@ def test_erasing_reaches_an_advisor_that_still_remembers():
     assert_agrees(two)
 
 
+def test_a_decision_of_an_erased_person_is_unknown_to_all():
+    store = open_store("memory:")
+    one, two = Advisor(INNS, store=store, parser="lexicon"), Advisor(INNS, store=store, parser="lexicon")
+    made = one.recommend("ada")
+    one.feedback(made.id, rewards={"clean": 3})
+    two.forget("ada")
+    one.catch_up()
+    with pytest.raises(UnknownDecision):
+        one.feedback(made.id, utility=0.5)
+
+
+def test_a_state_read_before_somebody_left_is_not_taken_for_what_is_known_now(advisor):
+    """The look-up of one request lasts while others change, save and evict the user."""
+    advisor.hear("ada", ["quiet"])
+    advisor.shrink(0)
+    operation = advisor.operations.find("ada")
+    stale = next(operation).question()
+    advisor.hear("ada", ["clean"])
+    advisor.shrink(0)
+    again = operation.send(stale)
+    with pytest.raises(StopIteration) as end:
+        operation.send(again.question())
+    assert end.value.value.queries == 2
+    assert_agrees(advisor)
+
+
+def test_a_text_that_comes_with_a_decision_is_heard_once(advisor, monkeypatch):
+    append = advisor.store.append
+
+    def fail(given):
+        if given[0].kind == events.DECISION:
+            raise StoreFailure("gone")
+        return append(given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(advisor.store, "append", fail)
+        with pytest.raises(StoreFailure):
+            advisor.recommend("ada", text="quiet", id="visit-1")
+    advisor.recommend("ada", text="quiet", id="visit-1")
+    assert advisor.preference("ada").queries == 1
+
+
 def test_a_correction_takes_words_back_and_keeps_what_was_felt(advisor):
     for _ in range(5):
         advisor.hear("ada", ["price", "quiet"])
@@ -391,6 +433,14 @@ def test_refolding_to_a_position_gives_the_state_of_that_moment(advisor):
     position, digest = advisor.fold.position, advisor.fold.digest(["user-1"])
     busy(advisor, rounds=1)
     assert refold(advisor, position)[0].digest(["user-1"]) == digest
+
+
+def test_no_item_is_praised_for_what_it_lacks():
+    with Advisor(INNS, parser="lexicon", policy="mo-pqucb") as advisor:  # its weights start around zero
+        advisor.hear("ada", ["price"])
+        assert min(weight.weight for weight in advisor.preference("ada").weights) < 0
+        tent = next(one for one in advisor.recommend("ada", size=3).items if one.item == "tent")
+        assert tent.why.startswith("Better than most in price, which matters to you.")
 
 
 def test_a_journal_becomes_a_log(advisor):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from servers import RUBBISH, good
 
-from druthers.errors import InvalidExperiment, InvalidSetting
+from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments import Experiment, Simulators, converse, default_objectives, load_experiment
 from druthers.experiments.conversing import messages_of
 from druthers.experiments.running import fresh_policy
@@ -268,6 +268,10 @@ def test_objectives_need_names(tiny, tmp_path):
     assert [objective.name for objective in named] == ["calm", "cost"]
     with pytest.raises(InvalidSetting, match="a model must write or read"):
         Simulators(named, model={"model": "m"})
+    with pytest.raises(InvalidSetting, match="but got no model; give --model"):
+        Simulators(named, parser="llm")
+    with pytest.raises(UnknownName, match=r"unknown writer 'templates'; .*did you mean 'template'"):
+        Simulators(named, writer="templates")
     with pytest.raises(InvalidSetting, match="at least one text"):
         converse(tiny, tmp_path / "out", OFFLINE, batch=0)
 

@@ -65,13 +65,45 @@ def test_the_unit_has_the_largest_evidence(seed):
     y = true * (x @ preference + 0.3 * rng.normal(size=n))
     both = np.column_stack([x, y])
     variance = utility_variance(x, y, anchor.estimate)
-    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, 0.0)
+    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, 1.0, 0.0)
     units = 1.5 ** np.arange(-12.0, 13.0)
     values = [log_evidence(x, y, anchor.estimate, anchor.information, unit=unit, ridge=0.5) for unit in units]
     plain = log_evidence(x, y, anchor.estimate, anchor.information, unit=1.0, ridge=0.5)
     clearly = 2.0 * (max(values) - plain) > UNIT_GATE
     assert found == pytest.approx(units[int(np.argmax(values))] if clearly else 1.0)
     assert 0.5 < found / true < 2.0 or found == 1.0
+
+
+@pytest.mark.parametrize("usual", [0.2, 1.0, 7.0])
+def test_the_usual_unit_stays_until_another_is_clearly_better(usual):
+    """In other units of utility all is the same but for the unit."""
+    rng = np.random.default_rng(4)
+    preference = rng.uniform(0, 4, 4)
+    anchor = Likelihood(ridge=0.5, n_objectives=4)
+    for _ in range(60):
+        anchor.hear(np.argsort(-(preference + rng.gumbel(size=4))))
+    x = rng.uniform(0, 1, (20, 4))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    for true in (1.0, 0.05):
+        y = usual * true * (x @ preference + 0.1 * rng.normal(size=20))
+        both = np.column_stack([x, y])
+        variance = utility_variance(x, y, anchor.estimate)
+        found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, usual, 0.0)
+        assert found == usual if true == 1.0 else 0.5 < found / (usual * true) < 2.0
+
+
+def test_a_level_says_what_weights_add_up_to_before_anything_is_felt():
+    policy = FisherPQUCB(n_objectives=5, level=1.0, unit=0.2)
+    policy.hear("ada", (2, 0))
+    for user in ("ada", "stranger"):
+        assert policy.preference(user).weights.sum() == pytest.approx(1.0, abs=1e-3)
+    assert np.argmax(policy.preference("ada").weights) == 2
+    assert policy.preference("ada").weights.min() > 0.0
+    assert policy.sources("ada")[1].max() == 0.0
+    policy.add_arms("a")
+    for _ in range(200):
+        policy.learn("ada", "a", np.eye(5)[_ % 5], 0.6)
+    assert policy.preference("ada").weights.sum() == pytest.approx(3.0, abs=0.1)
 
 
 def lived(rounds=400, seed=3, **params):

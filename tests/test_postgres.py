@@ -152,6 +152,18 @@ def test_a_server_that_says_nothing_is_a_failure():
         assert time.monotonic() - start < 5
 
 
+def test_a_database_that_cannot_hold_all_letters_is_refused(postgres):
+    postgres.ask("CREATE DATABASE narrow ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    with pytest.raises(StoreFailure, match=r"must be in a database in UTF8, but .* is in LATIN1; make another"):
+        PostgresStore(postgres.server.get_uri(database="narrow"))
+
+
+def test_a_user_without_rights_is_told(url, postgres):
+    postgres.ask("CREATE ROLE guest LOGIN")
+    with pytest.raises(StoreFailure, match=r"guest.*: .*; see that its user may use the tables druthers_\*"):
+        PostgresStore(url.replace("postgres:@", "guest:@"))
+
+
 def test_every_commit_reaches_the_disk(url):
     """Whatever the server's default; one that waits for replicas as well is left alone."""
     for given, kept in (("off", "on"), ("on", "on"), ("remote_apply", "remote_apply")):

@@ -3,9 +3,11 @@
 import contextlib
 import http.client
 import json
+import shlex
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -89,6 +91,19 @@ def test_a_conversation(call):
     call("GET", "/v1/users/ada", expect=404)
     call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.8}, expect=404)
     assert "ada" not in json.dumps(call("GET", "/v1/events?limit=1000"))
+
+
+def test_the_lines_of_the_readme_work_as_they_stand(tmp_path):
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    lines = [shlex.split(line) for line in text.splitlines() if line.startswith("curl localhost:8000/")]
+    assert len(lines) == 3
+    with served(store=f"sqlite:{tmp_path / 'journal.db'}") as call:
+        for _, address, *more in lines:
+            assert more[:1] in ([], ["--json"])
+            body = json.loads(more[1]) if more else None
+            answer = call("POST" if more else "GET", address.removeprefix("localhost:8000"), body)
+    assert answer["user"] == "ada"
+    assert (answer["queries"], answer["feedbacks"]) == (1, 1)
 
 
 def test_one_request_hears_and_decides(call):

@@ -111,7 +111,16 @@ def test_unknown_fields_are_told_by_name(client, path):
 def test_bodies_that_are_no_json(client, path):
     chance = random.Random(3)
     whole = json.dumps(BODIES[path]).encode()
-    broken = [b"", b"{", b"\xff\xfe", b"\x00", whole[:-1], whole + b"}", b"\xef\xbb\xbf" + whole, whole.replace(b'"', b"'")]
+    broken = [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"\x00",
+        whole[:-1],
+        whole + b"}",
+        b"\xef\xbb\xbf" + whole,
+        whole.replace(b'"', b"'"),
+    ]
     broken += [b"[" * 100_00, b'{"a":' * 10_000, b"a=1&b=2", b"<xml/>", whole.decode().encode("utf-16")]
     for _ in range(40):
         mangled = bytearray(whole)

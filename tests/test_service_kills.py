@@ -6,8 +6,8 @@ import random
 from collections import Counter
 
 import pytest
-from service_processes import Server, free_port
 from service_clients import Client, load
+from service_processes import Server, free_port
 
 from druthers.advisor import Advisor, events, verify
 from druthers.stores import open_store

@@ -8,6 +8,8 @@ import resource
 import shutil
 import sqlite3
 import tempfile
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,7 @@ def test_a_file_that_may_not_be_written_is_a_failure_and_recovers(powerless):
             path.chmod(of_file)
             folder.chmod(of_folder)
             store._writer.drop()
+            store._reader.drop()
             with pytest.raises(StoreFailure, match="must be readable and writable"):
                 store.append([note(2)])
             folder.chmod(0o700)
@@ -191,6 +194,28 @@ def test_the_erased_are_not_in_the_bytes(path):
         store.erase("zebra", Event("erasure", {}, 1.0), lambda event: event._replace(user=None, body={}, key=None))
         assert b"zebra" not in bytes_of_all()
         assert b"aardvark" not in bytes_of_all()
+
+
+def test_a_backup_is_a_beginning_while_others_write(path, tmp_path):
+    """By SQLite's own means, as its command .backup does it."""
+    with SQLiteStore(path) as store:
+        store.append([note(0)])
+        over = threading.Event()
+
+        def write():
+            while not over.is_set():
+                store.append([note(store.last())])
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(tmp_path / "copy.db")) as target:
+            source.backup(target)
+        over.set()
+        writer.join()
+        with SQLiteStore(tmp_path / "copy.db") as copy:
+            assert 0 < copy.last() <= store.last()
+            assert copy.read() == store.read(limit=copy.last())
+            assert copy.append([note(1)]) == [copy.last()]
 
 
 def test_compacting_gives_space_back(path):

@@ -220,7 +220,7 @@ def test_a_migration_that_fails_changes_nothing(name, urls):
 @pytest.mark.parametrize("name", LASTING)
 def test_a_journal_is_not_made_where_it_was_asked_not_to(name, urls):
     url = urls(name)
-    with pytest.raises(StoreFailure):
+    with pytest.raises(StoreFailure, match="must be there to be opened, but there is no"):
         open_store(url, create=False)
     open_store(url).close()
     open_store(url, create=False).close()

@@ -44,8 +44,8 @@ class Advisor:
         The name of a policy. Another one than before starts over from the journal.
     parser
         The name of a parser, or one that is made.
-    policy_settings
-        Settings of the policy.
+    policy_settings, parser_settings
+        Settings of the policy and of the parser.
 
     Examples
     --------
@@ -67,13 +67,15 @@ class Advisor:
         policy: str = POLICY,
         parser: Parser | str = "default",
         policy_settings: Mapping[str, Any] | None = None,
+        parser_settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.store = open_store(store) if isinstance(store, str) else store
         given = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
         known = open_journal(self.store, given)
         self.fold = start_fold(self.store, known, policy, policy_settings)
-        reader = make_parser(parser, objectives=known.objectives) if isinstance(parser, str) else parser
-        self.operations = Operations(self.fold, self.store, reader)
+        if isinstance(parser, str):
+            parser = make_parser(parser, objectives=known.objectives, **(parser_settings or {}))
+        self.operations = Operations(self.fold, self.store, parser)
         self._lock = threading.RLock()
         self.catch_up()
 
@@ -187,7 +189,9 @@ class Advisor:
                 self.fold.evict(user)
 
     def warm_up(self) -> None:
-        """Have all machine code ready that requests need: compiled at the first start on a machine, else loaded."""
+        """Have all that requests need ready: machine code, compiled at the first start on a machine, and words."""
+        if self.operations.parser.name != "llm":
+            self.operations.parser.read("something nice")
         scratch = type(self.fold.policy)(**self.fold.policy.params)
         scratch.add_arms(["a", "b"])
         scratch.hear("a", range(scratch.n_objectives))

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from druthers.advisor import Advisor, Card, Recommendation
 from druthers.catalogs import CATALOGS
-from druthers.cli.language import show_reading
+from druthers.cli.language import highlighted, ranked
 from druthers.errors import DruthersError, UnknownUser
 from druthers.language import PARSERS
 
@@ -22,7 +22,7 @@ app = typer.Typer()
 
 SIZE = 3
 STARS = 5
-BAR = 20
+BAR = 12
 GREETING = "Say what you want, in your own words; help tells what else you can say."
 HELP = (
     ("cheap and clean, quiet at night", "say what matters to you, and get three items"),
@@ -58,7 +58,9 @@ def chat(
     ] = "memory:",
     catalog: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help=f"What to recommend: {', '.join(f'`{name}`' for name in CATALOGS)}, or a file."),
+        typer.Option(
+            metavar="NAME|FILE", help=f"What to recommend: {', '.join(f'`{name}`' for name in CATALOGS)}, or a file."
+        ),
     ] = None,
     user: Annotated[str, typer.Option(metavar="ID", help="Who is talking.")] = "me",
     parser: Annotated[str, typer.Option(metavar="NAME", help=f"How to read: {', '.join(PARSERS)}.")] = "default",
@@ -130,7 +132,8 @@ class Conversation:
 
     def take(self, line: str) -> bool:
         """Answer a line; returns False if it says good-bye."""
-        words = line.strip().rstrip(".!").lower()
+        line = line.strip()
+        words = line.rstrip(".!").lower()
         if words in ("quit", "exit", "bye", "q"):
             return False
         commands = {"help": self._help, "?": self._help, "card": self._card, "forget": self._forget}
@@ -141,7 +144,7 @@ class Conversation:
             if words in commands:
                 commands[words]()
             elif not self._graded(line):
-                self._hear(line.strip())
+                self._hear(line)
         except DruthersError as error:
             self.console.print(Text(str(error), style="red"), soft_wrap=True)
         return True
@@ -155,13 +158,19 @@ class Conversation:
             self._recommend()
             return
         heard = self.advisor.hear(self.user, text)
-        assert heard.reading is not None
-        show_reading(self.console, heard.reading)
-        self.asked = heard.reading.question
-        if heard.ranking:
+        reading = heard.reading
+        assert reading is not None
+        if self.console.color_system is not None:
+            self.console.print(highlighted(reading), end="\n\n", soft_wrap=True)
+        if reading.ranking or reading.dismissed:
+            self.console.print(ranked(reading))
+        if reading.ranking:
             self._recommend()
-        elif not self.asked:
-            self.console.print(Text(f"You can speak of {', '.join(self.advisor.objectives)}."))
+        else:
+            self.console.print("I found no wish in this.")
+        self.asked = reading.question
+        if self.asked:
+            self.console.print(Text(f"\n{self.asked}", style="italic"))
 
     def _recommend(self) -> None:
         self.shown = self.advisor.recommend(self.user, size=SIZE)
@@ -181,13 +190,15 @@ class Conversation:
 
     def _graded(self, line: str) -> bool:
         """See whether a line tells how an item was, and take that in."""
-        if self.shown is None:
-            return False
         if self.taken is not None and (stars := as_stars(line)) is not None:
             return self._learn(self.taken, stars)
         match = _ABOUT_ITEM.fullmatch(line)
         if match is None:
             return False
+        if self.shown is None:
+            if as_stars(match["rest"]) is not None:
+                self.console.print("Nothing is recommended yet: say what you want.")
+            return as_stars(match["rest"]) is not None
         place, rest = int(match["place"]), match["rest"].strip(" :,;-–=.!")
         if not 1 <= place <= len(self.shown.items):
             self.console.print(f"There are {len(self.shown.items)} items: name one of 1 to {len(self.shown.items)}.")

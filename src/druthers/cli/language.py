@@ -86,7 +86,7 @@ def read(
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
     else:
-        show_reading(Console(), reading)
+        _show(Console(), reading)
 
 
 def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]:
@@ -97,28 +97,38 @@ def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]
     return tuple(Objective(name.strip()) for name in listed.split(",") if name.strip())
 
 
-def show_reading(console: Console, reading: Reading) -> None:
+def _show(console: Console, reading: Reading) -> None:
     """Print the text with its evidence in color, then the ranking and why."""
-    shown = Text(reading.text)
-    for piece in reading.evidence:
-        color = _COLORS[piece.objective % len(_COLORS)]
-        shown.stylize(f"{color} strike" if piece.role == "dismissed" else f"bold {color}", piece.start, piece.end)
-    console.print(shown, end="\n\n", soft_wrap=True)
+    console.print(highlighted(reading), end="\n\n", soft_wrap=True)
     if reading.ranking or reading.dismissed:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for column in ("", "objective", "because", "sure"):
-            table.add_column(column, justify="right" if column == "sure" else "left")
-        for place, (objective, sure) in enumerate(zip(reading.ranking, reading.confidences, strict=True), 1):
-            table.add_row(str(place), *_row(reading, objective, "bold "), f"{sure:.0%}")
-        for objective in reading.dismissed:
-            table.add_row("–", *_row(reading, objective, "strike "), "")
-        console.print(table)
+        console.print(ranked(reading))
     else:
         console.print("no wish found", style="dim")
     if reading.question:
         console.print(f"\nask back: {escape(reading.question)}", style="italic")
     for note in (*reading.notes, *(f"not understood: {piece[:200]}" for piece in reading.leftover)):
         console.print(escape(note), style="dim")
+
+
+def highlighted(reading: Reading) -> Text:
+    """Return the text with its evidence in color, what is dismissed struck out."""
+    shown = Text(reading.text)
+    for piece in reading.evidence:
+        color = _COLORS[piece.objective % len(_COLORS)]
+        shown.stylize(f"{color} strike" if piece.role == "dismissed" else f"bold {color}", piece.start, piece.end)
+    return shown
+
+
+def ranked(reading: Reading) -> Table:
+    """Return what is wanted, most important first, and what is not, each with its evidence."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("", "objective", "because", "sure"):
+        table.add_column(column, justify="right" if column == "sure" else "left")
+    for place, (objective, sure) in enumerate(zip(reading.ranking, reading.confidences, strict=True), 1):
+        table.add_row(str(place), *_row(reading, objective, "bold "), f"{sure:.0%}")
+    for objective in reading.dismissed:
+        table.add_row("–", *_row(reading, objective, "strike "), "")
+    return table
 
 
 def _row(reading: Reading, objective: int, style: str) -> tuple[Text, Text]:

@@ -13,9 +13,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from druthers.errors import InvalidExperiment, InvalidSetting
+from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments.plan import Experiment
-from druthers.language import Parser, Writer, item_of, load_domain, make_parser, make_writer
+from druthers.language import PARSERS, WRITERS, Parser, Writer, item_of, load_domain, make_parser, make_writer
 from druthers.types import Objective
 
 # The domains in which the objectives of known data have their names, in the order of the data.
@@ -51,6 +51,11 @@ class Simulators:
     model: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for kind, name, known in (("writer", self.writer, WRITERS), ("parser", self.parser, PARSERS)):
+            if name not in known:
+                raise UnknownName.of(kind, name, known)
+            if name == "llm" and "model" not in self.model:
+                raise InvalidSetting(f"a {kind} that is a language model must be named, but got no model; give --model")
         if self.model and "llm" not in (self.writer, self.parser):
             raise InvalidSetting(f"a model must write or read, but {self.writer!r} writes and {self.parser!r} reads")
 

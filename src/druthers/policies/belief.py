@@ -141,9 +141,10 @@ def fit_unit(
     information: Floats,
     ridge: float,
     pull: float,
+    usual: float,
     handicap: float,
 ) -> float:
-    """Return the unit of utilities with the largest evidence, or 1 where that is not clearly more likely.
+    """Return the unit of utilities with the largest evidence, or the usual one where that is not clearly more likely.
 
     `handicap` is by how much twice the log-evidence is higher already for another reason than the unit.
     """
@@ -157,11 +158,11 @@ def fit_unit(
         first, last = (0, 2 * UNIT_STEPS) if stride == 3 else (max(best - 2, 0), min(best + 2, 2 * UNIT_STEPS))
         for step in range(first, last + 1, stride):
             if values[step] == np.inf:
-                unit = UNIT_STEP ** (step - UNIT_STEPS)
+                unit = usual * UNIT_STEP ** (step - UNIT_STEPS)
                 believe(products, variance, anchor, information, unit, ridge, pull, estimate, root)
                 values[step] = surprise(root, estimate) + 2.0 * (size - 1) * np.log(unit)
         for step in range(2 * UNIT_STEPS + 1):
             if values[step] < values[best]:
                 best = step
     clearly = values[best] < values[UNIT_STEPS] - UNIT_GATE - handicap
-    return float(UNIT_STEP ** (best - UNIT_STEPS)) if clearly else 1.0
+    return float(usual * UNIT_STEP ** (best - UNIT_STEPS)) if clearly else usual

@@ -430,7 +430,7 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
         variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
         information = users.anchor.information[user]
         ridge, pull = state.settings.ridge, state.settings.pull
-        users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, 0.0)
+        users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, users.unit[0], 0.0)
 
 
 implements(score_policy, DeafState)(_score)

@@ -286,13 +286,14 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
     variance = utility_variance(products, users.root[user], users.feedbacks[user], voices[0])
     ridge, pull = settings.ridge, settings.pull
     trust, taken, tempered, pulled = users.trust[user], users.open[user], users.tempered[user], users.pulled[user]
-    unit = 1.0 if refit else users.unit[user]
+    usual = users.unit[0]
+    unit = usual if refit else users.unit[user]
     divisor, gain = weigh_voices(
         products, variance, voices, informations, odds, unit, ridge, pull, trust, taken, tempered, pulled
     )
     if refit:  # of the unit: another must explain more than a change of trust does
-        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, gain)
-        if users.unit[user] != 1.0:
+        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, usual, gain)
+        if users.unit[user] != usual:
             divisor, gain = weigh_voices(
                 products,
                 variance,

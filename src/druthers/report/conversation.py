@@ -13,7 +13,7 @@ from druthers.experiments import Conversation, Results, Row, mean_and_error
 from druthers.experiments.results import replaced
 from druthers.report.figures import EXTRAS, SETTINGS
 from druthers.report.layout import groups_of, varied_keys
-from druthers.report.sheets import Sheet, compact, line_look, name_axes, name_panel
+from druthers.report.sheets import Sheet, compact, line_look, name_axes, name_panel, share_limits
 from druthers.report.styles import Style, styles_of
 
 # The same line without words in between.
@@ -50,20 +50,26 @@ def draw_conversation(
 
 
 def _draw(conversation: Conversation, styles: dict[str, Style], new_figure: Any) -> Any:
-    keys = varied_keys(conversation.results)
-    sheet = Sheet(new_figure, 1 + len(keys), 1 + len(keys), panel=(2.1, 2.4), legend=styles, gap=(0.55, 0.5))
-    calm = [row for row in conversation.results.rows if not any(row.varied.values())] or conversation.results.rows
+    rows, keys = conversation.results.rows, varied_keys(conversation.results)
+    sheet = Sheet(new_figure, 1 + len(keys), 1 + len(keys), panel=(2.1, 2.5), legend=styles, top=0.55, gap=(0.72, 0.5))
+    calm = [row for row in rows if not any(row.varied.values())] or rows
     _draw_curves(sheet.axes[0], conversation, calm, styles)
     name_panel(sheet.axes[0], "Nothing corrupted or vague" if keys else "")
     name_axes(sheet.axes[:1], sheet.axes[:1], "Round", "Cumulative regret")
     for axes, key in zip(sheet.axes[1:], keys, strict=True):
-        rows = [
-            row for row in conversation.results.rows if not any(row.varied[other] for other in keys if other != key)
-        ]
-        _draw_varied(axes, conversation, [row for row in rows if row.group in conversation.listeners], key, styles)
-        name_panel(axes, f"By {key}")
+        mine = [row for row in rows if not any(row.varied.get(other) for other in keys if other != key)]
+        _draw_varied(axes, conversation, [row for row in mine if row.group in conversation.listeners], key, styles)
+        name_panel(axes, f"By {key}, policies that listen")
         name_axes([axes], [], key.capitalize(), "")
+    share_limits(sheet.axes[1:], sheet.axes[1:])
+    for axes in sheet.axes[1:]:
+        low, high = axes.get_ylim()
+        axes.set_yticks(
+            [step * 10.0**power for power in range(-2, 9) for step in (1, 2, 5) if low <= step * 10.0**power <= high]
+        )
     name_axes([], sheet.axes[1:2], "", "Final regret")
+    note = "Lines with marks: policies hear what was read from words. Thin dashes: they hear the rankings themselves."
+    sheet.write(sheet.boxes[0][0], sheet.height - 0.14, note, color="#444444")
     return sheet.figure
 
 
@@ -74,7 +80,7 @@ def _draw_curves(axes: Any, conversation: Conversation, rows: Sequence[Row], sty
             rounds, mean = _curve(conversation.direct, row.label)
             axes.plot(rounds, mean, zorder=2, **{**look, **DIRECT})
         rounds, mean = _curve(conversation.results, row.label)
-        axes.plot(rounds, mean, zorder=3, **{**look, "marker": ""})
+        axes.plot(rounds, mean, zorder=3, **line_look(styles[row.group], [len(rounds) // 3, 2 * len(rounds) // 3]))
     axes.set(xlim=(0, None), ylim=(0, None))
     _look(axes)
     axes.xaxis.set_major_formatter(compact)

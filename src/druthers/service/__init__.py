@@ -1,6 +1,7 @@
 """The service: everything around its routes, and how it is put together.
 
     settings   what the service is told: a file, the environment, the command line
+    laws       what settings must be
     logs       one JSON object a line, without secrets
     metrics    what Prometheus is told
     problems   errors as problem+json
@@ -33,6 +34,8 @@ The server is started without its own log of requests, which would hold the ids 
     uvicorn.run(app, host=settings.host, port=settings.port, log_config=log_config(settings.log_level),
                 access_log=False, server_header=False, ws="none", loop="uvloop", http="httptools")
 
-With more than one worker this stands inside `with shared_metrics():`, and the lifespan of each ends with
-`metrics.leave()`. Where keys are off, a test's client must call the service as localhost (`http://localhost`).
+With more than one worker, uvicorn wants the name of a factory instead of the application, the call stands inside
+`with shared_metrics():`, and the lifespan of each worker ends with `druthers.service.metrics.leave()`.
+
+Where keys are off, a test's client must call the service as localhost (`http://localhost`).
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import logging.config
 import os
@@ -41,6 +42,7 @@ def make_app(settings: Settings) -> FastAPI:
         policy=settings.policy,
         parser=settings.parser,
         policy_settings={"exploration": settings.exploration, **settings.policy_settings},
+        parser_settings=settings.parser_settings,
     )
     _log.info("preparing: the first start on a machine takes a minute")
     advisor.warm_up()
@@ -50,9 +52,12 @@ def make_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await desk.start()
+        gc.collect()
+        gc.freeze()  # what is there now stays: without this, every full collection looks through all of it
         _log.info("ready at position %d with %d items", desk.fold.position, len(desk.fold.items))
         yield
         await desk.stop()
+        gc.unfreeze()
         leave()
 
     app = FastAPI(

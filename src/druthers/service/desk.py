@@ -172,9 +172,13 @@ class Desk:
             try:
                 async with self._order:
                     before = self.fold.position
-                    await self._catch_up()
-                    position = self.fold.position
-                    self.metrics.followed(events=position - before, position=position, last=position)
+                    last = await self._in_thread(self._writer, self.store.last)
+                    self.metrics.followed(events=0, position=before, last=last)
+                    self.unreadable = False
+                    if last > before:
+                        await self._catch_up(last)
+                        position = self.fold.position
+                        self.metrics.followed(events=position - before, position=position, last=position)
             except Exception as problem:
                 self._complain("read", problem, told=self.unreadable)
                 self.unreadable = True

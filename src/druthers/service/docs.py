@@ -44,10 +44,8 @@ def tag(name: str, *inside: str | Iterable[str] | None, **marks: str | None) -> 
     >>> tag("p", "1 < 2, ", tag("b", "no?"), class_="a&b")
     '<p class="a&amp;b">1 &lt; 2, <b>no?</b></p>'
     """
-    parts: list[str] = []
-    for part in inside:
-        for text in () if part is None else (part,) if isinstance(part, str) else part:
-            parts.append(text if isinstance(text, Markup) else html.escape(text))
+    texts = (text for part in inside for text in ((part,) if isinstance(part, str) else part or ()))
+    parts = [text if isinstance(text, Markup) else html.escape(text) for text in texts]
     attributes = "".join(
         f' {mark.rstrip("_").replace("_", "-")}="{html.escape(value)}"' for mark, value in marks.items() if value
     )
@@ -96,7 +94,7 @@ def _menu(groups: Mapping[str, list[tuple[str, str, Mapping[str, Any]]]]) -> Mar
         for group, operations in groups.items()
     ]
     end = tag("li", tag("a", "Problems", href="#problems", class_="group"))
-    return tag("nav", tag("details", tag("summary", "Contents"), tag("ul", parts, end), open="open"))
+    return tag("nav", tag("ul", parts, end))
 
 
 def _intro(info: Mapping[str, Any], keys: bool) -> Markup:
@@ -110,7 +108,14 @@ def _intro(info: Mapping[str, Any], keys: bool) -> Markup:
         "header",
         tag("h1", info["title"], " ", tag("small", info["version"])),
         tag("p", f"{info.get('summary', '')}. ", info.get("description", ""), class_="lead"),
-        tag("p", shown, " Bodies are JSON. Tools read the same from ", tag("a", "openapi.json", href="openapi.json"), "."),
+        tag(
+            "p",
+            shown,
+            " Bodies are JSON. An id is made of letters, figures and ._:@+~=-, up to 200 of them."
+            " Tools read all this from ",
+            tag("a", "openapi.json", href="openapi.json"),
+            ".",
+        ),
         tag("table", roles, class_="roles") if keys else None,
     )
 
@@ -147,8 +152,8 @@ def _answer(shapes: Shapes, status: str, answer: Mapping[str, Any]) -> Markup:
     content = answer.get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
     rows = list(shapes.rows(schema))
-    kind = "" if not content else next(iter(content)) if not schema else shapes.words(schema)
-    title = [tag("b", status), f" {HTTPStatus(int(status)).phrase}", f", {kind}" if kind else ""]
+    about = shapes.resolve(schema).get("description") or (shapes.words(schema) if schema else "")
+    title = [tag("b", status), f" {HTTPStatus(int(status)).phrase}", f": {about}" if about else ""]
     return tag("details", tag("summary", title), _table(rows)) if rows else tag("p", title, class_="answer")
 
 
@@ -185,15 +190,14 @@ def _curl(shapes: Shapes, method: str, path: str, body: Mapping[str, Any] | None
     verb = "" if method in ("get", "post") and (method == "get" or body is not None) else f" -X {method.upper()}"
     parts = [f"curl{verb} {shlex.quote(HOME + path)}"]
     if key:
-        parts.append('-H "Authorization: Bearer $DRUTHERS_KEY"')
+        parts.append('-H "Authorization: Bearer $KEY"')
     if body is not None:
-        parts.append("-H 'Content-Type: application/json'")
-        parts.append(f"-d {shlex.quote(json.dumps(shapes.example(body), ensure_ascii=False))}")
+        parts.append(f"--json {shlex.quote(json.dumps(shapes.example(body), ensure_ascii=False))}")
     return " \\\n  ".join(parts)
 
 
 def _statuses(statuses: Iterable[str]) -> str:
-    return ", ".join(f"{status} {HTTPStatus(int(status)).phrase}" for status in statuses)
+    return ", ".join(f"{status} {HTTPStatus(int(status)).phrase}" for status in sorted(statuses))
 
 
 def _about(parameter: Mapping[str, Any]) -> str:

@@ -6,14 +6,15 @@ import json
 import logging
 import os
 import re
-from functools import lru_cache
+from collections.abc import Callable
 from time import perf_counter
+from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from druthers.service.auth import ANYBODY, Caller, Gate, Headers
-from druthers.service.logs import NAME, RequestRecord
-from druthers.service.metrics import Metrics
+from druthers.service.logs import NAME, log_request
+from druthers.service.metrics import METHODS, Metrics
 from druthers.service.problems import VISIT, Problem, problem_response
 
 NOWHERE = "none"  # the route of a request that no route matches
@@ -32,7 +33,6 @@ _UNLESS_SAID = (
 )
 
 _log = logging.getLogger(NAME)
-_quoted = lru_cache(maxsize=1000)(json.dumps)
 
 
 class Visit:
@@ -66,6 +66,14 @@ class Visit:
         self.status = 0
 
 
+class Ending(NamedTuple):
+    """How requests of a method to a route end with a status: where their time goes, and what the log tells of them."""
+
+    observe: Callable[[float], None]
+    level: int
+    told: str
+
+
 class Guard:
     """The one middleware of the service, in plain ASGI.
 
@@ -86,6 +94,7 @@ class Guard:
         self.gate = gate
         self.metrics = metrics
         self.max_body_bytes = max_body_bytes
+        self._endings: dict[tuple[str, str, int], Ending] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -145,19 +154,23 @@ class Guard:
 
     def _note(self, scope: Scope, visit: Visit, seconds: float) -> None:
         route = scope.get("route")
+        method = scope["method"]
         template = NOWHERE if route is None else route.path_format
         status = visit.status or 499  # nobody was there any more to be answered
-        self.metrics.answered(scope["method"], template, status, seconds)
-        level = logging.INFO if status < 500 else logging.ERROR
-        if _log.isEnabledFor(level):
+        place = (method if method in METHODS else "OTHER", template, status)
+        known = self._endings.get(place)
+        if known is None:
+            self._endings[place] = known = self._ending(*place)
+        known.observe(seconds)
+        if _log.isEnabledFor(known.level):
             key = "null" if visit.caller.key is None else f'"{visit.caller.key}"'
-            _log.handle(
-                RequestRecord(
-                    level,
-                    f'{{"request":"{visit.id}","method":{_quoted(scope["method"][:20])},"route":{_quoted(template)},'
-                    f'"status":{status},"ms":{seconds * 1e3:.3f},"key":{key}}}',
-                )
-            )
+            fields = f'{{"request":"{visit.id}",{known.told},"ms":{seconds * 1e3:.3f},"key":{key}}}'
+            log_request(known.level, fields)
+
+    def _ending(self, method: str, template: str, status: int) -> Ending:
+        level = logging.INFO if status < 500 else logging.ERROR
+        told = f'"method":"{method}","route":{json.dumps(template)},"status":{status}'
+        return Ending(self.metrics.timer(method, template, status), level, told)
 
 
 def _headers(visit: Visit, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

@@ -6,9 +6,10 @@ import json
 import logging
 import re
 import time
-from typing import Any
+from typing import Any, TextIO
 
 NAME = "druthers.service"
+_log = logging.getLogger(NAME)
 
 _SCHEMES = "bearer|basic|digest|negotiate"
 _NAMES = r"authorization|x-api-key|ocp-apim-subscription-key|api[-_]?key|passw(?:or)?d|pwd|secret|token"
@@ -63,22 +64,11 @@ def stamp(seconds: float) -> str:
 _SECONDS: dict[int, str] = {}  # the last second, as many requests fall into one
 
 
-# What formatters may ask a record for. The place in the code, whose search takes most of an ordinary record's time, is
-# left out.
-_RECORD = logging.makeLogRecord({"name": NAME}).__dict__
-
-
 class RequestRecord(logging.LogRecord):
-    """A request as one line: its message is a JSON object by who knows that no secret is in it."""
+    """A request: its message is a JSON object by who knows that no secret is in it."""
 
     def __init__(self, level: int, line: str) -> None:
-        now = time.time()
-        self.__dict__.update(_RECORD)
-        self.levelno, self.levelname = level, _LEVEL_NAMES[level]
-        self.msg, self.created, self.msecs = line, now, now % 1.0 * 1000.0
-
-
-_LEVEL_NAMES = {logging.INFO: "INFO", logging.ERROR: "ERROR"}
+        super().__init__(NAME, level, "", 0, line, None, None)
 
 
 class JsonFormatter(logging.Formatter):
@@ -87,7 +77,7 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
         if isinstance(record, RequestRecord):
-            return f'{{"time":"{stamp(record.created)}","level":"{record.levelname.lower()}",{record.msg[1:]}'
+            return request_line(record.created, record.levelname.lower(), record.msg)
         fields: dict[str, Any] = {
             "time": stamp(record.created),
             "level": record.levelname.lower(),
@@ -103,6 +93,43 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(fields)
 
 
+def request_line(at: float, level: str, fields: str) -> str:
+    """Return the line of a request: its fields, a JSON object, with the time and the level before them."""
+    return f'{{"time":"{stamp(at)}","level":"{level}",{fields[1:]}'
+
+
+class LineHandler(logging.StreamHandler[TextIO]):
+    """Write records as lines of JSON; requests, of which there are many, by a short way."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        super().__init__(stream)
+        self.setFormatter(JsonFormatter())
+
+    def write_request(self, level: str, fields: str) -> None:
+        """Write the line of a request; a log that cannot be written, on a full disk say, is no reason to fail."""
+        line = request_line(time.time(), level, fields) + "\n"
+        self.acquire()
+        try:
+            self.stream.write(line)
+            self.stream.flush()
+        except Exception:
+            self.handleError(RequestRecord(logging.INFO, fields))
+        finally:
+            self.release()
+
+
+def log_request(level: int, fields: str) -> None:
+    """Log a request, given as a JSON object: straight to our own handlers, as a record to any others."""
+    logger: logging.Logger | None = _log
+    while logger is not None:
+        for handler in logger.handlers:
+            if type(handler) is LineHandler:
+                handler.write_request("info" if level == logging.INFO else "error", fields)
+            elif level >= handler.level:
+                handler.handle(RequestRecord(level, fields))
+        logger = logger.parent if logger.propagate else None
+
+
 def log_config(level: str = "info") -> dict[str, Any]:
     """Return the set-up of logging, ours and that of uvicorn, for `uvicorn.run(log_config=...)`.
 
@@ -112,8 +139,7 @@ def log_config(level: str = "info") -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"json": {"()": JsonFormatter}},
-        "handlers": {"lines": {"class": "logging.StreamHandler", "stream": "ext://sys.stderr", "formatter": "json"}},
+        "handlers": {"lines": {"()": LineHandler, "stream": "ext://sys.stderr"}},
         "loggers": {
             "druthers": ours,
             "uvicorn": ours,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, Summary
@@ -16,7 +16,7 @@ MEDIA_TYPE = CONTENT_TYPE_LATEST
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
 
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
 class Metrics:
@@ -44,7 +44,6 @@ class Metrics:
             buckets=_SECONDS,
             registry=own,
         )
-        self._timers: dict[tuple[str, str, int], Histogram] = {}
         self._decisions = Counter("druthers_decisions", "Decisions made.", registry=own)
         self._regret = Summary(
             "druthers_regret_proxy",
@@ -79,16 +78,9 @@ class Metrics:
             multiprocess_mode="max",
         )
 
-    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Note a request that was answered; `route` is the template of its path, never the path."""
-        place = (method, route, status // 100)
-        timer = self._timers.get(place)
-        if timer is None:
-            known = method if method in _METHODS else "OTHER"
-            timer = self._seconds.labels(known, route, f"{status // 100}xx")
-            if known == method:
-                self._timers[place] = timer
-        timer.observe(seconds)
+    def timer(self, method: str, route: str, status: int) -> Callable[[float], None]:
+        """Return what notes the seconds of requests to a route; `route` is the template of its path, never the path."""
+        return self._seconds.labels(method, route, f"{status // 100}xx").observe
 
     def decided(self, *, best: float, shown: float, decisions: int = 1) -> None:
         """Note a decision: the best estimated utility in the offer, and that of what was shown first."""

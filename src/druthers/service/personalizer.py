@@ -111,18 +111,14 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
             201,
         )
 
-    @routes.post(
-        "/events/{eventId}/reward", role="decide", problems=[404], status_code=204, response_class=Response
-    )
+    @routes.post("/events/{eventId}/reward", role="decide", problems=[404], status_code=204, response_class=Response)
     async def reward(eventId: EventPath, body: RewardRequest) -> Response:  # noqa: N803
         """Tell how good the chosen action was; the first reward counts, and further ones change nothing."""
         new = await desk.run(deferral.reward(operations, as_id(eventId), body.value))
         desk.metrics.learned("new" if new else "repeated")
         return Response(status_code=204)
 
-    @routes.post(
-        "/events/{eventId}/activate", role="decide", problems=[404], status_code=204, response_class=Response
-    )
+    @routes.post("/events/{eventId}/activate", role="decide", problems=[404], status_code=204, response_class=Response)
     async def activate(eventId: EventPath) -> Response:  # noqa: N803
         """Tell that a deferred event was shown after all: from now on its reward counts."""
         if await desk.run(deferral.activate(operations, as_id(eventId))):
@@ -133,17 +129,16 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
 
 
 def _rank_request(max_offer: int) -> type[BaseModel]:
-    actions: Any = Annotated[
-        list[RankableAction], AfterValidator(_distinct), Field(min_length=1, max_length=max_offer)
-    ]
+    actions: Any = Annotated[list[RankableAction], AfterValidator(_distinct), Field(min_length=1, max_length=max_offer)]
     excluded: Any = Annotated[list[ActionId], Field(max_length=max_offer)]
+    event: Any = Annotated[EventId | None, Field(description="Makes repeating the request safe.")]
     model: type[BaseModel] = create_model(
         "RankRequest",
         __base__=Open,
         contextFeatures=(Features | None, None),
         actions=(actions, ...),
         excludedActions=(excluded | None, None),
-        eventId=(Annotated[EventId | None, Field(description="Makes repeating the request safe.")], None),
+        eventId=(event, None),
         deferActivation=(bool | None, False),
     )
     return model
@@ -165,7 +160,7 @@ def as_id(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
-    escaped = "a~" + _ODD.sub(lambda odd: b"~%02X" % odd[0], text.encode()).decode()
+    escaped = "a~" + _ODD.sub(lambda odd: f"~{odd[0][0]:02X}".encode(), text.encode()).decode()
     return escaped if len(escaped) <= 200 else f"a~~{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -258,8 +253,6 @@ def _chances(order: list[str], best: str, propensity: float | None, exploration:
         return dict.fromkeys(order)
     floor = exploration / len(order)
     share = propensity - floor
-    if share > 1e-9:
-        favored = order[: max(1, round((1.0 - exploration) / share))]
-    else:  # it was drawn though another one was favored
-        favored = [best]
+    # Without a share of its own, it was drawn though another one was favored.
+    favored = order[: max(1, round((1.0 - exploration) / share))] if share > 1e-9 else [best]
     return {item: floor + (item in favored) * (1.0 - exploration) / len(favored) for item in order}

@@ -188,7 +188,12 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
     offer: Any = Annotated[
         list[Id],
         AfterValidator(_distinct),
-        Field(min_length=1, max_length=settings.max_offer, json_schema_extra={"uniqueItems": True}),
+        Field(
+            min_length=1,
+            max_length=settings.max_offer,
+            json_schema_extra={"uniqueItems": True},
+            description="The items that may be chosen; all by default.",
+        ),
     ]
     size: Any = Annotated[int, Field(ge=1, le=settings.max_slate, description="How many items, at most.")]
     ranges = {
@@ -204,7 +209,10 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "size": (size, 1),
         "offer": (offer | None, None),
         "text": (text | None, None),
-        "id": (Annotated[Id | None, Field(description="Makes repeating the request safe.")], None),
+        "id": (
+            Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])],
+            None,
+        ),
     }
     feedback_parts: dict[str, Any] = {
         "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),

@@ -61,6 +61,7 @@ class Settings:
     policy: str = _setting("fisher-pqucb-robust", one_of(POLICIES), "Policy that chooses.")
     policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
     parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
+    parser_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the parser: model, base_url... of llm.")
     exploration: float = _setting(0.0, number(0, 1), "Share of decisions left to chance, for evaluation from logs.")
     host: str = _setting("127.0.0.1", like(r"[0-9A-Za-z.:_-]+", "an address or a name"), "Address to listen at.")
     port: int = _setting(8000, whole(1, 65535), "Port to listen at.")
@@ -81,7 +82,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         refuse({field.name: Found(getattr(self, field.name), field.name) for field in dataclasses.fields(self)})
-        object.__setattr__(self, "policy_settings", dict(self.policy_settings))
+        for table in ("policy_settings", "parser_settings"):
+            object.__setattr__(self, table, dict(getattr(self, table)))
 
     def __repr__(self) -> str:
         """Return what differs from the defaults; passwords stay hidden."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from druthers.service.schemas import ID
+
 Schema = Mapping[str, Any]
 
 DEEPEST = 4
@@ -14,12 +16,13 @@ EXAMPLES: dict[str, Any] = {
     "size": 3,
     "utility": 0.9,
     "user": "ada",
-    "decision": "ID",
-    "item": "ITEM",
+    "decision": "visit-1",
+    "item": "old-mill",
     "name": "The Old Mill",
     "description": "By the river, with a garden.",
     "value": 1,
-    "eventId": "visit-1",
+    "eventId": "rank-1",
+    "actions": [{"id": "old-mill"}, {"id": "new-mill"}],
     "contextFeatures": [{"user": "ada"}, {"text": "cheap and clean"}],
     "features": [],
 }
@@ -80,7 +83,11 @@ class Shapes:
             return f"one of {', '.join(map(str, schema['enum']))}"
         kind = schema.get("type")
         if kind == "array":
-            return f"list of {self.words(schema.get('items', {}))}" + _span(schema, "Items", "; ", "")
+            items = self.words(schema.get("items", {})).removeprefix("one of ")
+            plural = "s" if items in ("id", "object", "text", "number") else ""
+            return f"list of {items}{plural}" + _span(schema, "Items", "; ", "")
+        if schema.get("pattern") == ID:
+            return "id"
         if kind == "string":
             return "text" + _span(schema, "Length", ", ", " characters")
         if kind in ("integer", "number"):
@@ -105,22 +112,24 @@ class Shapes:
             inner = self.resolve(part)
             about = part.get("description") or inner.get("description") or ""
             yield Row(prefix + name, self.words(part), name in required, about)
+            path = f"{prefix}{name}."
             if inner.get("type") == "array":
-                name, inner = f"{name}[]", self.resolve(inner.get("items", {}))
+                path, inner = f"{prefix}{name}[].", self.resolve(inner.get("items", {}))
             if depth < DEEPEST and "properties" in inner:
-                yield from self.rows(inner, f"{prefix}{name}.", depth + 1)
+                yield from self.rows(inner, path, depth + 1)
 
     def example(self, schema: Schema, name: str = "") -> Any:
         """Return a value that a schema allows: what must be there, and what is worth showing."""
         found = self.resolve(schema)
         if "properties" in found:
-            shown = [part for part in found["properties"] if part in found.get("required", ()) or part in TELLING]
-            shown += [part for part in list(found["properties"])[: found.get("minProperties", 0)] if part not in shown]
+            parts: Mapping[str, Schema] = found["properties"]
+            must = found.get("required", ())
+            shown = [part for part in parts if part in must or part in TELLING or "examples" in parts[part]]
             if not shown and name in ("values", "rewards"):
-                shown = list(found["properties"])[:1]
-            return {part: self.example(found["properties"][part], part) for part in shown}
-        if name in EXAMPLES:
-            return EXAMPLES[name]
+                shown = list(parts)[:1]
+            return {part: self.example(parts[part], part) for part in shown}
+        if name in EXAMPLES or "examples" in schema:
+            return schema["examples"][0] if "examples" in schema else EXAMPLES[name]
         if found.get("enum"):
             return found["enum"][0]
         if found.get("type") == "array":

@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from druthers.errors import InvalidSetting, StoreFailure, needs
 from druthers.stores.base import Event
 from druthers.stores.rows import Row, encode
-from druthers.stores.sql import Cursor, SQLStore
+from druthers.stores.sql import Cursor, Link, SQLStore
 
 if TYPE_CHECKING:
     from druthers.stores.waiting import Impatient
@@ -38,20 +37,6 @@ ADD = """
 LOCK = "SELECT pg_advisory_xact_lock(7237970109966541117 # (%s::regclass)::oid::bigint)"
 # A password with one of these signs would be taken for something else, and shown as that in an error.
 URL = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@?#]*(\?[^@#]*)?")
-
-
-class Link:
-    """A connection that is opened when it is needed, for one thread at a time."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.connection: Impatient | None = None
-
-    def drop(self) -> None:
-        """Close the connection; the next call opens another."""
-        if self.connection is not None:
-            self.connection.close()
-            self.connection = None
 
 
 class PostgresStore(SQLStore):
@@ -97,11 +82,10 @@ class PostgresStore(SQLStore):
     ]
 
     def __init__(self, url: str, *, migrate: bool = False, create: bool = True, timeout: float = 5.0) -> None:
-        self.timeout = timeout
         self._psycopg = needs("psycopg", "postgres")
+        super().__init__(self._psycopg.Error)
+        self.timeout = timeout
         self._options = self._parse(url)
-        self._writer, self._reader = Link(), Link()
-        self._closed = False
         try:
             self._prepare(migrate=migrate, create=create)
         except BaseException:
@@ -129,13 +113,6 @@ class PostgresStore(SQLStore):
             connection.execute("VACUUM ANALYZE druthers_events, druthers_snapshots, druthers_users")
             self._writer.drop()
 
-    def close(self) -> None:
-        """Let go of the connections; closing twice is fine."""
-        self._closed = True
-        for link in (self._reader, self._writer):
-            with link.lock:
-                link.drop()
-
     def __repr__(self) -> str:
         shown = {part: self._options.get(part, "") for part in ("user", "host", "port", "dbname")}
         port = shown["port"] and f":{shown['port']}"
@@ -144,7 +121,8 @@ class PostgresStore(SQLStore):
 
     def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._using(self._reader) as connection:
-            return connection.execute(_marked(query), values).fetchall()
+            found: list[tuple[Any, ...]] = connection.execute(_marked(query), values).fetchall()
+            return found
 
     @contextmanager
     def _transaction(self, *tables: str) -> Iterator[Cursor]:
@@ -160,33 +138,36 @@ class PostgresStore(SQLStore):
         cursor.execute(ADD, _values(rows))
         return _positions(len(rows), cursor.fetchall())
 
-    @contextmanager
-    def _using(self, link: Link) -> Iterator[Impatient]:
-        """Give a connection; one that failed, or that the server has left, is replaced."""
-        with link.lock:
-            if self._closed:
-                raise StoreFailure(f"a store must be open to be used, but {self!r} was closed; open it again")
-            try:
-                if link.connection is not None and link.connection.stale:
-                    link.drop()
-                if link.connection is None:
-                    link.connection = self._connect()
-                yield link.connection
-            except self._psycopg.Error as problem:
-                link.drop()
-                raise StoreFailure(
-                    f"a journal must be readable and writable, but {self!r}: {self._plain(problem)};"
-                    " see that the server runs and may be reached"
-                ) from None
+    def _look_at(self, link: Link) -> None:
+        if link.connection is not None and link.connection.stale:
+            link.drop()
+
+    def _failure(self, problem: Exception) -> StoreFailure:
+        reached = not isinstance(problem, self._psycopg.OperationalError)
+        remedy = "its user may use the tables druthers_*" if reached else "the server runs and may be reached"
+        return StoreFailure(
+            f"a journal must be readable and writable, but {self!r}: {self._plain(problem)}; see that {remedy}"
+        )
 
     def _connect(self) -> Impatient:
         from druthers.stores.waiting import Impatient
 
-        patience = self.timeout
         connection = Impatient.connect(**self._options, autocommit=True)
-        connection.patience = patience + 1.0
+        try:
+            self._set_up(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_up(self, connection: Impatient) -> None:
+        """Make a connection keep the laws, whatever the server's defaults."""
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise StoreFailure(f"a journal must be in a database in UTF8, but {self!r} is in {encoding}; make another")
+        connection.patience = self.timeout + 1.0
         connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
-        milliseconds = max(1, round(1000 * patience))
+        milliseconds = max(1, round(1000 * self.timeout))
         settings = {
             "statement_timeout": milliseconds,
             "idle_in_transaction_session_timeout": 6 * milliseconds,
@@ -199,7 +180,6 @@ class PostgresStore(SQLStore):
         connection.execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         )
-        return connection
 
     def _parse(self, url: str) -> dict[str, Any]:
         """Return the parts of a URL, with what makes a dead server known within the timeout."""
@@ -211,6 +191,7 @@ class PostgresStore(SQLStore):
             "keepalives_interval": 1,
             "keepalives_count": 3,
             "application_name": "druthers",
+            "client_encoding": "utf8",
         }
         given: dict[str, Any] = {}
         with suppress(self._psycopg.ProgrammingError):

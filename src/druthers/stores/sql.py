@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from threading import Lock
 from typing import Any, ClassVar, Protocol
 
 from druthers.errors import StoreFailure
@@ -42,8 +43,23 @@ class Cursor(Protocol):
         ...
 
 
+class Link:
+    """A connection that is opened when it is needed, for one thread at a time."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.connection: Any = None
+
+    def drop(self) -> None:
+        """Close the connection; the next call opens another."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            with suppress(Exception):
+                connection.close()
+
+
 class SQLStore(Store):
-    """A journal in an SQL database.
+    """A journal in an SQL database, over two connections: who reads does not wait for who writes.
 
     A subclass brings connections, transactions and how events are added. Queries are written with `?`.
     """
@@ -51,6 +67,23 @@ class SQLStore(Store):
     # What leads from one version of the schema to the next; the version of a journal is the number of those done.
     migrations: ClassVar[Sequence[Sequence[str]]]
     has_schema: ClassVar[str]
+
+    def __init__(self, problems: type[Exception]) -> None:
+        self._problems = problems
+        self._writer, self._reader = Link(), Link()
+        self._closed = False
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """Open a connection."""
+
+    @abstractmethod
+    def _look_at(self, link: Link) -> None:
+        """Drop a connection that is of no use any more, or refuse to go on."""
+
+    @abstractmethod
+    def _failure(self, problem: Exception) -> StoreFailure:
+        """Return what to say about a problem of the database."""
 
     @abstractmethod
     def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -63,6 +96,28 @@ class SQLStore(Store):
     @abstractmethod
     def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
         """Append within a transaction on events."""
+
+    @contextmanager
+    def _using(self, link: Link) -> Iterator[Any]:
+        """Give a connection; one that failed is dropped, so that the next call starts afresh."""
+        with link.lock:
+            if self._closed:
+                raise StoreFailure(f"a store must be open to be used, but {self!r} was closed; open it again")
+            try:
+                self._look_at(link)
+                if link.connection is None:
+                    link.connection = self._connect()
+                yield link.connection
+            except self._problems as problem:
+                link.drop()
+                raise self._failure(problem) from None
+
+    def close(self) -> None:
+        """Let go of files and connections; closing twice is fine."""
+        self._closed = True
+        for link in (self._reader, self._writer):
+            with link.lock:
+                link.drop()
 
     def append(self, events: Sequence[Event]) -> list[int]:
         """Add events for good, in one transaction, and return their positions; 0 for one whose key is taken."""
@@ -187,5 +242,5 @@ class SQLStore(Store):
                 " bring it there with: druthers store migrate"
             )
         if not version and not create:
-            raise StoreFailure(f"a journal must be there to be opened, but {self!r} holds none")
+            raise StoreFailure(f"a journal must be there to be opened, but there is none in {self!r}")
         return version == newest

@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
 from typing import Any, ClassVar
 from urllib.parse import quote
 
 from druthers.errors import StoreFailure
 from druthers.stores.base import Event
 from druthers.stores.rows import Row
-from druthers.stores.sql import Cursor, SQLStore
+from druthers.stores.sql import Cursor, Link, SQLStore
 
 ADD = 'INSERT INTO druthers_events (position, kind, body, at, "user", about, key) VALUES (?, ?, ?, ?, ?, ?, ?)'
 TAKEN = "SELECT key FROM druthers_events WHERE key IN (SELECT value FROM json_each(?))"
@@ -28,21 +27,6 @@ REMEDIES = {
     "not a database": "give the path of a journal, or of a file that does not exist yet",
     "malformed": "the file is damaged; bring back a backup",
 }
-
-
-class Link:
-    """A connection that is opened when it is needed, for one thread at a time."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.connection: sqlite3.Connection | None = None
-
-    def drop(self) -> None:
-        """Close the connection; the next call opens another."""
-        if self.connection is not None:
-            with suppress(sqlite3.Error):
-                self.connection.close()
-            self.connection = None
 
 
 class SQLiteStore(SQLStore):
@@ -89,12 +73,13 @@ class SQLiteStore(SQLStore):
     def __init__(
         self, path: str | os.PathLike[str], *, migrate: bool = False, create: bool = True, timeout: float = 5.0
     ) -> None:
+        super().__init__(sqlite3.Error)
         self.path = Path(path).absolute()
         self.timeout = timeout
-        self._writer, self._reader = Link(), Link()
         self._mode = "rwc" if create else "rw"
         self._file: tuple[int, int] | None = None
-        self._closed = False
+        if not create and not self.path.exists():
+            raise StoreFailure(f"a journal must be there to be opened, but there is no {self.path}")
         try:
             self._prepare(migrate=migrate, create=create)
         except BaseException:
@@ -120,19 +105,13 @@ class SQLiteStore(SQLStore):
             connection.executescript("PRAGMA incremental_vacuum")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def close(self) -> None:
-        """Let go of the file; closing twice is fine."""
-        self._closed = True
-        for link in (self._reader, self._writer):
-            with link.lock:
-                link.drop()
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r})"
 
     def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._using(self._reader) as connection:
-            return connection.execute(query, values).fetchall()
+            found: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
+            return found
 
     @contextmanager
     def _transaction(self, *tables: str) -> Iterator[Cursor]:
@@ -168,28 +147,17 @@ class SQLiteStore(SQLStore):
         cursor.executemany(ADD, fresh)
         return positions
 
-    @contextmanager
-    def _using(self, link: Link) -> Iterator[sqlite3.Connection]:
-        """Give a connection; one that failed is dropped, so that the next call starts afresh."""
-        with link.lock:
-            if self._closed:
-                raise StoreFailure(f"a store must be open to be used, but {self!r} was closed; open it again")
-            try:
-                if self._file is not None and self._stat() != self._file:
-                    link.drop()
-                    raise StoreFailure(
-                        f"a journal must stay where it is while it is open, but {self.path} was moved or replaced;"
-                        " put it back, or open the store again"
-                    )
-                if link.connection is None:
-                    link.connection = self._connect()
-                yield link.connection
-            except sqlite3.Error as problem:
-                link.drop()
-                remedy = next((f"; {text}" for sign, text in REMEDIES.items() if sign in str(problem)), "")
-                raise StoreFailure(
-                    f"a journal must be readable and writable, but {self.path}: {problem}{remedy}"
-                ) from None
+    def _look_at(self, link: Link) -> None:
+        if self._file is not None and self._stat() != self._file:
+            link.drop()
+            raise StoreFailure(
+                f"a journal must stay where it is while it is open, but {self.path} was moved or replaced;"
+                " put it back, or open the store again"
+            )
+
+    def _failure(self, problem: Exception) -> StoreFailure:
+        remedy = next((f"; {text}" for sign, text in REMEDIES.items() if sign in str(problem)), "")
+        return StoreFailure(f"a journal must be readable and writable, but {self.path}: {problem}{remedy}")
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
