@@ -26,6 +26,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import uvloop
@@ -63,8 +64,7 @@ class Client(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport: Any = transport
 
     def data_received(self, data: bytes) -> None:
         """Look whether an answer is whole."""
@@ -174,6 +174,12 @@ class Feedback:
         at = answer.find(b'"id":"') + 6
         self.ids.append(answer[at : answer.find(b'"', at)].decode())
 
+    def stock(self, server: Server, count: int) -> None:
+        """Have so many decisions made that nobody has told about."""
+        while len(self.ids) < count:
+            made = server.send("/v1/batch/decisions", {"entries": [{"user": f"user-{k}"} for k in range(100)]})
+            self.ids += [one["answer"]["id"] for one in json.loads(made)["results"]]
+
     def __iter__(self) -> Iterator[bytes]:
         while True:
             rewards = {name: 1.0 + (len(self.ids) + place) % 9 / 2 for place, name in enumerate(self.names)}
@@ -201,9 +207,15 @@ class Server:
 
     def get(self, path: str) -> bytes:
         """Return what is at a path."""
-        with urllib.request.urlopen(self.url + path, timeout=600) as answer:
-            content: bytes = answer.read()
-            return content
+        return self.send(path)
+
+    def send(self, path: str, body: object = None) -> bytes:
+        """Return the answer to a body, or what is at a path."""
+        content = None if body is None else json.dumps(body).encode()
+        asked = urllib.request.Request(self.url + path, content, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(asked, timeout=600) as answer:
+            found: bytes = answer.read()
+            return found
 
     def megabytes(self) -> float:
         """Return the memory of the process."""
@@ -232,6 +244,7 @@ async def compare(folder: str, rounds: int, seconds: float, level: str) -> None:
         for _ in range(rounds):
             found["empty"].append(await throughput(empty.port, nothing, seconds, lambda answer: None))
             found["decisions"].append(await throughput(service.port, decisions, seconds, feedback.note))
+            feedback.stock(service, int(1.2 * seconds * found["empty"][-1]))
             found["feedback"].append(await throughput(service.port, learning, seconds, lambda answer: None))
         rates = {name: statistics.median(values) for name, values in found.items()}
         print(f"requests per second, median of {rounds} rounds of {seconds:g} s, {CONNECTIONS} connections")
@@ -242,6 +255,7 @@ async def compare(folder: str, rounds: int, seconds: float, level: str) -> None:
             print(f"  {name:12} {rates[name]:8.0f}   {shown}, wanted {target} %")
         print("milliseconds at half that load, from the moment when a request is due")
         for name, requests in (("decisions", decisions), ("feedback", learning)):
+            feedback.stock(service, int(2 * seconds * rates[name]))
             times = [1e3 * one for one in await latencies(service.port, requests, 2 * seconds, rates[name] / 2)]
             half, most = np.quantile(times, [0.5, 0.99])
             print(f"  {name:12} p50 {half:6.2f}   p99 {most:6.2f}, wanted 20 ({len(times)} requests)")

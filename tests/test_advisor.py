@@ -8,6 +8,7 @@ import pytest
 
 from druthers.advisor import Advisor, events, refold, verify
 from druthers.advisor.history import to_log
+from druthers.advisor.operations import Append
 from druthers.advisor.reasons import sentence
 from druthers.catalogs import Catalog, Item
 from druthers.errors import (
@@ -163,6 +164,23 @@ def test_a_decision_with_an_id_is_made_once(advisor):
     for other in ({"user": "bob"}, {"size": 1}, {"offer": ["mill"]}):
         with pytest.raises(Contradiction, match="visit-1"):
             advisor.recommend(**{"user": "ada", "size": 2, "id": "visit-1", **other})
+
+
+def test_a_text_that_comes_along_with_an_id_is_heard_once(advisor):
+    """Also where the decision itself was lost: a service that was killed in between is asked again."""
+    operations = advisor.operations
+    asked = operations.recommend("ada", text="cheap", id="trip-7")
+    step = next(asked)
+    while not isinstance(step, Append):
+        step = asked.send(advisor._do(step))
+    advisor._do(step)
+    asked.close()
+    assert advisor.recommend("ada", text="cheap", id="trip-7").heard.position == advisor.store.last() - 1
+    assert advisor.recommend("ada", text="cheap", id="trip-7").heard is None
+    assert advisor.preference("ada").queries == 1
+    with pytest.raises(Contradiction, match="a decision's query must stay, but 'trip-8' came with another"):
+        advisor._run(operations.hear("ada", "cheap", decision="trip-8"))
+        advisor._run(operations.hear("ada", "clean", decision="trip-8"))
 
 
 def test_saved_states_and_users_who_left_memory_give_the_same_bits(advisor):
@@ -415,6 +433,14 @@ def test_refolding_to_a_position_gives_the_state_of_that_moment(advisor):
     position, digest = advisor.fold.position, advisor.fold.digest(["user-1"])
     busy(advisor, rounds=1)
     assert refold(advisor, position)[0].digest(["user-1"]) == digest
+
+
+def test_no_item_is_praised_for_what_it_lacks():
+    with Advisor(INNS, parser="lexicon", policy="mo-pqucb") as advisor:  # its weights start around zero
+        advisor.hear("ada", ["price"])
+        assert min(weight.weight for weight in advisor.preference("ada").weights) < 0
+        tent = next(one for one in advisor.recommend("ada", size=3).items if one.item == "tent")
+        assert tent.why.startswith("Better than most in price, which matters to you.")
 
 
 def test_a_journal_becomes_a_log(advisor):

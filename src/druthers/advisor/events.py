@@ -43,7 +43,7 @@ def decision_key(decision: str) -> str:
 
 
 def query_key(decision: str) -> str:
-    """Return the key of the query that came along with a decision."""
+    """Return the key that makes the query unique that came along with a decision."""
     return f"{QUERY}:{decision}"
 
 

@@ -38,15 +38,18 @@ class Person:
         The user's first event, and the one up to which all are in.
     queries, feedbacks
         How often the user said what matters, and how something was.
+    weights
+        What the policy believes, once somebody asked, until something is said or felt again.
     """
 
-    __slots__ = ("feedbacks", "first", "position", "queries")
+    __slots__ = ("feedbacks", "first", "position", "queries", "weights")
 
     def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
         self.first = first
         self.position = position
         self.queries = queries
         self.feedbacks = feedbacks
+        self.weights: list[float] | None = None
 
 
 class Fold:
@@ -117,6 +120,19 @@ class Fold:
         """Return a user from memory or from the store; None for a user without events."""
         person = self.people.get(user)
         return person or self.restore(self.load_user(user))
+
+    def weights(self, user: str) -> list[float]:
+        """Return what the policy believes each objective is worth to a user; the same for all if it does not learn."""
+        person = self.people.get(user)
+        if person is not None and person.weights is not None:
+            return person.weights
+        if self.policy.learns_preference:
+            weights: list[float] = self.policy.preference(user).weights.tolist()
+        else:
+            weights = [1.0] * self.catalog.n_objectives
+        if person is not None:
+            person.weights = weights
+        return weights
 
     def restore(self, state: UserState | None) -> Person | None:
         """Take a user in, as a store kept the state."""
@@ -228,10 +244,13 @@ class Fold:
         person = self._person(event)
         if person is not None:
             person.queries += 1
+            person.weights = None
             self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
 
     def _correction(self, event: Event) -> None:
-        if self._person(event) is not None:
+        person = self._person(event)
+        if person is not None:
+            person.weights = None
             self.policy.unhear(event.user)
             self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
 
@@ -243,6 +262,7 @@ class Fold:
         person = self._person(event)
         if person is not None:
             person.feedbacks += 1
+            person.weights = None
         item, rewards = event.body.get("item"), event.body.get("rewards") or {}
         if item not in self.items:
             return  # it has retired, and nothing more is to be known about it

@@ -22,7 +22,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidFeedback, InvalidOffer, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.stores import Event, Store, UserState
-from druthers.types import Decision
+from druthers.types import Decision, Floats
 
 
 class Append(NamedTuple):
@@ -52,8 +52,10 @@ T = TypeVar("T")
 Operation: TypeAlias = Generator[Step, Any, T]
 
 DECISIONS_KEPT = 20_000
-# How old, in events, the averages may be that items are compared with in words.
-AVERAGES_KEPT = 200
+# How old, in events, may be what items are compared with in words: an item, and the average of so many items.
+KEPT = 200
+KEPT_PER_ITEM = 5
+FEW = 4
 ATTEMPTS = 20
 
 
@@ -99,8 +101,10 @@ class Operations:
         self.fold_name = fold.name
         self._told: OrderedDict[str, Told] = OrderedDict()
         self._erasures = fold.erasures
-        self._average: list[float] = []
-        self._average_at = -AVERAGES_KEPT
+        self._names_of_objectives = tuple(objective.name for objective in fold.catalog.objectives)
+        self._lead: dict[str, tuple[int, list[float]]] = {}
+        self._average: Floats = np.zeros(fold.catalog.n_objectives)
+        self._average_at = -math.inf
 
     @property
     def catalog(self) -> Catalog:
@@ -120,8 +124,8 @@ class Operations:
                 return self.fold.people.get(user) or self.fold.restore(state)
         return person
 
-    def hear(self, user: str, query: str | Sequence[str], *, key: str | None = None) -> Operation[Heard]:
-        """Take in a query: a text, or names of objectives, most important first; once, if it has a key."""
+    def hear(self, user: str, query: str | Sequence[str], *, decision: str | None = None) -> Operation[Heard]:
+        """Take in a query: a text, or names of objectives, most important first; once for a decision."""
         events.as_id(user, "a user")
         reading = None
         if isinstance(query, str):
@@ -131,8 +135,19 @@ class Operations:
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
+        key = None if decision is None else events.query_key(decision)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
+        if not position:
+            position = yield from self._heard_before(str(decision), user, body)
         return Heard(user, tuple(body["ranking"]), reading, position)
+
+    def _heard_before(self, decision: str, user: str, body: dict[str, Any]) -> Operation[int]:
+        """Return where the query is that was heard for a decision, which was never made or is being made."""
+        event: Event | None = yield Look(lambda: self.store.find(events.query_key(decision)))
+        said = "text" if "text" in body else "ranking"
+        if event is None or event.user != user or event.body.get(said) != body[said]:
+            raise Contradiction(f"a decision's query must stay, but {decision!r} came with another; choose another id")
+        return event.position
 
     def correct(self, user: str, ranking: Sequence[str]) -> Operation[Card]:
         """Take back all that a user said, and hear this instead."""
@@ -169,14 +184,14 @@ class Operations:
                 return (yield from self._again(id, user, offer, size))
         heard = None
         if text is not None:
-            # Who dies between both events and asks again is not heard twice.
-            heard = yield from self.hear(user, text, key=None if id is None else events.query_key(id))
+            heard = yield from self.hear(user, text, decision=id)
         person = yield from self.find(user)
         count = self._check_offer(offer, size)  # an item may have left meanwhile
         decision = self.fold.policy.choose(user, offer, count)
         id = id or secrets.token_hex(12)
         suggestions = self._suggest(decision, person)
-        regret = float(decision.reasons[0].max() - decision.utility)
+        utilities = decision.reasons[0]
+        regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
             "items": [one.item for one in suggestions],
             "offer": None if offer is None else list(offer),
@@ -213,30 +228,40 @@ class Operations:
         return min(size, count)
 
     def _suggest(self, decision: Decision, person: Person | None) -> tuple[Suggestion, ...]:
-        policy, items = self.fold.policy, self.fold.items
-        names = [objective.name for objective in self.catalog.objectives]
-        chosen: list[str] = [str(arm) for arm in decision.arms]
-        weights = [1.0] * len(names)
-        if policy.learns_preference:
-            weights = policy.preference(decision.user).weights.tolist()
-        parts = reasons.contributions(policy, weights, chosen, self._averages())
+        items, weights = self.fold.items, self.fold.weights(str(decision.user))
         known = person is not None and (person.queries > 0 or person.feedbacks > 0)
+        reasons_of = decision.reasons.T.tolist() if len(decision.arms) > FEW else None
         suggestions = []
-        for item, place, chance, part in zip(chosen, decision.places, decision.propensities, parts, strict=True):
-            utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
-            why = reasons.sentence(names, part, known_user=known, reward_bonus=reward_bonus, utility=utility)
+        for item, place, chance in zip(decision.arms, decision.places, decision.propensities, strict=True):
+            figures = decision.reasons[:, place].tolist() if reasons_of is None else reasons_of[place]
+            utility, reward_bonus, preference_bonus, score = figures
+            # Being bad at what somebody would rather not have is nothing to praise an item for.
+            gains = [max(weight, 0.0) * lead for weight, lead in zip(weights, self._leads(str(item)), strict=True)]
+            why = reasons.sentence(
+                self._names_of_objectives, gains, known_user=known, reward_bonus=reward_bonus, utility=utility
+            )
             sure = None if math.isnan(chance) else chance
-            name = items[item].name
-            suggestions.append(Suggestion(item, name, score, utility, reward_bonus, preference_bonus, sure, why))
+            name = items[str(item)].name
+            suggestions.append(Suggestion(str(item), name, score, utility, reward_bonus, preference_bonus, sure, why))
         return tuple(suggestions)
 
-    def _averages(self) -> list[float]:
-        if self.fold.position >= self._average_at + AVERAGES_KEPT:
+    def _leads(self, item: str) -> list[float]:
+        """Return how much better than the average item this one is in each objective; 0 where that is not known.
+
+        What is said in words may be some events old.
+        """
+        position = self.fold.position
+        if position >= self._average_at + max(KEPT, KEPT_PER_ITEM * len(self.fold.items)):
             means = self.fold.policy.reward_means(self.fold.items)
             told = ~np.isnan(means)
-            self._average = (np.nansum(means, axis=0) / np.maximum(told.sum(axis=0), 1)).tolist()
-            self._average_at = self.fold.position
-        return self._average
+            self._average = np.nansum(means, axis=0) / np.maximum(told.sum(axis=0), 1)
+            self._average_at = position
+            self._lead.clear()
+        known = self._lead.get(item)
+        if known is None or position >= known[0] + KEPT:
+            lead = self.fold.policy.reward_means([item])[0] - self._average
+            known = self._lead[item] = position, np.nan_to_num(lead).tolist()
+        return known[1]
 
     def feedback(
         self,
@@ -354,7 +379,7 @@ class Operations:
         before = self.fold.items.get(item.id)
         if before != item:
             yield Append(events.item(item))
-            self._average_at = -AVERAGES_KEPT
+            self._average_at = -math.inf
         return before is None
 
     def retire_item(self, item: str) -> Operation[None]:
@@ -362,7 +387,7 @@ class Operations:
         if item not in self.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {item[:200]!r}")
         yield Append(events.make(events.RETIREMENT, {"item": item}))
-        self._average_at = -AVERAGES_KEPT
+        self._average_at = -math.inf
 
 
 def _figures(one: Suggestion) -> tuple[Any, ...]:

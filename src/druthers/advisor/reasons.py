@@ -60,19 +60,6 @@ def sentence(
     return text
 
 
-def contributions(
-    policy: Policy, weights: Sequence[float], items: Sequence[str], average: Sequence[float]
-) -> list[list[float]]:
-    """Return, for each item, weight times how much better than average it is in each objective; 0 if unknown."""
-    return [
-        [
-            0.0 if math.isnan(mean) else weight * (mean - usual)
-            for weight, mean, usual in zip(weights, means, average, strict=True)
-        ]
-        for means in policy.reward_means(items).tolist()
-    ]
-
-
 def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
     """Return what each objective is worth to a user, the largest first."""
     believed = policy.preference(user)

@@ -43,7 +43,18 @@ app = typer.Typer()
 # The paper's, for both simulators.
 TEMPERATURE = 0.5
 # What a model came to, in the words of its counts.
-COUNTS = ("calls", "cached", "retries", "failures", "illegal", "refusals", "fallbacks", "input_tokens", "output_tokens")
+COUNTS = (
+    "questions",
+    "cached",
+    "calls",
+    "retries",
+    "failures",
+    "illegal",
+    "refusals",
+    "fallbacks",
+    "input_tokens",
+    "output_tokens",
+)
 
 
 @app.command("converse")
@@ -248,7 +259,8 @@ def _show_reading(console: Console, conversation: Conversation) -> None:
     clear, vague = conversation.reading["clear"], conversation.reading["vague"]
     took = conversation.took()
     who = conversation.simulators
-    console.print(f"{len(conversation.lines):,} texts: {who.writer} writes, {who.parser} reads")
+    writer, parser = (who.model["model"] if name == "llm" else name for name in (who.writer, who.parser))
+    console.print(f"{len(conversation.lines):,} texts: {writer} writes, {parser} reads", markup=False)
     if clear.n:
         console.print(
             f"{clear.n:,} clear ones: read exactly {clear.exact:.1%}, first objective {clear.top1:.1%},"
@@ -267,10 +279,10 @@ def _show_counts(console: Console, conversation: Conversation) -> None:
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("asking the model", no_wrap=True)
+    for part in took:
+        table.add_column(part, justify="right")
     for name in COUNTS:
-        table.add_column(name.replace("_", " "), justify="right")
-    for part, counts in took.items():
-        table.add_row(part, *(f"{counts[name]:,.0f}" for name in COUNTS))
+        table.add_row(name.replace("_", " "), *(f"{counts[name]:,.0f}" for counts in took.values()))
     console.print(table)
 
 

@@ -51,7 +51,7 @@ def draw_conversation(
 
 def _draw(conversation: Conversation, styles: dict[str, Style], new_figure: Any) -> Any:
     rows, keys = conversation.results.rows, varied_keys(conversation.results)
-    sheet = Sheet(new_figure, 1 + len(keys), 1 + len(keys), panel=(2.1, 2.5), legend=styles, top=0.55, gap=(0.62, 0.5))
+    sheet = Sheet(new_figure, 1 + len(keys), 1 + len(keys), panel=(2.1, 2.5), legend=styles, top=0.55, gap=(0.72, 0.5))
     calm = [row for row in rows if not any(row.varied.values())] or rows
     _draw_curves(sheet.axes[0], conversation, calm, styles)
     name_panel(sheet.axes[0], "Nothing corrupted or vague" if keys else "")

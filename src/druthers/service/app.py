@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import logging.config
 import os
@@ -51,9 +52,12 @@ def make_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await desk.start()
+        gc.collect()
+        gc.freeze()  # what is there now stays: without this, every full collection looks through all of it
         _log.info("ready at position %d with %d items", desk.fold.position, len(desk.fold.items))
         yield
         await desk.stop()
+        gc.unfreeze()
         leave()
 
     app = FastAPI(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Path, Query, Request
+from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
 
 from druthers.advisor import Recommendation
@@ -41,9 +42,22 @@ def takes(body: Any) -> Callable[[F], F]:
     return decorate
 
 
+class Json(Response):
+    """Plain values as a response, which are not checked again."""
+
+    def __init__(self, content: Any, status: int = 200) -> None:
+        try:
+            self.body = to_json(content)
+        except ValueError:  # half a character, from who wrote the journal by other ways
+            self.body = json.dumps(content, separators=(",", ":")).encode()
+        self.status_code, self.background = status, None
+        length = b"%d" % len(self.body)
+        self.raw_headers = [(b"content-length", length), (b"content-type", b"application/json")]
+
+
 def as_json(content: Any, status: int = 200) -> Response:
-    """Return plain values as a response, without checking them again."""
-    return Response(json.dumps(content, separators=(",", ":")), status, media_type="application/json")
+    """Return plain values as a response."""
+    return Json(content, status)
 
 
 def told(values: Any) -> dict[str, float]:
@@ -103,8 +117,8 @@ def make_routes(desk: Desk, settings: Settings, bodies: Schemas) -> list[Routes]
     """Return all routes of our own."""
     counter = Counter(desk, settings)
     return [
+        _decisions(desk, counter, bodies),  # what is asked for most is found first
         _users(desk, counter, bodies),
-        _decisions(desk, counter, bodies),
         _items(desk, counter, bodies),
         _batches(counter, bodies),
         _journal(desk),
@@ -114,12 +128,6 @@ def make_routes(desk: Desk, settings: Settings, bodies: Schemas) -> list[Routes]
 
 def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     routes = Routes("/v1/users", tags=["users"])
-
-    @routes.post("/{user}/queries", role="decide", response_model=answers.HeardAnswer)
-    @takes(bodies.query)
-    async def hear(user: UserId, body: Any) -> Response:
-        """Hear what a user wants: a sentence, or a ranking of objectives."""
-        return as_json(await counter.hear(user, body))
 
     @routes.post(
         "/{user}/decisions",
@@ -132,6 +140,12 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     async def decide(user: UserId, body: Any) -> Response:
         """Recommend items to a user, after hearing a sentence if one comes along."""
         return as_json(await counter.decide(user, body))
+
+    @routes.post("/{user}/queries", role="decide", response_model=answers.HeardAnswer)
+    @takes(bodies.query)
+    async def hear(user: UserId, body: Any) -> Response:
+        """Hear what a user wants: a sentence, or a ranking of objectives."""
+        return as_json(await counter.hear(user, body))
 
     @routes.get("/{user}", role="read", problems=[404], response_model=answers.CardAnswer)
     async def card(user: UserId) -> Response:
@@ -304,16 +318,16 @@ def _operations(desk: Desk) -> Routes:
     pages: list[str] = []
 
     @routes.get("/healthz", role="public")
-    async def healthz() -> dict[str, str]:
+    async def healthz() -> Response:
         """Tell that the process lives."""
-        return {"status": "alive"}
+        return as_json({"status": "alive"})
 
     @routes.get("/readyz", role="public", problems=[503])
-    async def readyz() -> dict[str, Any]:
+    async def readyz() -> Response:
         """Tell whether requests can be served: the journal is in reach."""
         if desk.failing:
             raise StoreFailure("the journal is out of reach")
-        return {"status": "ready", "position": desk.fold.position}
+        return as_json({"status": "ready", "position": desk.fold.position})
 
     @routes.get("/metrics", role="read", response_class=Response)
     async def metrics() -> Response:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import math
-import re
+import inspect
 from collections.abc import Callable, Coroutine, Iterable
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI
+from fastapi._compat import ModelField
+from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from pydantic_core import from_json
+from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from druthers.errors import InvalidSetting, choices
 from druthers.service.auth import ROLES, Headers
 from druthers.service.guards import Visit
-from druthers.service.problems import MEDIA_TYPE, VISIT, Problem
+from druthers.service.problems import MEDIA_TYPE, VISIT
+from druthers.service.reading import StrictRequest, as_content, read_body, require_json
 
 ROLE = "x-role"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,8 +53,6 @@ _PROBLEM = {
         },
     },
 }
-# Numbers that may turn out infinite when they are read.
-_HUGE = re.compile(rb"[0-9.][eE]\+?[0-9]{3}|[0-9]{300}")
 
 
 def visit_of(request: Request) -> Visit:
@@ -153,6 +154,10 @@ class GuardedRoute(APIRoute):
         self.role: str = role
         super().__init__(path, endpoint, **options)
         self.responses = {**{status: _documented(status) for status in self._problems()}, **self.responses}
+        if self._is_plain():
+            self._parts = [(part, _checker(part)) for part in self.dependant.path_params]
+            self._bodies = [(part, _checker(part)) for part in self.dependant.body_params]
+            self.app = self._serve
 
     def _problems(self) -> list[int]:
         """Return the statuses that the guard, the gate and the reading of the request may answer with."""
@@ -166,51 +171,66 @@ class GuardedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler with the gate before it: the role first, then the kind of body, then the body."""
         handle = super().get_route_handler()
-        role, has_body = self.role, self.body_field is not None
+        has_body = self.body_field is not None
 
         async def guarded(request: Request) -> Response:
-            visit: Visit = request.scope[VISIT]
-            client = request.scope.get("client")
-            visit.caller = visit.gate.admit(visit.headers, role, client[0] if client else "")
+            headers = self._admit(request.scope)
             if has_body:
-                _require_json(visit.headers)
+                require_json(headers)
                 request = StrictRequest(request.scope, request.receive)
             return await handle(request)
 
         return guarded
 
+    def _admit(self, scope: Scope) -> Headers:
+        """Ask the gate, and return the headers."""
+        visit: Visit = scope[VISIT]
+        client = scope.get("client")
+        visit.caller = visit.gate.admit(visit.headers, self.role, client[0] if client else "")
+        return visit.headers
 
-class StrictRequest(Request):
-    """A request whose JSON is read by the letter: no NaN, no infinite number, no half characters, not too deep."""
+    def _is_plain(self) -> bool:
+        """Whether a route asks for parts of its path and a body alone, and makes its response itself."""
+        signature = inspect.signature(self.endpoint, eval_str=True)
+        known = [*self.dependant.path_params, *self.dependant.body_params]
+        answer = signature.return_annotation
+        return (
+            {part.name for part in known} == set(signature.parameters)
+            and len(self.dependant.body_params) <= 1
+            and isinstance(answer, type)
+            and issubclass(answer, Response)
+        )
 
-    async def json(self) -> Any:
-        """Return the body, or say why it is no JSON."""
-        body = await self.body()
-        try:
-            content = from_json(body, allow_inf_nan=False)
-        except ValueError as error:
-            raise Problem(400, f"a body must be JSON in UTF-8, but this one is not: {error}") from None
-        if _HUGE.search(body) and not _is_finite(content):
-            raise Problem(400, "a number must be finite, but the body holds one that is not")
-        return content
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request as FastAPI does for routes of any shape, in a fraction of its time."""
+        headers = self._admit(scope)
+        given: dict[str, Any] = {}
+        mistakes: list[Any] = []
+        for part, check in self._parts:
+            try:
+                given[part.name] = check(scope["path_params"][part.alias])
+            except ValidationError:
+                mistakes += part.validate(scope["path_params"][part.alias], loc=("path", part.alias))[1]
+        for part, check in self._bodies:
+            require_json(headers)
+            if not (body := await read_body(receive)):
+                mistakes.append({"type": "missing", "loc": ("body",), "msg": "Field required", "input": None})
+                continue
+            content = as_content(body)
+            try:
+                given[part.name] = check(content)
+            except ValidationError:
+                mistakes += part.validate(content, loc=("body",))[1]
+        if mistakes:
+            raise RequestValidationError(mistakes)
+        response: Response = await self.endpoint(**given)
+        await response(scope, receive, send)
 
 
-def _is_finite(content: Any) -> bool:
-    if isinstance(content, dict):
-        return all(map(_is_finite, content.values()))
-    if isinstance(content, list):
-        return all(map(_is_finite, content))
-    return not isinstance(content, float) or math.isfinite(content)
-
-
-def _require_json(headers: Headers) -> None:
-    kind = headers.get(b"content-type")
-    if kind != b"application/json" and (kind is not None or headers.get(b"content-length", b"0") != b"0"):
-        name = (kind or b"").partition(b";")[0].strip().lower()
-        if name != b"application/json" and not (name.startswith(b"application/") and name.endswith(b"+json")):
-            raise Problem(415, "a body must come as application/json, but Content-Type says something else or nothing")
-    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-        raise Problem(415, "a body must come as it is, but Content-Encoding says that it is packed")
+def _checker(part: ModelField) -> Callable[[Any], Any]:
+    """Return what checks a part of a request, or raises a ValidationError."""
+    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[part.field_info.annotation, part.field_info])
+    return adapter.validator.validate_python
 
 
 def _documented(status: int) -> dict[str, Any]:
