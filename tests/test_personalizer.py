@@ -116,6 +116,14 @@ def test_features_that_name_objectives_in_range_become_values(service):
     assert items["mill"] == INNS.item("mill")  # what is in the catalog stays as it is
 
 
+def test_actions_with_odd_ids_are_items_like_any(service):
+    odd_ids = [" padded ", "\x1c5\x8b}", "\t", "ż" * 256, "a/b"]
+    ranked = service.client.rank(RankRequest(actions=actions(*odd_ids)))
+    assert {one.id for one in ranked.ranking} == set(odd_ids)
+    names = {service.desk.fold.items[as_id(id)].name for id in odd_ids}
+    assert {"padded", "ż" * 200, as_id("\t")} <= names
+
+
 def test_excluded_actions_keep_their_places(service):
     for n, excluded in enumerate(itertools.combinations(["mill", "tent", "barn", "hut"], 2)):
         ids = ["mill", "tent", "barn", "hut"]
@@ -183,11 +191,11 @@ def test_a_deferred_event_counts_once_it_is_activated(service):
     ("request_body", "status", "says"),
     [
         ({"actions": []}, 422, "at least 1 item"),
-        ({"actions": actions("a", "a")}, 422, "no two actions"),
-        ({"actions": actions("a"), "excluded_actions": ["a"]}, 422, "all of them are excluded"),
+        ({"actions": actions("a", "a")}, 409, "no two actions"),
+        ({"actions": actions("a"), "excluded_actions": ["a"]}, 409, "all of them are excluded"),
         ({"actions": actions("a"), "event_id": "a/b"}, 422, "pattern"),
         ({"actions": actions("a"), "context_features": [{"text": "x" * 5000}]}, 422, "2000 characters"),
-        ({"actions": actions("a"), "context_features": [{"ranking": ["speed"]}]}, 422, "clean, price"),
+        ({"actions": actions("a"), "context_features": [{"ranking": ["speed"]}]}, 409, "clean, price"),
         ({"actions": actions(*map(str, range(100)))}, 409, "at most 40 items"),
     ],
 )

@@ -18,11 +18,12 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import Path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
 from druthers.advisor import Recommendation, deferral
 from druthers.catalogs import Catalog, Item
+from druthers.errors import Contradiction
 from druthers.service.desk import Desk
 from druthers.service.problems import Problem
 from druthers.service.routes import as_json, takes
@@ -82,14 +83,25 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
     routes = Routes("/personalizer/v1.0", tags=["personalizer"])
     operations = desk.operations
 
-    @routes.post("/rank", role="decide", problems=[404, 409], status_code=201, response_model=RankResponse)
+    @routes.post(
+        "/rank",
+        role="decide",
+        problems=[404, 409],
+        status_code=201,
+        response_model=RankResponse,
+        responses={201: {"links": _LINKS}},
+    )
     @takes(_rank_request(settings.max_offer))
     async def rank(body: Any) -> Response:
         """Choose one of some actions, and rank the others behind it."""
+        names = {as_id(action.id): action.id for action in body.actions}
+        if len(names) != len(body.actions):
+            raise Contradiction("no two actions may have the same id, but some have; send each once")
         told = Context(body.contextFeatures or [], desk.fold.catalog, settings)
-        offer = {as_id(action.id): action for action in body.actions if action.id not in (body.excludedActions or ())}
+        excluded = set(body.excludedActions or ())
+        offer = {id: one for id, one in zip(names, body.actions, strict=True) if one.id not in excluded}
         if not offer:
-            raise Problem(422, "an action must be left to choose, but all of them are excluded")
+            raise Contradiction("an action must be left to choose, but all of them are excluded; exclude fewer")
         await _add_missing(desk, settings, offer)
         event = None if body.eventId is None else as_id(body.eventId)
         made: Recommendation = await desk.run(
@@ -100,7 +112,6 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
         if made.heard is not None:
             desk.metrics.heard(understood=bool(made.heard.ranking))
         desk.metrics.decided(best=made.regret, shown=0.0)
-        names = {as_id(action.id): action.id for action in body.actions}
         ranking = _ranked(desk, made, list(offer), list(names))
         return as_json(
             {
@@ -129,7 +140,7 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
 
 
 def _rank_request(max_offer: int) -> type[BaseModel]:
-    actions: Any = Annotated[list[RankableAction], AfterValidator(_distinct), Field(min_length=1, max_length=max_offer)]
+    actions: Any = Annotated[list[RankableAction], Field(min_length=1, max_length=max_offer)]
     excluded: Any = Annotated[list[ActionId], Field(max_length=max_offer)]
     event: Any = Annotated[EventId | None, Field(description="Makes repeating the request safe.")]
     model: type[BaseModel] = create_model(
@@ -142,12 +153,6 @@ def _rank_request(max_offer: int) -> type[BaseModel]:
         deferActivation=(bool | None, False),
     )
     return model
-
-
-def _distinct(actions: list[RankableAction]) -> list[RankableAction]:
-    if len({action.id for action in actions}) != len(actions):
-        raise ValueError("no two actions may have the same id")
-    return actions
 
 
 def as_id(text: str) -> str:
@@ -189,7 +194,7 @@ class Context:
         elif isinstance(ranking, list):
             names = [objective.name for objective in catalog.objectives]
             if not all(name in names for name in ranking) or len(set(ranking)) != len(ranking):
-                raise Problem(422, f"a ranking must list some of {', '.join(names)}, each once, but got something else")
+                raise Contradiction(f"a ranking must list some of {', '.join(names)}, each once, but got another one")
             self.query = ranking
 
 
@@ -217,7 +222,7 @@ def _as_item(id: str, action: RankableAction, catalog: Catalog) -> Item:
         value = found.get(objective.name)
         if isinstance(value, int | float) and not isinstance(value, bool) and objective.low <= value <= objective.high:
             values[objective.name] = float(value)
-    return Item(id, action.id[:200], values=values, details=ADDED)
+    return Item(id, action.id[:200].strip(), values=values, details=ADDED)
 
 
 def _ranked(desk: Desk, made: Recommendation, offer: list[str], actions: list[str]) -> list[tuple[str, float | None]]:
@@ -256,3 +261,13 @@ def _chances(order: list[str], best: str, propensity: float | None, exploration:
     # Without a share of its own, it was drawn though another one was favored.
     favored = order[: max(1, round((1.0 - exploration) / share))] if share > 1e-9 else [best]
     return {item: floor + (item in favored) * (1.0 - exploration) / len(favored) for item in order}
+
+
+_LINKS = {
+    name: {
+        "operationId": f"{name}_personalizer_v1_0_events__eventId__{name}_post",
+        "parameters": {"eventId": "$response.body#/eventId"},
+        "description": about,
+    }
+    for name, about in (("reward", "A reward for the event."), ("activate", "The event was shown."))
+}
