@@ -15,7 +15,7 @@ from typing import Any
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
 from druthers.language.domains import domain_names, load_domain
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
-from druthers.language.meanings import Meanings
+from druthers.language.judging import Judge
 from druthers.language.parsing import Parser, as_objectives
 from druthers.language.spotting import Words
 from druthers.language.writing import WRITERS, TemplateWriter, Writer, make_writer
@@ -53,7 +53,7 @@ def _embedding(objectives: Iterable[str | Objective], **settings: Any) -> Parser
     for package in _MODEL:
         needs(package, "language", load=False)
     given = as_objectives(objectives)
-    return Parser(given, [Meanings(given, **settings)], "embedding")
+    return Parser(given, [], "embedding", Judge(given, words=False, **settings))
 
 
 def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
@@ -68,8 +68,8 @@ def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
                 stacklevel=3,
             )
         return Parser(given, [Words(given)], "default")
-    meanings = Meanings(given, **settings)
-    return Parser(given, [Words(given), meanings], "default", meanings.judge)
+    bare = [Objective(each.name, "", each.synonyms) for each in given]
+    return Parser(given, [Words(bare)], "default", Judge(given, **settings))
 
 
 def _llm(objectives: Iterable[str | Objective], *, fallback: str = "default", **settings: Any) -> Parser:

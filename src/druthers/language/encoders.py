@@ -54,6 +54,17 @@ def _vocabulary() -> dict[str, int]:
     return {piece: number for number, piece in enumerate(gzip.decompress(packed).decode().splitlines())}
 
 
+def word_rank(word: str) -> int:
+    """Return the place of a word in the vocabulary, where common words come first; words outside it come last.
+
+    Examples
+    --------
+    >>> word_rank("want") < word_rank("kennel")
+    True
+    """
+    return _vocabulary().get(word, len(_vocabulary()))
+
+
 def wordpieces(text: str) -> list[int]:
     """Return the numbers of a text's word pieces, as BERT's uncased vocabulary counts them.
 
