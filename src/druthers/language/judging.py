@@ -18,6 +18,10 @@ from druthers.language.meanings import clauses, core
 from druthers.language.spotting import DOUBTFUL, Mention
 from druthers.types import Objective
 
+# The bars for known words to stand and for meanings to be found, by how much is told of the objectives: names only, a
+# sentence each, examples too.
+KEEP = (-9.0, -2.0, -1.0)
+ADD = (-0.5, 0.25, 0.25)
 # So many clauses and sentences of a text are looked at, the last ones.
 MOST = 10
 
@@ -42,7 +46,8 @@ class Judge:
     encoder
         The name of the sentence model, which is loaded with the first text.
     keep
-        How likely, as log odds, an objective must be for a known word to stand.
+        How likely, as log odds, an objective must be for a known word to stand; by default the more is told of the
+        objectives, the more.
     add
         How likely it must be to be found without one.
     """
@@ -53,8 +58,8 @@ class Judge:
         *,
         words: bool = True,
         encoder: str = "minilm",
-        keep: float = -2.0,
-        add: float = 0.0,
+        keep: float | None = None,
+        add: float | None = None,
     ) -> None:
         self.keep = keep
         self.add = add
@@ -88,37 +93,53 @@ class Judge:
             return mentions
         own = weights(f"{'words' if self._words else 'alone'} {self.likeness.level}")
         odds = measures @ own[:-1] + own[-1]
-        kept = [m for m in mentions if m.worth > 1.05 or _odds_of(m, pieces, odds) > self.keep]
+        keep = KEEP[self.likeness.level] if self.keep is None else self.keep
+        add = ADD[self.likeness.level] if self.add is None else self.add
+        kept = [m for m in mentions if m.worth > 1.05 or _odds_of(m, pieces, odds) > keep]
         said = {m.objective for m in kept if m.kind != "weak" and m.worth > DOUBTFUL}
         for objective in np.argsort(-odds.max(axis=0)):
-            best = float(odds[:, objective].max())
-            if best > self.add and objective not in said:
-                span = _place(pieces, odds[:, objective])
-                kept = [m for m in kept if m.objective != objective or m.last <= span[0] or m.first >= span[1]]
-                kept.append(self._mention(tokens, kept, span, int(objective), best))
+            if odds[:, objective].max() > add and objective not in said:
+                new = self._mention(tokens, pieces, odds[:, objective], kept, int(objective), add)
+                kept = [m for m in kept if m.objective != objective or m.last <= new.first or m.first >= new.last]
+                kept.append(new)
         return kept
 
     def _mention(
-        self, tokens: Sequence[Token], mentions: Sequence[Mention], span: tuple[int, int], objective: int, odds: float
+        self,
+        tokens: Sequence[Token],
+        pieces: Sequence[tuple[int, int]],
+        odds: Floats,
+        mentions: Sequence[Mention],
+        objective: int,
+        add: float,
     ) -> Mention:
-        """Return a mention: the whole clause, or its nearest word if a cue speaks of that word or others are there."""
-        near = self.likeness.nearest(" ".join(token.text for token in tokens[slice(*span)]), objective)
-        first, last = core(tokens, *span)
-        sure = float(np.clip(1 / (1 + np.exp(-odds)), 0.45, 0.85))
-        whole = Mention(objective, first, last, "means", sure, f"like {near}")
+        """Return the mention of an objective that was found by meaning: first of all where a cue speaks of it."""
+        sure = float(np.clip(1 / (1 + np.exp(-odds.max())), 0.45, 0.85))
+        best = _place(pieces, odds)
+        near = self.likeness.nearest(" ".join(token.text for token in tokens[slice(*best)]), objective)
         taken = {index for m in mentions for index in range(m.first, m.last)}
-        free = [n for n in range(first, last) if n not in taken and tokens[n].is_word]
+        others = [span for n, span in enumerate(pieces) if odds[n] > add and span != best]
+        wholes = [span for span in others if span[0] <= best[0] and best[1] <= span[1]]
+        for span in (best, *(span for span in others if span not in wholes)):
+            whole = Mention(objective, *core(tokens, *span), "means", sure, f"like {near}")
+            for narrow in self._narrower(tokens, whole, taken):
+                if _spoken_of(tokens, mentions, narrow):
+                    return narrow
+        whole = Mention(objective, *core(tokens, *best), "means", sure, f"like {near}")
+        narrow = self._narrower(tokens, whole, taken)
+        return narrow[0] if narrow and taken & set(range(whole.first, whole.last)) else whole
+
+    def _narrower(self, tokens: Sequence[Token], whole: Mention, taken: set[int]) -> list[Mention]:
+        """Return the nearest word of a clause, and the same with the words that lead up to it."""
+        free = [n for n in range(whole.first, whole.last) if n not in taken and tokens[n].is_word]
         told = [n for n in free if told_words([tokens[n].text])] or free
         if not told:
-            return whole
-        at = told[self.likeness.best_word([tokens[n].text for n in told], objective)]
+            return []
+        at = first = told[self.likeness.best_word([tokens[n].text for n in told], whole.objective)]
+        while first - 1 in told:
+            first -= 1
         word = replace(whole, first=at, last=at + 1)
-        start, end = next(s for s in sentences(list(tokens)) if s[0] <= at < s[1])
-        others = sorted([*(m for m in mentions if start <= m.first < end), word], key=lambda m: m.first)
-        groups = grouped(tokens, others)
-        place = next(n for n, group in enumerate(groups) if word in group.mentions)
-        spoken = any(place in (match.x, match.y) for match in found(numbered(tokens, start, end, groups)))
-        return word if spoken or taken & set(range(first, last)) else whole
+        return [word] if first == at else [word, replace(word, first=first)]
 
 
 def _place(pieces: Sequence[tuple[int, int]], odds: Floats) -> tuple[int, int]:
@@ -128,10 +149,19 @@ def _place(pieces: Sequence[tuple[int, int]], odds: Floats) -> tuple[int, int]:
     return pieces[max(inside, key=odds.__getitem__)] if inside else (start, end)
 
 
+def _spoken_of(tokens: Sequence[Token], mentions: Sequence[Mention], new: Mention) -> bool:
+    """Tell whether a cue speaks of a mention beside others."""
+    start, end = next(span for span in sentences(list(tokens)) if span[0] <= new.first < span[1])
+    inside = [m for m in mentions if start <= m.first < end and (m.last <= new.first or new.last <= m.first)]
+    groups = grouped(tokens, sorted([*inside, new], key=lambda m: m.first))
+    place = next(n for n, group in enumerate(groups) if new in group.mentions)
+    return any(place in (match.x, match.y) for match in found(numbered(tokens, start, end, groups)))
+
+
 def _says(tokens: Sequence[Token], span: tuple[int, int]) -> bool:
-    """Tell whether more than light words stand in a piece."""
+    """Tell whether more than light words and numbers stand in a piece."""
     first, last = core(tokens, *span)
-    return last > first
+    return any(token.is_word and not token.text.isdigit() for token in tokens[first:last])
 
 
 def _odds_of(mention: Mention, pieces: Sequence[tuple[int, int]], odds: Floats) -> float:
