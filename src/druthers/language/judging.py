@@ -44,7 +44,7 @@ class Judge:
     words
         Whether the word lists were asked before.
     encoder
-        The name of the sentence model, which is loaded with the first text.
+        The name of the sentence model or models, which are loaded with the first text.
     keep
         How likely, as log odds, an objective must be for a known word to stand; by default the more is told of the
         objectives, the more.
@@ -57,7 +57,7 @@ class Judge:
         objectives: Sequence[Objective],
         *,
         words: bool = True,
-        encoder: str = "minilm",
+        encoder: str = "both",
         keep: float | None = None,
         add: float | None = None,
     ) -> None:

@@ -57,7 +57,7 @@ def fingerprint() -> str:
 
 def write_vectors(path: Path) -> None:
     """Encode the phrases and write their vectors, as small integers, with their fingerprint."""
-    encoder = load_encoder("minilm")
+    encoder = load_encoder("both")
     vectors = np.concatenate([encoder.encode(phrases()[0][at : at + 64]) for at in range(0, len(phrases()[0]), 64)])
     scale = np.abs(vectors).max(axis=1, keepdims=True) / 127
     small = np.round(vectors / scale).astype(np.int8)
