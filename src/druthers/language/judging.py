@@ -126,8 +126,8 @@ class Judge:
                 if _spoken_of(tokens, mentions, narrow):
                     return narrow
         whole = Mention(objective, *core(tokens, *best), "means", sure, f"like {near}")
-        narrow = self._narrower(tokens, whole, taken)
-        return narrow[0] if narrow and taken & set(range(whole.first, whole.last)) else whole
+        words = self._narrower(tokens, whole, taken)
+        return words[0] if words and taken & set(range(whole.first, whole.last)) else whole
 
     def _narrower(self, tokens: Sequence[Token], whole: Mention, taken: set[int]) -> list[Mention]:
         """Return the nearest word of a clause, and the same with the words that lead up to it."""

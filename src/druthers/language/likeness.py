@@ -21,7 +21,16 @@ Floats = NDArray[np.float64]
 # What is measured of each piece and objective. Those of LEADS are measured twice: as they are, and how far ahead of the
 # best other objective.
 LEADS = ("name", "about", "like", "concept", "sense name", "sense about", "sense like", "best")
-MEASURES = (*LEADS, *(f"{name}, ahead" for name in LEADS), "neutral", "named", "known", "weak", "word fits", "surely known")
+MEASURES = (
+    *LEADS,
+    *(f"{name}, ahead" for name in LEADS),
+    "neutral",
+    "named",
+    "known",
+    "weak",
+    "word fits",
+    "surely known",
+)
 # How sharply the concepts near a piece are told apart.
 _SHARPNESS = 20.0
 _PLAIN = small_words("light") | small_words("cue") | small_words("beside") | GENERIC
@@ -89,7 +98,10 @@ class Likeness:
         self._recent: dict[str, Vectors] = {}
         bare = [Objective(each.name, "", each.synonyms) for each in objectives]
         self._bindings = bind(bare)
-        best = [max((b.strength for b in self._bindings.values() if b.objective == n), default=0.0) for n in range(len(bare))]
+        best = [
+            max((b.strength for b in self._bindings.values() if b.objective == n), default=0.0)
+            for n in range(len(bare))
+        ]
         self._sure = np.array([strength > 0.98 for strength in best])
         self._names = [self.encode([each.name, *each.synonyms]) for each in objectives]
         self._abouts = [
@@ -102,7 +114,12 @@ class Likeness:
             for parts in zip(self._names, self._abouts, self._likes, strict=True)
         ]
         self._told = [
-            [e.name, *e.synonyms, *([e.description, f"{e.name}: {e.description}"] if e.description else []), *e.examples]
+            [
+                e.name,
+                *e.synonyms,
+                *([e.description, f"{e.name}: {e.description}"] if e.description else []),
+                *e.examples,
+            ]
             for e in objectives
         ]
         self._goes_to = {concept: bound.objective for concept, bound in self._bindings.items()}
@@ -116,7 +133,9 @@ class Likeness:
         found = [self._recent[text] if text in self._recent else self._vectors[text] for text in texts]
         return np.array(found) if found else np.zeros((0, 1), dtype=np.float32)
 
-    def measure(self, tokens: Sequence[Token], pieces: Sequence[tuple[int, int]], mentions: Sequence[Mention]) -> Floats:
+    def measure(
+        self, tokens: Sequence[Token], pieces: Sequence[tuple[int, int]], mentions: Sequence[Mention]
+    ) -> Floats:
         """Return pieces by objectives by MEASURES."""
         if len(self._vectors) < _MOST_WORDS:
             self._vectors |= {text: vector for text, vector in self._recent.items() if " " not in text}
@@ -163,7 +182,7 @@ class Likeness:
     def _mentioned(
         self, tokens: Sequence[Token], pieces: Sequence[tuple[int, int]], mentions: Sequence[Mention]
     ) -> list[Floats]:
-        """Return what the word lists found in each piece, and how well the words found fit what is told of objectives."""
+        """Return what the word lists found in each piece, and how well those words fit what is told of objectives."""
         found = np.zeros((5, len(pieces), len(self._names)))
         fits = self.word_fits(tokens, mentions)
         for row, (start, end) in enumerate(pieces):
@@ -190,7 +209,9 @@ class Likeness:
         own, texts = self._told[objective], phrases()[0]
         rows = [n for n, label in enumerate(phrases()[1]) if self._goes_to.get(label) == objective]
         vector = self.encode([text])
-        near = np.concatenate([_products(vector, self._texts[objective])[0], _products(vector, stored_vectors()[rows])[0]])
+        near = np.concatenate(
+            [_products(vector, self._texts[objective])[0], _products(vector, stored_vectors()[rows])[0]]
+        )
         return [*own, *(texts[n] for n in rows)][int(near.argmax())]
 
     def best_word(self, words: Sequence[str], objective: int) -> int:
