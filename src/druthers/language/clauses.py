@@ -53,6 +53,12 @@ _WHOLE = {
 }
 _AFTER_IS = small_words("after_is")
 _ENDS = frozenset(".!?;\n")
+# Faces that only show a mood.
+_MOODS = (
+    "SMILING", "GRINNING", "WINKING", "KISSING", "THINKING", "CRYING", "LOUDLY", "POUTING", "ANGRY", "RELIEVED",
+    "FACE WITH TEARS", "FACE WITH ROLLING", "FACE THROWING", "UNAMUSED", "PENSIVE", "CONFUSED", "FLUSHED", "ROLLING ON",
+    "SLIGHTLY SMILING", "UPSIDE-DOWN", "HUGGING", "DISAPPOINTED", "PERSEVERING", "WEARY FACE",
+)  # fmt: skip
 _MONEY = {"$": "dollar", "€": "euro", "£": "quid", "¥": "yen"}
 
 
@@ -134,6 +140,8 @@ def _mark(raw: str) -> tuple[str, ...]:
         return (">",)
     name = unicodedata.name(raw[0], "")
     if unicodedata.category(raw[0]) not in ("So", "Sk", "Sm"):
+        return ()
+    if name.startswith(_MOODS):
         return ()
     return tuple(name.lower().replace("-", " ").split())
 

@@ -72,7 +72,7 @@ def _terms(concept: str, kind: str, listed: str) -> Iterable[Term]:
     for text in split(listed):
         doubtful = text.endswith("?")
         words = words_of(text.rstrip("?"))
-        if words:
+        if not all(word.isdigit() for word in words):
             yield Term(words, concept, kind, doubtful)
 
 

