@@ -1,8 +1,8 @@
 """How good are the first recommendations of the service, and what its prior is worth.
 
 Users with weights that sum to one say three objectives, in the order of their weights with Plackett-Luce noise, at
-every third visit; the 62 simulated hotels are known by one report each, as a catalog's values are. Printed is the regret
-of a visit, mean over users: how much worse than the best hotel for this user, where a perfect one is worth 1.
+every third visit; the 62 simulated hotels are known by one report each, as a catalog's values are. Printed is the
+regret of a visit, mean over users: how much worse than the best hotel for this user, where a perfect one is worth 1.
 
     python benchmarks/first_picks.py
 """
