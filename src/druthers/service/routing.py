@@ -229,7 +229,8 @@ class GuardedRoute(APIRoute):
 
 def _checker(part: ModelField) -> Callable[[Any], Any]:
     """Return what checks a part of a request, or raises a ValidationError."""
-    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[part.field_info.annotation, part.field_info])
+    kind: Any = Annotated[part.field_info.annotation, part.field_info]
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
     return adapter.validator.validate_python
 
 
