@@ -39,7 +39,7 @@ class Server:
     def start(self, **settings):
         """Start it, and wait until it is ready."""
         self.process = self.forker.fork(self.log, {"port": self.port, "log_level": "warning", **settings})
-        until(lambda: self.ready(), f"the server of {self.log} to be ready:\n{self.told()}")
+        until(self.ready, f"the server of {self.log} to be ready:\n{self.told()}")
         return self
 
     def told(self):

