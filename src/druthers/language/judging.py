@@ -88,6 +88,8 @@ class Judge:
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool], mentions: list[Mention]) -> list[Mention]:
         """Return the mentions that stand, and those found by meaning."""
+        understood = {index for m in mentions if m.kind == "idle" for index in range(m.first, m.last)}
+        mentions = [m for m in mentions if m.kind != "idle"]
         pieces, measures = self.measured(tokens, open_, mentions)
         if not pieces:
             return mentions
@@ -99,9 +101,10 @@ class Judge:
         said = {m.objective for m in kept if m.kind != "weak" and m.worth > DOUBTFUL}
         for objective in np.argsort(-odds.max(axis=0)):
             if odds[:, objective].max() > add and objective not in said:
-                new = self._mention(tokens, pieces, odds[:, objective], kept, int(objective), add)
-                kept = [m for m in kept if m.objective != objective or m.last <= new.first or m.first >= new.last]
-                kept.append(new)
+                new = self._mention(tokens, pieces, odds[:, objective], kept, int(objective), add, understood)
+                if new is not None:
+                    kept = [m for m in kept if m.objective != objective or m.last <= new.first or m.first >= new.last]
+                    kept.append(new)
         return kept
 
     def _mention(
@@ -112,12 +115,16 @@ class Judge:
         mentions: Sequence[Mention],
         objective: int,
         add: float,
-    ) -> Mention:
-        """Return the mention of an objective that was found by meaning: first of all where a cue speaks of it."""
+        understood: set[int],
+    ) -> Mention | None:
+        """Return the mention of an objective that was found by meaning, first of all where a cue speaks of it.
+
+        None if all words of the clause are understood as something else.
+        """
         sure = float(np.clip(1 / (1 + np.exp(-odds.max())), 0.45, 0.85))
         best = _place(pieces, odds)
         near = self.likeness.nearest(" ".join(token.text for token in tokens[slice(*best)]), objective)
-        taken = {index for m in mentions for index in range(m.first, m.last)}
+        taken = {index for m in mentions for index in range(m.first, m.last)} | understood
         others = [span for n, span in enumerate(pieces) if odds[n] > add and span != best]
         wholes = [span for span in others if span[0] <= best[0] and best[1] <= span[1]]
         for span in (best, *(span for span in others if span not in wholes)):
@@ -127,7 +134,9 @@ class Judge:
                     return narrow
         whole = Mention(objective, *core(tokens, *best), "means", sure, f"like {near}")
         words = self._narrower(tokens, whole, taken)
-        return words[0] if words and taken & set(range(whole.first, whole.last)) else whole
+        if taken.isdisjoint(range(whole.first, whole.last)):
+            return whole
+        return words[0] if words else None
 
     def _narrower(self, tokens: Sequence[Token], whole: Mention, taken: set[int]) -> list[Mention]:
         """Return the nearest word of a clause, and the same with the words that lead up to it."""

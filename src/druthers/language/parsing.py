@@ -82,10 +82,10 @@ class Parser:
 
     def _mentions(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
         """Find mentions, and let the judge decide about them."""
-        mentions = [mention for spot in self._spotters for mention in spot(tokens, open_) if mention.kind != "idle"]
+        mentions = [mention for spot in self._spotters for mention in spot(tokens, open_)]
         if self._judge is not None:
             mentions = self._judge(tokens, open_, mentions)
-        return sorted(mentions, key=lambda mention: mention.first)
+        return sorted((m for m in mentions if m.kind != "idle"), key=lambda mention: mention.first)
 
     def _reading(
         self,
