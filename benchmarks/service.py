@@ -307,7 +307,9 @@ def start(folder: str, users: int, count: int) -> None:
     fresh.stop()
     server = Server(SERVE, path, "warning", path="/readyz")
     print(f"  start without a snapshot: {server.took:.0f} s")
-    resident = json.loads(next(line for line in server.get("/metrics").splitlines() if b"resident_users " in line)[24:])
+    time.sleep(1.0)  # figures of the journal are renewed when it is followed
+    told = dict(line.rsplit(b" ", 1) for line in server.get("/metrics").splitlines() if not line.startswith(b"#"))
+    resident = float(told[b"druthers_resident_users"])
     size = server.megabytes()
     print(f"  {resident:.0f} users in memory: {size:.0f} MB, {1024 * (size - without) / users:.2f} kB per user")
     print(f"  stop, with all users saved: {server.stop():.0f} s")
