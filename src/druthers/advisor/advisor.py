@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from druthers.advisor import events
 from druthers.advisor.answers import Card, Heard, Recommendation
-from druthers.advisor.fold import Fold
+from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Operations, Step
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item
@@ -177,14 +177,14 @@ class Advisor:
         """Keep the state in the store, so that the next start need not read the whole journal."""
         with self._lock:
             snapshot = self.fold.snapshot()
-            self.store.save(self.operations.fold_name, snapshot, self.fold.export(list(self.fold.unsaved)))
+            self.store.save(self.operations.fold_name, snapshot, packed(self.fold.export(list(self.fold.unsaved))))
             return snapshot
 
     def shrink(self, resident_users: int) -> None:
         """Let the users that were not heard of for longest leave memory, until so many are left."""
         with self._lock:
             leaving = list(self.fold.people)[: max(0, len(self.fold.people) - resident_users)]
-            self.store.save(self.operations.fold_name, None, self.fold.export(leaving))
+            self.store.save(self.operations.fold_name, None, packed(self.fold.export(leaving)))
             for user in leaving:
                 self.fold.evict(user)
 

@@ -149,14 +149,14 @@ class Fold:
         return person
 
     def export(self, users: Iterable[str]) -> list[UserState]:
-        """Return the states of users in memory as a store keeps them; they then count as saved."""
+        """Return the states of users in memory, to be packed and saved; they then count as saved."""
         states = []
         for user in users:
             person = self.people.get(user)
             if person is not None:
                 self.unsaved.pop(user, None)
                 body = _COUNTS.pack(person.queries, person.feedbacks) + self._row(user)
-                states.append(UserState(user, person.first, person.position, zlib.compress(body, 1)))
+                states.append(UserState(user, person.first, person.position, body))
         return states
 
     def evict(self, user: str) -> None:
@@ -286,3 +286,8 @@ class Fold:
     def _revocation(self, event: Event) -> None:
         if event.body["id"] in self.keys:
             self.keys = {**self.keys, event.body["id"]: {**self.keys[event.body["id"]], "revoked": event.at}}
+
+
+def packed(states: Iterable[UserState]) -> list[UserState]:
+    """Return exported states as a store keeps them; this takes time, and needs nothing of the fold."""
+    return [state._replace(body=zlib.compress(state.body, 1)) for state in states]

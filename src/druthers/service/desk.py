@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from druthers.advisor import Advisor, events
+from druthers.advisor.fold import packed
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation
 from druthers.errors import StoreFailure
 from druthers.service.logs import NAME
 from druthers.service.metrics import Metrics
 from druthers.service.settings import Settings
-from druthers.stores import Event
+from druthers.stores import Event, UserState
 
 T = TypeVar("T")
 
@@ -213,10 +214,13 @@ class Desk:
             few = users[start : start + FEW]
             states = self.fold.export(few)
             try:
-                await self._in_thread(self._writer, self.store.save, self.operations.fold_name, None, states)
+                await self._in_thread(self._writer, self._keep, states)
             except BaseException:
                 self.fold.unsaved.update(dict.fromkeys(user for user in few if user in self.fold.people))
                 raise
+
+    def _keep(self, states: list[UserState]) -> None:
+        self.store.save(self.operations.fold_name, None, packed(states))
 
     async def _make_room(self) -> None:
         """Let the users that were not heard of for longest leave memory."""

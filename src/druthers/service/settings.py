@@ -75,7 +75,7 @@ class Settings:
     max_items: int = _setting(100_000, whole(1, 10**7), "Most items in the catalog.")
     rate: float = _setting(1_000.0, number(0, 1e9), "Requests per second for each key and process; 0 for no limit.")
     burst: int = _setting(1_000, whole(1, 10**9), "Requests that a key may send at once.")
-    snapshot_every: int = _setting(10_000, whole(1, 10**9), "Events between two snapshots.")
+    snapshot_every: int = _setting(25_000, whole(1, 10**9), "Events between two snapshots.")
     resident_users: int = _setting(100_000, whole(1, 10**8), "Most users kept in memory.")
     follow_seconds: float = _setting(0.2, number(0.01, 60), "Seconds between two looks at what other processes wrote.")
     log_level: str = _setting("info", one_of(LEVELS), "Least level that is logged.")
