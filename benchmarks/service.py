@@ -35,7 +35,7 @@ from druthers.advisor import Advisor, events
 from druthers.catalogs import Catalog
 from druthers.stores import Event, SQLiteStore
 
-CONNECTIONS = 32
+CONNECTIONS = 128
 USERS = 5000
 EMPTY = """
 import uvicorn
