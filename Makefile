@@ -25,8 +25,8 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY) ## compare the policies of the paper on its synthetic benchmark; report in results/synthetic
 	$(BIN)/druthers run synthetic
 
-test: $(READY) ## run the quick tests and the doctests, then the kernels once more as plain Python
-	$(BIN)/python -m pytest
+test: $(READY) ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py
 
 test-full: $(READY) ## run all tests, the slow ones too
