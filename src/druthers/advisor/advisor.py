@@ -24,7 +24,6 @@ T = TypeVar("T")
 POLICY = "fisher-pqucb-robust"
 # Rankings per user that are kept for exact refits: a user of the service says less than one in the lab.
 WINDOW = 32
-READ_AT_ONCE = 5_000
 
 
 class Advisor:
@@ -169,8 +168,7 @@ class Advisor:
     def catch_up(self) -> int:
         """Fold in what others appended; returns the position."""
         with self._lock:
-            while more := self.store.read(self.fold.position, limit=READ_AT_ONCE):
-                self.fold.apply_all(more)
+            self.fold.apply_all(self.store.walk(self.fold.position))
             return self.fold.position
 
     def save(self) -> Snapshot:

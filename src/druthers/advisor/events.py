@@ -52,6 +52,15 @@ def feedback_key(decision: str, item: str, number: int) -> str:
     return f"{FEEDBACK}:{decision}:{number}:{item}"
 
 
+def keys_after(keys: Mapping[str, dict[str, Any]], event: Event) -> dict[str, dict[str, Any]]:
+    """Return the API keys, by id, after one was made or revoked; a revocation of an unknown one changes nothing."""
+    id = event.body["id"]
+    if event.kind == KEY:
+        key = {part: event.body[part] for part in ("id", "digest", "role", "name")}
+        return {**keys, id: {**key, "created": event.at, "revoked": None}}
+    return {**keys, id: {**keys[id], "revoked": event.at}} if id in keys else dict(keys)
+
+
 def scrub(event: Event) -> Event:
     """Return what stays of an event of an erased person: that something happened, and what an item was like."""
     kept = {}

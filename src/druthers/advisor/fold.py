@@ -92,8 +92,8 @@ class Fold:
             events.HELD: self._decision,
             events.ACTIVATION: self._decision,
             events.ERASURE: self._erasure,
-            events.KEY: self._key,
-            events.REVOCATION: self._revocation,
+            events.KEY: self._keys,
+            events.REVOCATION: self._keys,
         }
 
     @property
@@ -279,13 +279,8 @@ class Fold:
         if user is not None:
             self._drop(user)
 
-    def _key(self, event: Event) -> None:
-        key = {part: event.body[part] for part in ("id", "digest", "role", "name")}
-        self.keys = {**self.keys, key["id"]: {**key, "created": event.at, "revoked": None}}
-
-    def _revocation(self, event: Event) -> None:
-        if event.body["id"] in self.keys:
-            self.keys = {**self.keys, event.body["id"]: {**self.keys[event.body["id"]], "revoked": event.at}}
+    def _keys(self, event: Event) -> None:
+        self.keys = events.keys_after(self.keys, event)
 
 
 def packed(states: Iterable[UserState]) -> list[UserState]:

@@ -11,8 +11,6 @@ from druthers.errors import InvalidLog
 from druthers.logs import Log, from_rows
 from druthers.stores import Event, Store
 
-READ_AT_ONCE = 5_000
-
 
 def to_log(store: Store, *, policy: str = "served") -> Log:
     """Return the decisions of a journal with what was said before and felt after them.
@@ -31,24 +29,21 @@ def to_log(store: Store, *, policy: str = "served") -> Log:
     rows: dict[str, dict[str, Any]] = {}
     said: dict[str, list[str]] = {}
     catalog: Catalog | None = None
-    position = 0
-    while more := store.read(position, limit=READ_AT_ONCE):
-        for event in map(events.check, more):
-            if event.kind == events.OPENING:
-                catalog = Catalog.from_content(dict(event.body["catalog"]), source="the journal")
-            elif event.kind == events.ITEM:
-                items[Item(**event.body["item"]).id] = None
-            elif event.kind == events.RETIREMENT:
-                items.pop(event.body["item"], None)
-            elif event.user is None:
-                continue
-            elif event.kind in (events.QUERY, events.CORRECTION):
-                said[event.user] = event.body["ranking"]
-            elif event.kind == events.DECISION:
-                rows[str(event.about)] = _decision(event, list(items), said.pop(event.user, []), policy)
-            elif event.kind == events.FEEDBACK and event.about in rows:
-                _add(rows[event.about], event)
-        position = more[-1].position
+    for event in map(events.check, store.walk()):
+        if event.kind == events.OPENING:
+            catalog = Catalog.from_content(dict(event.body["catalog"]), source="the journal")
+        elif event.kind == events.ITEM:
+            items[Item(**event.body["item"]).id] = None
+        elif event.kind == events.RETIREMENT:
+            items.pop(event.body["item"], None)
+        elif event.user is None:
+            continue
+        elif event.kind in (events.QUERY, events.CORRECTION):
+            said[event.user] = event.body["ranking"]
+        elif event.kind == events.DECISION:
+            rows[str(event.about)] = _decision(event, list(items), said.pop(event.user, []), policy)
+        elif event.kind == events.FEEDBACK and event.about in rows:
+            _add(rows[event.about], event)
     if catalog is None or not rows:
         raise InvalidLog("a log must hold at least one decision, but the journal has none")
     for row in rows.values():

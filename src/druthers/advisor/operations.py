@@ -21,7 +21,7 @@ from druthers.advisor.fold import Fold, Person
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidFeedback, InvalidOffer, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
-from druthers.stores import Event, Store, UserState
+from druthers.stores import Event, Store
 from druthers.types import Decision, Floats
 
 
@@ -55,7 +55,6 @@ DECISIONS_KEPT = 20_000
 # How old, in events, may be what items are compared with in words: an item, and the average of so many items.
 KEPT = 200
 KEPT_PER_ITEM = 5
-FEW = 4
 ATTEMPTS = 20
 
 
@@ -111,15 +110,11 @@ class Operations:
         """The objectives; items are in the fold."""
         return self.fold.catalog
 
-    def load_user(self, user: str) -> UserState | None:
-        """Return what the store keeps of a user."""
-        return self.store.user(self.fold_name, user)
-
     def find(self, user: str) -> Operation[Person | None]:
         """Bring a user into memory; None for one without events."""
         while (person := self.fold.people.get(user)) is None:
             before = self.fold.departures
-            state = yield Look(lambda: self.load_user(user))
+            state = yield Look(lambda: self.fold.load_user(user))
             if self.fold.departures == before:  # nobody came, said more and left again meanwhile, or was erased
                 return self.fold.people.get(user) or self.fold.restore(state)
         return person
@@ -230,11 +225,9 @@ class Operations:
     def _suggest(self, decision: Decision, person: Person | None) -> tuple[Suggestion, ...]:
         items, weights = self.fold.items, self.fold.weights(str(decision.user))
         known = person is not None and (person.queries > 0 or person.feedbacks > 0)
-        reasons_of = decision.reasons.T.tolist() if len(decision.arms) > FEW else None
         suggestions = []
         for item, place, chance in zip(decision.arms, decision.places, decision.propensities, strict=True):
-            figures = decision.reasons[:, place].tolist() if reasons_of is None else reasons_of[place]
-            utility, reward_bonus, preference_bonus, score = figures
+            utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
             # Being bad at what somebody would rather not have is nothing to praise an item for.
             gains = [max(weight, 0.0) * lead for weight, lead in zip(weights, self._leads(str(item)), strict=True)]
             why = reasons.sentence(
@@ -362,10 +355,7 @@ class Operations:
         )
 
     def _past(self, user: str) -> list[Event]:
-        past: list[Event] = []
-        while more := self.store.read(past[-1].position if past else 0, user=user):
-            past += more
-        return [event for event in past if event.kind in (events.QUERY, events.CORRECTION)]
+        return [event for event in self.store.walk(user=user) if event.kind in (events.QUERY, events.CORRECTION)]
 
     def forget(self, user: str) -> Operation[None]:
         """Erase a person: journal, states and memory; what was learned about items stays."""

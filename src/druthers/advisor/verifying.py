@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from druthers.advisor.advisor import READ_AT_ONCE, Advisor
+from druthers.advisor import events
+from druthers.advisor.advisor import Advisor
 from druthers.advisor.fold import Fold
 
 
@@ -43,14 +44,13 @@ def refold(advisor: Advisor, upto: int | None = None) -> tuple[Fold, Counter[str
     fold = Fold(known.catalog, type(known.policy)(**known.policy.params), lambda user: None)
     kinds: Counter[str] = Counter()
     users: set[str] = set()
-    while more := advisor.store.read(fold.position, limit=READ_AT_ONCE):
-        if upto is not None:
-            more = [event for event in more if event.position <= upto]
-            if not more:
-                break
-        fold.apply_all(more)
-        kinds.update(event.kind for event in more)
-        users.update(event.user for event in more if event.user is not None)
+    for event in advisor.store.walk():
+        if upto is not None and event.position > upto:
+            break
+        fold.apply(events.check(event))
+        kinds[event.kind] += 1
+        if event.user is not None:
+            users.add(event.user)
     return fold, kinds, users
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +31,7 @@ Policy = Annotated[str, typer.Option(metavar="NAME", help="The policy that the s
 @app.command()
 def serve(
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; see docs/service.md for all of them.")
+        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; docs/operations.md lists all of them.")
     ] = None,
     store: Annotated[
         str | None, typer.Option(metavar="WHERE", help="The journal: `sqlite:FILE`, `postgresql://...` or `memory:`.")
@@ -93,7 +91,7 @@ def create_key(
     from druthers.service.auth import make_key
 
     text, key = make_key(role, name)
-    with _journal(store) as journal:
+    with open_store(store, create=False) as journal:
         body = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
         journal.append([events.make(events.KEY, body, key=f"{events.KEY}:{key.id}")])
     print(text)
@@ -108,7 +106,7 @@ def list_keys(store: At = DEFAULT_STORE) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("id", "role", "name", "created", "revoked"):
         table.add_column(column)
-    with _journal(store) as journal:
+    with open_store(store, create=False) as journal:
         for key in _keys(journal).values():
             table.add_row(key["id"], key["role"], key["name"], _day(key["created"]), _day(key["revoked"]))
     Console(highlight=False).print(table)
@@ -122,7 +120,7 @@ def revoke_key(
     """Revoke a key; a running service refuses it within a second."""
     from druthers.advisor import events
 
-    with _journal(store) as journal:
+    with open_store(store, create=False) as journal:
         if id not in _keys(journal):
             raise InvalidSetting(f"a key must exist to be revoked, but {id!r} does not; see druthers keys list")
         journal.append([events.make(events.REVOCATION, {"id": id})])
@@ -173,7 +171,7 @@ def export_journal(
     """Write the whole journal to a file: a backup, while the service runs."""
     from druthers.stores.moving import export_events
 
-    with _journal(store) as journal:
+    with open_store(store, create=False) as journal:
         print(f"{export_events(journal, file):,} events written to {file}")
 
 
@@ -189,7 +187,7 @@ def write_decisions(
     from druthers.advisor.history import to_log
     from druthers.logs import write_log
 
-    with _journal(store) as journal:
+    with open_store(store, create=False) as journal:
         log = to_log(journal)
     write_log(log, file)
     print(f"{log} written to {file}")
@@ -203,23 +201,16 @@ def import_journal(
     """Fill an empty journal from a file."""
     from druthers.stores.moving import import_events
 
-    with _journal(store, create=True) as journal:
+    with open_store(store) as journal:
         print(f"{import_events(file, journal):,} events read from {file}")
 
 
 @store_app.command()
 def compact(store: At = DEFAULT_STORE) -> None:
     """Drop all saved states, which the next start makes anew, and give unused space back."""
-    with _journal(store) as journal:
+    with open_store(store, create=False) as journal:
         journal.compact()
     print("saved states are dropped, unused space is given back")
-
-
-@contextmanager
-def _journal(where: str, *, create: bool = False) -> Iterator[Store]:
-    """Open a journal, and close it again."""
-    with closing(open_store(where, create=create)) as journal:
-        yield journal
 
 
 def _keys(journal: Store) -> dict[str, dict[str, Any]]:
@@ -227,14 +218,9 @@ def _keys(journal: Store) -> dict[str, dict[str, Any]]:
     from druthers.advisor import events
 
     keys: dict[str, dict[str, Any]] = {}
-    position = 0
-    while more := journal.read(position, limit=5000):
-        for event in more:
-            if event.kind == events.KEY:
-                keys[event.body["id"]] = {**event.body, "created": event.at, "revoked": None}
-            elif event.kind == events.REVOCATION and event.body["id"] in keys:
-                keys[event.body["id"]]["revoked"] = event.at
-        position = more[-1].position
+    for event in journal.walk():
+        if event.kind in (events.KEY, events.REVOCATION):
+            keys = events.keys_after(keys, event)
     return keys
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Self
+
+# How many events are read at once by who reads many.
+PAGE = 5_000
 
 
 class Event(NamedTuple):
@@ -97,6 +100,12 @@ class Store(ABC):
     @abstractmethod
     def read(self, after: int = 0, *, limit: int = 1000, user: str | None = None) -> list[Event]:
         """Return up to `limit` events after a position in their order, of one user or of all."""
+
+    def walk(self, after: int = 0, *, user: str | None = None) -> Iterator[Event]:
+        """Yield all events after a position in their order, of one user or of all, read page by page."""
+        while page := self.read(after, limit=PAGE, user=user):
+            yield from page
+            after = page[-1].position
 
     @abstractmethod
     def about(self, decision: str) -> list[Event]:
