@@ -1,0 +1,63 @@
+"""The commands around a journal: keys come and go, journals are checked, moved and turned into logs."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from druthers.advisor import Advisor
+from druthers.cli import app
+from druthers.errors import InvalidSetting, StoreFailure
+from druthers.logs import read_log
+from druthers.service.auth import digest
+
+
+@pytest.fixture
+def run(tmp_path):
+    where = f"sqlite:{tmp_path / 'journal.db'}"
+    with Advisor("hotels", store=where, parser="lexicon") as advisor:
+        advisor.feedback(advisor.recommend("ada", text="clean").id, utility=0.5)
+
+    def call(*words, store=where):
+        result = CliRunner().invoke(app, [*words, "--store", store])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    return call
+
+
+def test_keys_are_made_listed_and_revoked(run, tmp_path):
+    key = run("keys", "create", "decide", "--name", "web shop").strip()
+    id = key.split("_")[1]
+    (line,) = [line for line in run("keys", "list").splitlines() if id in line]
+    assert "decide" in line
+    assert "web shop" in line
+    with Advisor(store=f"sqlite:{tmp_path / 'journal.db'}", parser="lexicon") as advisor:
+        assert advisor.fold.keys[id]["digest"] == digest(key.encode())
+        assert advisor.fold.keys[id]["revoked"] is None
+        run("keys", "revoke", id)
+        advisor.catch_up()
+        assert advisor.fold.keys[id]["revoked"] is not None
+    (revoked,) = [line for line in run("keys", "list").splitlines() if id in line]
+    assert len(revoked.split()) > len(line.split())
+    with pytest.raises(InvalidSetting, match="must exist to be revoked"):
+        run("keys", "revoke", "nobody")
+
+
+def test_a_journal_is_checked_moved_and_turned_into_a_log(run, tmp_path):
+    facts = json.loads(run("store", "verify", "--json"))
+    assert facts["agrees"]
+    assert facts["kinds"]["feedback"] == 1
+    file, other = str(tmp_path / "backup.jsonl.gz"), f"sqlite:{tmp_path / 'other.db'}"
+    assert f"{facts['events']} events" in run("store", "export", file)
+    run("store", "import", file, store=other)
+    assert json.loads(run("store", "verify", "--json", store=other)) == facts
+    run("store", "compact")
+    assert json.loads(run("store", "verify", "--json"))["digest"] == facts["digest"]
+    run("store", "migrate")
+    run("store", "log", str(tmp_path / "log.parquet"))
+    assert read_log(tmp_path / "log.parquet").utilities.tolist() == [0.5]
+    with pytest.raises(StoreFailure, match="must be there"):
+        run("store", "verify", store=f"sqlite:{tmp_path / 'missing.db'}")
