@@ -55,16 +55,12 @@ def measure(name: str) -> dict[str, float]:
 
 def compare(name: str) -> dict[str, float]:
     """Read the development sentences by one sentence model alone; return time, memory and how well it reads."""
-    from druthers.language import encoders, evaluate, likeness, load_sentences, make_parser, meanings
+    from druthers.language import encoders, evaluate, load_sentences, make_parser
 
     before, started = megabytes(), time.process_time()
     encoder = encoders.load_encoder(name)
     encoder.encode(["hello"])
     loaded, memory = time.process_time(), megabytes() - before
-    if name != "both":
-        texts = meanings.phrases()[0]
-        vectors = np.concatenate([encoder.encode(list(texts[at : at + 64])) for at in range(0, len(texts), 64)])
-        likeness.stored_vectors = lambda: vectors  # type: ignore[assignment]
     parsers: dict[Any, Any] = {}
 
     def read(sentence: Any) -> Any:

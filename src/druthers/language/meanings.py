@@ -12,7 +12,7 @@ import numpy as np
 
 from druthers.language.clauses import Token
 from druthers.language.concepts import all_terms
-from druthers.language.encoders import Vectors, load_encoder
+from druthers.language.encoders import Vectors, load_encoder, normalized, taught
 from druthers.language.lists import read_data, small_words
 
 # Phrases of each kind that stand for a concept.
@@ -44,8 +44,8 @@ def phrases() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
 
 
 def fingerprint() -> str:
-    """Return a hash of the phrases, to see whether their vectors are up to date."""
-    return hashlib.sha256("\n".join(phrases()[0]).encode()).hexdigest()[:16]
+    """Return a hash of the phrases and of what the model was taught, to see whether their vectors are up to date."""
+    return hashlib.sha256("\n".join(phrases()[0]).encode() + taught()).hexdigest()[:16]
 
 
 def write_vectors(path: Path) -> None:
@@ -65,13 +65,13 @@ def stored_fingerprint() -> str:
 
 
 @cache
-def stored_vectors() -> Vectors:
-    """Return the vectors of the phrases, of length one."""
+def phrase_vectors(encoder: str) -> Vectors:
+    """Return the vectors of the phrases, of length one: the stored ones of both models, those of others made anew."""
+    if encoder != "both":
+        return load_encoder(encoder).encode(phrases()[0])
     path = resources.files("druthers.language").joinpath("data", "meanings.npz")
     with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-        small = data["vectors"].astype(np.float32)
-    result: Vectors = small / np.linalg.norm(small, axis=1, keepdims=True)
-    return result
+        return normalized(data["vectors"])
 
 
 def clauses(tokens: Sequence[Token], open_: Sequence[bool]) -> list[tuple[int, int]]:

@@ -11,6 +11,8 @@ from druthers.language.spotting import DOUBTFUL, Mention
 
 # How early a wish of each strength comes; wishes of equal strength come in the order of the text.
 LEVELS = {"first": -20.0, "2": -19.0, "3": -18.0, "4": -17.0, "strong": -5.0, "faint": 4.0, "bonus": 8.0}
+# A mention of which no cue speaks is given up if its clause sounds so, beyond these log odds.
+LEANING = 0.7
 _DISMISSING = ("dismiss", "unneeded", "accept")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
@@ -60,6 +62,13 @@ class Wishes:
         """Forget all wishes so far."""
         self.wanted.clear()
         self.last.clear()
+        self.above.clear()
+
+    def reverse(self) -> None:
+        """Turn the order so far round."""
+        ranking = self._sorted()
+        keys = [self.wanted[objective] for objective in reversed(ranking)]
+        self.wanted = {objective: (0.0, key[1]) for objective, key in zip(ranking, sorted(keys, key=lambda k: -k[1]), strict=True)}
         self.above.clear()
 
     def order(self, n_objectives: int) -> tuple[list[int], list[int]]:
@@ -116,9 +125,15 @@ def weigh(tokens: Sequence[Token], spans: Sequence[tuple[int, int]], mentions: S
             groups = grouped(tokens, part)
             sentence = numbered(tokens, first, last, groups)
             matches = found(sentence)
-            if any(match.does == "reset" for match in matches):
+            turned = any(match.does == "reverse" for match in matches)
+            if not turned and any(match.does == "reset" for match in matches):
                 wishes.reset()
-            _apply(wishes, tokens, groups, [match for match in matches if match.does != "reset"], supported)
+            ready = len(wishes.wanted) > 1
+            if turned and ready:
+                wishes.reverse()
+            _apply(wishes, tokens, groups, [m for m in matches if m.does not in ("reset", "reverse")], supported)
+            if turned and not ready:
+                wishes.reverse()
     return wishes
 
 
@@ -149,6 +164,8 @@ def _apply(
                 continue
             acting = [match for match in own if _reaches(match, group, index)]
             role, level, cue = _role(mention, acting, number in held, number in given_up)
+            if role == "wanted" and number not in touched and mention.leaning > LEANING:
+                role, cue = "dismissed", "sounds given up"
             if role == "dropped":
                 wishes.wanted.pop(mention.objective, None)
             elif role == "dismissed":
@@ -177,8 +194,8 @@ def _want(wishes: Wishes, mention: Mention, level: str | None) -> None:
         return
     if level in ("2", "3", "4"):
         for objective, (old, place) in wishes.wanted.items():
-            if old == 0.0 and place < mention.first:
-                wishes.wanted[objective] = (LEVELS[level] - 0.5, place)
+            if LEVELS["4"] < old <= 0.0 and place < mention.first and objective != mention.objective:
+                wishes.wanted[objective] = (LEVELS[level] - 0.5 + old / 1000, place)
     wishes.want(mention.objective, None if level is None else LEVELS[level], mention.first)
 
 

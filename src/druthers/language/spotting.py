@@ -32,7 +32,10 @@ DOUBTFUL = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Tokens from first to before last that speak of an objective, or of none: -1."""
+    """Tokens from first to before last that speak of an objective, or of none: -1.
+
+    `leaning` is the log odds that the clause around it dismisses what it speaks of, where a model was asked.
+    """
 
     objective: int
     first: int
@@ -41,6 +44,7 @@ class Mention:
     worth: float
     why: str
     concept: str = ""
+    leaning: float = 0.0
 
 
 def idle(first: int, last: int) -> Mention:
