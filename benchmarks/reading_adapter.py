@@ -281,7 +281,9 @@ class Trainer:
         steps = int(epochs * sum(1 for _ in blocks(self.domains, chance)))
 
         def adam(times: float) -> Any:
-            return optax.adamw(optax.warmup_cosine_decay_schedule(0, rate * times, steps // 10, steps), weight_decay=0.01)
+            return optax.adamw(
+                optax.warmup_cosine_decay_schedule(0, rate * times, steps // 10, steps), weight_decay=0.01
+            )
 
         parts = {"changes": "slow", "sharp": "some", "far": "some", "head": "fast", "constant": "fast"}
         rates = optax.multi_transform({"slow": adam(1), "some": adam(3), "fast": adam(30)}, parts)
@@ -325,7 +327,10 @@ class Trainer:
             vectors = self.embed([entry[0] for entry in said])
             names, both = (self.embed([told[way] for told in domain.told]) for way in (0, 2))
             spoken = np.array([entry[1].argmax() if entry[1].any() else -1 for entry in said])
-            for what, near in (("names", vectors @ names.T), ("a sentence each", np.maximum(vectors @ names.T, vectors @ both.T))):
+            for what, near in (
+                ("names", vectors @ names.T),
+                ("a sentence each", np.maximum(vectors @ names.T, vectors @ both.T)),
+            ):
                 found = np.where(near.max(1) > float(self.w["far"]), near.argmax(1), -1)
                 right.setdefault(what, []).extend(found == spoken)
             silence.extend((near.max(1) < float(self.w["far"]))[spoken < 0])
@@ -333,7 +338,10 @@ class Trainer:
             kinds.extend(zip(guess, [entry[2] for entry in said], strict=True))
         attitudes = [np.mean([g == k for g, k in kinds if k == kind]) for kind in range(3)]
         found_ = ", ".join(f"{what} {np.mean(hits):.3f}" for what, hits in right.items())
-        print(f"{title}: kept out: {found_}, silence {np.mean(silence):.3f}, attitudes {np.round(attitudes, 2)}", flush=True)
+        print(
+            f"{title}: kept out: {found_}, silence {np.mean(silence):.3f}, attitudes {np.round(attitudes, 2)}",
+            flush=True,
+        )
 
     def write(self, path: Path) -> None:
         """Write the changes as half-precision numbers, with the places of the matrices they change."""
@@ -346,7 +354,7 @@ class Trainer:
             flat = [change[m][part] for change in self.w["changes"] for m in MATRICES]
             arrays |= {f"{name}{n}": np.asarray(each, np.float16) for n, each in enumerate(flat)}
         np.savez_compressed(path, **arrays)
-        print(f"wrote {path}: {path.stat().st_size / 1e6:.2f} MB; sharp {float(jnp.exp(self.w['sharp'])):.1f}, far {float(self.w['far']):.3f}")
+        print(f"wrote {path}: {path.stat().st_size / 1e6:.2f} MB")
 
 
 def main() -> None:

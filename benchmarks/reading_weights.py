@@ -1,17 +1,19 @@
 """Fit the weights by which `default` and `embedding` judge what a text speaks of, from the sentences for development.
 
-    python benchmarks/reading_weights.py --check   # how well each domain is read by weights from all others
-    python benchmarks/reading_weights.py --write   # write src/druthers/language/data/weights.json
+    python benchmarks/reading_weights.py --attitudes  # write the head of src/druthers/language/data/adapter.npz
+    python benchmarks/reading_weights.py --check      # how well each domain is read by weights from all others
+    python benchmarks/reading_weights.py --write      # write src/druthers/language/data/weights.json
 
 A text speaks of an objective as much as that piece of it does that speaks of it most: the weights are fitted by
-logistic regression to the pieces that the weights themselves choose, a few times over.
+logistic regression to the pieces that the weights themselves choose, a few times over. The head that tells wanted,
+dismissed and neither apart is fitted to clauses that speak of one thing, with the utterances of benchmarks/utterances.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +24,9 @@ from scipy.optimize import minimize
 from druthers.language import Objective, Sentence, domain_names, load_domain, load_sentences
 from druthers.language.asides import open_tokens
 from druthers.language.clauses import Token, sentences, tokenize
-from druthers.language.judging import Judge
-from druthers.language.likeness import MEASURES
+from druthers.language.encoders import load_encoder
+from druthers.language.judging import Judge, alone_in
+from druthers.language.likeness import MEASURES, said
 from druthers.language.spotting import Words
 
 ROOT = Path(__file__).parents[1]
@@ -83,6 +86,69 @@ def load(level: int) -> tuple[list[Sentence], dict[str, dict[str, Any]]]:
     return rows, catalogs
 
 
+def shown_of(sentence: Sentence) -> tuple[list[Token], list[bool]]:
+    """Return the tokens of a sentence, closed ones as marks, and which are open."""
+    tokens = tokenize(sentence.query)
+    open_, _ = open_tokens(tokens, sentences(tokens))
+    return [t if flag else Token("|", t.start, t.end) for t, flag in zip(tokens, open_, strict=True)], open_
+
+
+def clauses() -> Iterator[tuple[str, int]]:
+    """Yield clauses that speak of one thing, wanted (0) or dismissed (1), or in a text without a wish (2)."""
+    for sentence in load(0)[0]:
+        objectives = told(sentence, 0, {})
+        judge, words = Judge(objectives), Words(objectives)
+        shown, open_ = shown_of(sentence)
+        mentions = words(shown, open_)
+        kept = judge(shown, open_, mentions)
+        pieces, _ = judge.measured(shown, open_, [m for m in mentions if m.kind != "idle"])
+        found = {alone_in(m, kept, pieces): m.objective for m in kept}
+        for place, objective in found.items():
+            name = sentence.objectives[objective]
+            empty = not sentence.gold and not sentence.low
+            if place is not None and (name in (*sentence.gold, *sentence.low) or empty):
+                yield (
+                    said(shown[slice(*pieces[place])]),
+                    0 if name in sentence.gold else 1 if name in sentence.low else 2,
+                )
+
+
+def utterances() -> Iterator[tuple[str, int]]:
+    """Yield the utterances that the adapter was trained on, with their attitudes."""
+    kinds = {"plain": 0, "implied": 0, "examples": 0, "wanted": 0, "dismissed": 1, "nothing": 2, "neither": 2}
+    for file in sorted((ROOT / "benchmarks" / "utterances").glob("*.json")):
+        for entry in json.loads(file.read_text(encoding="utf-8")):
+            for part in (entry, *entry.get("objectives", ())):
+                for kind, attitude in kinds.items():
+                    yield from ((" ".join(t.text for t in tokenize(text)), attitude) for text in part.get(kind, ()))
+
+
+def write_attitudes() -> None:
+    """Fit the head and write it into the adapter."""
+    rows = [(text, kind, 1.0) for text, kind in clauses()] + [(text, kind, 0.1) for text, kind in utterances()]
+    texts, kinds, weights = (list(column) for column in zip(*rows, strict=True))
+    encoder = load_encoder("minilm")
+    x = np.concatenate([encoder.encode(texts[at : at + 64]) for at in range(0, len(texts), 64)])
+    weight, right = np.array(weights)[:, None], np.eye(3)[kinds]
+
+    def loss(flat: Any) -> tuple[float, Any]:
+        w = flat.reshape(-1, 3)
+        odds = x @ w[:-1] + w[-1]
+        chances = odds - np.logaddexp.reduce(odds, axis=1, keepdims=True)
+        rest = weight * (np.exp(chances) - right)
+        total = -(weight * right * chances).sum() + 0.3 * (w[:-1] ** 2).sum() / 2
+        return float(total), np.vstack([x.T @ rest + 0.3 * w[:-1], rest.sum(axis=0)]).ravel()
+
+    w = minimize(loss, np.zeros(3 * (x.shape[1] + 1)), jac=True, method="L-BFGS-B").x.reshape(-1, 3)
+    path = WEIGHTS.with_name("adapter.npz")
+    with np.load(path) as old:
+        parts = dict(old) | {"head": w[:-1].astype(np.float32), "constant": w[-1].astype(np.float32)}
+    np.savez_compressed(path, **parts)
+    print(
+        f"fitted to {sum(each == 1.0 for each in weights)} clauses and {sum(each < 1.0 for each in weights)} utterances"
+    )
+
+
 def measure(level: int, words: bool, encoder: str) -> list[Row]:
     """Measure all sentences of a level by the models or the table, with the word lists or without."""
     rows, judges, catalogs_of = [], dict[Any, tuple[Judge, Words]](), load(level)
@@ -92,9 +158,7 @@ def measure(level: int, words: bool, encoder: str) -> list[Row]:
             objectives = told(sentence, level, catalogs_of[1])
             judges[key] = Judge(objectives, encoder=encoder), Words([Objective(each.name) for each in objectives])
         judge, lists = judges[key]
-        tokens = tokenize(sentence.query)
-        open_, _ = open_tokens(tokens, sentences(tokens))
-        shown = [t if flag else Token("|", t.start, t.end) for t, flag in zip(tokens, open_, strict=True)]
+        shown, open_ = shown_of(sentence)
         mentions = [m for m in lists(shown, open_) if m.kind != "idle"] if words else []
         pieces, measures = judge.measured(shown, open_, mentions)
         if pieces:
@@ -142,7 +206,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="read each new domain by weights from all others")
     parser.add_argument("--write", action="store_true", help="write the weights")
+    parser.add_argument("--attitudes", action="store_true", help="fit and write the head that tells attitudes apart")
     arguments = parser.parse_args()
+    if arguments.attitudes:
+        write_attitudes()
+        return
     listed = {}
     for encoder, words in (("both", True), ("both", False), ("table", True)):
         for level in (0, 1, 2):

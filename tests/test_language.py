@@ -282,6 +282,30 @@ def test_the_development_sentences_are_still_read(name, exact, top1):
     assert scores["tag injection"].exact == 1.0
 
 
+@pytest.mark.parametrize(
+    ("text", "ranking"),
+    [
+        ("price and location, the latter more than the former", ["location", "price"]),
+        ("cheap, clean, in reverse order", ["cleanliness", "price"]),
+        ("Quiet first, then price. Hm, no, the other way round.", ["price", "quiet"]),
+        ("cheap and, more importantly, quiet; the location comes third", ["quiet", "price", "location"]),
+        (
+            "Noise is my number three, price my number two, and a clean room beats them all",
+            ["cleanliness", "price", "quiet"],
+        ),
+        ("price matters, but less than a clean room", ["cleanliness", "price"]),
+        ("quiet beats a good price, and cleanliness is more important than both", ["cleanliness", "quiet", "price"]),
+        ("cheap and central, but above all it must not be dirty", ["cleanliness", "price", "location"]),
+        ("Price? Doesn't bother me. Quiet please.", ["quiet"]),
+        ("money plays no role, just clean", ["cleanliness"]),
+        ("quiet if possible, and cheap", ["quiet", "price"]),
+    ],
+)
+def test_orders_that_are_said_in_other_ways(text, ranking):
+    reading = make_parser("lexicon", objectives=["price", "location", "quiet", "cleanliness"]).read(text)
+    assert list(reading.names) == ranking
+
+
 def test_no_sentence_is_in_both_parts():
     first, second = (
         {row.query for row in load_sentences(SENTENCES / f"{part}.json")} for part in ("development", "test")

@@ -107,7 +107,8 @@ class Judge:
                     kept = [m for m in kept if m.objective != objective or m.last <= new.first or m.first >= new.last]
                     kept.append(new)
         leanings = measures[:, 0, MEASURES.index("dismisses")] - measures[:, 0, MEASURES.index("wants")]
-        return [replace(m, leaning=_leaning_of(m, kept, pieces, leanings)) for m in kept]
+        places = [alone_in(m, kept, pieces) for m in kept]
+        return [m if n is None else replace(m, leaning=float(leanings[n])) for m, n in zip(kept, places, strict=True)]
 
     def _mention(
         self,
@@ -181,14 +182,11 @@ def _odds_of(mention: Mention, pieces: Sequence[tuple[int, int]], odds: Floats) 
     return float(max(found_, default=0.0))
 
 
-def _leaning_of(
-    mention: Mention, mentions: Sequence[Mention], pieces: Sequence[tuple[int, int]], leanings: Floats
-) -> float:
-    """Return how much the smallest piece around a mention sounds as if it dismissed the one thing it speaks of."""
+def alone_in(mention: Mention, mentions: Sequence[Mention], pieces: Sequence[tuple[int, int]]) -> int | None:
+    """Return the smallest piece around a mention, if it speaks of nothing else."""
     around = [(end - start, n) for n, (start, end) in enumerate(pieces) if start <= mention.first < end]
     if not around:
-        return 0.0
-    piece = min(around)[1]
-    start, end = pieces[piece]
+        return None
+    start, end = pieces[min(around)[1]]
     alone = all(m.objective == mention.objective for m in mentions if start <= m.first < end)
-    return float(leanings[piece]) if alone else 0.0
+    return min(around)[1] if alone else None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from druthers.language.clauses import Token
 from druthers.language.concepts import GENERIC, bind, words_of
-from druthers.language.encoders import Encoder, Vectors, normalized
+from druthers.language.encoders import Encoder, Vectors, load_encoder, normalized
 from druthers.language.lists import small_words
 from druthers.language.meanings import phrase_vectors, phrases
 from druthers.language.spotting import DOUBTFUL, Mention
@@ -38,7 +38,6 @@ MEASURES = (
 _SHARPNESS = 20.0
 _PLAIN = small_words("light") | small_words("cue") | small_words("beside") | GENERIC
 _OPENERS = small_words("openers")
-_MOST_WORDS = 4000
 _BLOCK = 128
 
 
@@ -98,7 +97,6 @@ class Likeness:
 
     def __init__(self, objectives: Sequence[Objective], encoder: Encoder) -> None:
         self._encoder = encoder
-        self._vectors: dict[str, Vectors] = {}
         self._recent: dict[str, Vectors] = {}
         objectives = [replace(each, name=each.name.replace("_", " ")) for each in objectives]
         bare = [Objective(each.name, "", each.synonyms) for each in objectives]
@@ -127,25 +125,25 @@ class Likeness:
             ]
             for e in objectives
         ]
+        self._table = load_encoder("table")
+        self._words = [self._table.encode(texts) for texts in self._told]
         self._goes_to = {concept: bound.objective for concept, bound in self._bindings.items()}
         self.level = 2 * (_most(self._likes)) or int(_most(self._abouts))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return vectors of texts; those of the last measured text and of single words are remembered."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors and text not in self._recent]
+        """Return vectors of texts; those of the text that was measured last are remembered."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._recent]
         if new:
-            self._recent = dict(zip(new, self._encoder.encode(new), strict=True)) | self._recent
-        found = [self._recent[text] if text in self._recent else self._vectors[text] for text in texts]
+            self._recent |= dict(zip(new, self._encoder.encode(new), strict=True))
+        found = [self._recent[text] for text in texts]
         return np.array(found) if found else np.zeros((0, 1), dtype=np.float32)
 
     def measure(
         self, tokens: Sequence[Token], pieces: Sequence[tuple[int, int]], mentions: Sequence[Mention]
     ) -> Floats:
         """Return pieces by objectives by MEASURES."""
-        if len(self._vectors) < _MOST_WORDS:
-            self._vectors |= {text: vector for text, vector in self._recent.items() if " " not in text}
         self._recent = {}
-        texts = [_said(tokens[start:end]) for start, end in pieces]
+        texts = [said(tokens[start:end]) for start, end in pieces]
         vectors = self.encode(texts)
         concepts = _by_concept(vectors, self._encoder.name)
         columns = self._texts_alike(vectors, concepts)
@@ -207,8 +205,8 @@ class Likeness:
         """Return how much nearer the words of each mention are to its own objective than to any other."""
         if not mentions:
             return []
-        vectors = self.encode([" ".join(token.text for token in tokens[m.first : m.last]) for m in mentions])
-        near = np.stack([_products(vectors, each).max(axis=1) for each in self._texts], axis=1)
+        vectors = self._table.encode([" ".join(token.text for token in tokens[m.first : m.last]) for m in mentions])
+        near = np.stack([_products(vectors, each).max(axis=1) for each in self._words], axis=1)
         return [float(row[m.objective]) for row, m in zip(_ahead(near), mentions, strict=True)]
 
     def nearest(self, text: str, objective: int) -> str:
@@ -217,16 +215,19 @@ class Likeness:
         rows = [n for n, label in enumerate(phrases()[1]) if self._goes_to.get(label) == objective]
         vector = self.encode([text])
         near = np.concatenate(
-            [_products(vector, self._texts[objective])[0], _products(vector, phrase_vectors(self._encoder.name)[rows])[0]]
+            [
+                _products(vector, self._texts[objective])[0],
+                _products(vector, phrase_vectors(self._encoder.name)[rows])[0],
+            ]
         )
         return [*own, *(texts[n] for n in rows)][int(near.argmax())]
 
     def best_word(self, words: Sequence[str], objective: int) -> int:
         """Return which word of some is nearest to an objective."""
-        return int(_products(self.encode(words), self._texts[objective]).max(axis=1).argmax())
+        return int(_products(self._table.encode(words), self._words[objective]).max(axis=1).argmax())
 
 
-def _said(tokens: Sequence[Token]) -> str:
+def said(tokens: Sequence[Token]) -> str:
     """Return what a piece says, without the words that only lead into it."""
     words = [token.text for token in tokens]
     first = next((n for n, word in enumerate(words) if word not in _OPENERS), 0)

@@ -4,8 +4,8 @@ Run it after every change of the lists:
 
     python -m druthers.language.linting
 
-It prints what it finds and, where the sentence models are installed, writes the vectors of the phrases anew if they have
-changed, and the table of words if the model was taught anew.
+It prints what it finds and, where the sentence models are installed, writes the vectors of the phrases anew if they
+have changed, and the table of words if the model was taught anew.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class Wishes:
     def reverse(self) -> None:
         """Turn the order so far round."""
         ranking = self._sorted()
-        keys = [self.wanted[objective] for objective in reversed(ranking)]
-        self.wanted = {objective: (0.0, key[1]) for objective, key in zip(ranking, sorted(keys, key=lambda k: -k[1]), strict=True)}
+        places = sorted((place for _, place in self.wanted.values()), reverse=True)
+        self.wanted = {objective: (0.0, place) for objective, place in zip(ranking, places, strict=True)}
         self.above.clear()
 
     def order(self, n_objectives: int) -> tuple[list[int], list[int]]:
