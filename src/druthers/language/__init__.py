@@ -105,7 +105,7 @@ def make_parser(name: str = "default", *, objectives: Iterable[str | Objective],
     Parameters
     ----------
     name
-        "lexicon" reads by word lists alone, "embedding" by sentence models alone, "default" by both; "llm"
+        "lexicon" reads by words alone, "embedding" by sentence models alone, "default" by both; "llm"
         asks a language model and needs its `model` and, for all but OpenAI, a `base_url`.
     objectives
         What users may care about: names, or Objective values with descriptions, synonyms and examples.
