@@ -66,3 +66,12 @@ def test_a_clause_that_sounds_given_up_is_dismissed_without_a_cue():
     reading = parser.read("I shall survive some dust. Friendly people at the desk, please.")
     assert reading.names == ("service",)
     assert reading.dismissed_names == ("cleanliness",)
+
+
+def test_plain_words_of_caring_are_never_taken_for_giving_up():
+    parser = make_parser("default", objectives=["cleanliness", "location", "price"])
+    reading = parser.read(
+        "First of all, the price matters to me. Then I care about a central location. I want a clean place."
+    )
+    assert reading.names == ("price", "location", "cleanliness")
+    assert not reading.dismissed

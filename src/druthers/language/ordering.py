@@ -154,6 +154,7 @@ def _apply(
     """Let the cues of one sentence act on its groups, in the order of the text."""
     held = {match.x for match in matches if match.does == "hold"}
     touched = {number for match in matches for number in (match.x, match.y) if number is not None}
+    spoken_of = {mention.objective for number in touched for mention in groups[number].mentions}
     gone: set[int] = set()
     for number, group in enumerate(groups):
         own = [match for match in matches if match.x == number]
@@ -164,7 +165,7 @@ def _apply(
                 continue
             acting = [match for match in own if _reaches(match, group, index)]
             role, level, cue = _role(mention, acting, number in held, number in given_up)
-            if role == "wanted" and number not in touched and mention.leaning > LEANING:
+            if role == "wanted" and mention.objective not in spoken_of and mention.leaning > LEANING:
                 role, cue = "dismissed", "sounds given up"
             if role == "dropped":
                 wishes.wanted.pop(mention.objective, None)
