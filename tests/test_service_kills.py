@@ -105,7 +105,7 @@ def kill_often(url, forker, folder, kills, seed):
         assert server.stands(users_of(found)) == check_state(url)
     finally:
         server.kill()
-    assert "unexpected" not in server.told(), server.told()
+    assert "unexpected: " not in server.told(), server.told()
     return clients, found
 
 

@@ -30,7 +30,7 @@ def start(forker, tmp_path):
     yield start
     for server in servers:
         server.kill()
-        assert "unexpected" not in server.told(), server.told()
+        assert "unexpected: " not in server.told(), server.told()
 
 
 @pytest.mark.parametrize("journal", STORES, indirect=True)
