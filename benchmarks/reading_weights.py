@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from druthers.language import Objective, Sentence, domain_names, load_domain, load_sentences
 from druthers.language.asides import open_tokens
 from druthers.language.clauses import Token, sentences, tokenize
-from druthers.language.encoders import load_encoder
+from druthers.language.encoders import encode_all, load_encoder
 from druthers.language.judging import Judge, alone_in
 from druthers.language.likeness import MEASURES, said
 from druthers.language.spotting import Words
@@ -127,8 +127,7 @@ def write_attitudes() -> None:
     """Fit the head and write it into the adapter."""
     rows = [(text, kind, 1.0) for text, kind in clauses()] + [(text, kind, 0.1) for text, kind in utterances()]
     texts, kinds, weights = (list(column) for column in zip(*rows, strict=True))
-    encoder = load_encoder("minilm")
-    x = np.concatenate([encoder.encode(texts[at : at + 64]) for at in range(0, len(texts), 64)])
+    x = encode_all(load_encoder("minilm"), texts)
     weight, right = np.array(weights)[:, None], np.eye(3)[kinds]
 
     def loss(flat: Any) -> tuple[float, Any]:

@@ -107,33 +107,14 @@ def grouped(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Group]
 
 def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Group]) -> str:
     """Return a sentence as one string in which each group of mentions is a number: "i do not care about @0"."""
-    return " ".join(word for word, _ in _layout(tokens, start, end, groups))
-
-
-def _layout(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Group]) -> list[tuple[str, int]]:
-    """Return the words of a numbered sentence, each with the place of its token; groups have none: -1."""
-    words: list[tuple[str, int]] = []
+    words: list[str] = []
     at = start
     for number, group in enumerate(groups):
-        words.extend((tokens[index].text, index) for index in range(at, group.mentions[0].first))
-        words.append((f"@{number}", -1))
+        words.extend(token.text for token in tokens[at : max(at, group.mentions[0].first)])
+        words.append(f"@{number}")
         at = max(at, group.mentions[-1].last)
-    words.extend((tokens[index].text, index) for index in range(at, end))
-    return words
-
-
-def spoken_for(tokens: Sequence[Token], start: int, end: int, mentions: Sequence[Mention]) -> set[int]:
-    """Return the places of the tokens that belong to cues about these mentions."""
-    groups = grouped(tokens, mentions)
-    words = _layout(tokens, start, end, groups)
-    places: set[int] = set()
-    for match in found(numbered(tokens, start, end, groups)):
-        at = 0
-        for word, place in words:
-            if match.start <= at < match.start + len(match.text) and place >= 0:
-                places.add(place)
-            at += len(word) + 1
-    return places
+    words.extend(token.text for token in tokens[at:end])
+    return " ".join(words)
 
 
 def found(sentence: str, only: str | None = None) -> list[Match]:

@@ -193,6 +193,23 @@ def normalized(vectors: Any) -> Vectors:
     return result
 
 
+def encode_all(encoder: Encoder, texts: Sequence[str]) -> Vectors:
+    """Return vectors of many texts, a few at a time."""
+    return np.concatenate([encoder.encode(texts[at : at + 64]) for at in range(0, len(texts), 64)])
+
+
+def as_small(vectors: Vectors) -> NDArray[np.int8]:
+    """Return vectors as small integers, each with a scale of its own, which `normalized` takes out again."""
+    scale = np.abs(vectors).max(axis=1, keepdims=True) / 127
+    small: NDArray[np.int8] = np.round(vectors / scale).astype(np.int8)
+    return small
+
+
+def even_chances(vectors: Vectors) -> Vectors:
+    """Return the log chances of attitudes where nothing is known of them."""
+    return np.full((len(vectors), 3), -np.log(3), dtype=np.float32)
+
+
 class USE:
     """The multilingual Universal Sentence Encoder, version 3, sixteen languages, in plain NumPy on one core."""
 
@@ -215,7 +232,7 @@ class USE:
 
     def attitudes(self, vectors: Vectors) -> Vectors:
         """Return even chances: this model was not taught attitudes."""
-        return np.full((len(vectors), 3), -np.log(3), dtype=np.float32)
+        return even_chances(vectors)
 
 
 class Both:

@@ -12,7 +12,7 @@ import numpy as np
 
 from druthers.language.clauses import Token
 from druthers.language.concepts import all_terms
-from druthers.language.encoders import Vectors, load_encoder, normalized, taught
+from druthers.language.encoders import Vectors, as_small, encode_all, load_encoder, normalized, taught
 from druthers.language.lists import read_data, small_words
 
 # Phrases of each kind that stand for a concept.
@@ -50,11 +50,8 @@ def fingerprint() -> str:
 
 def write_vectors(path: Path) -> None:
     """Encode the phrases and write their vectors, as small integers, with their fingerprint."""
-    encoder = load_encoder("both")
-    vectors = np.concatenate([encoder.encode(phrases()[0][at : at + 64]) for at in range(0, len(phrases()[0]), 64)])
-    scale = np.abs(vectors).max(axis=1, keepdims=True) / 127
-    small = np.round(vectors / scale).astype(np.int8)
-    np.savez_compressed(path, vectors=small, fingerprint=np.array(fingerprint()))
+    vectors = encode_all(load_encoder("both"), phrases()[0])
+    np.savez_compressed(path, vectors=as_small(vectors), fingerprint=np.array(fingerprint()))
 
 
 def stored_fingerprint() -> str:
@@ -68,7 +65,7 @@ def stored_fingerprint() -> str:
 def phrase_vectors(encoder: str) -> Vectors:
     """Return the vectors of the phrases, of length one: the stored ones of both models, those of others made anew."""
     if encoder != "both":
-        return load_encoder(encoder).encode(phrases()[0])
+        return encode_all(load_encoder(encoder), phrases()[0])
     path = resources.files("druthers.language").joinpath("data", "meanings.npz")
     with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
         return normalized(data["vectors"])

@@ -14,19 +14,15 @@ from druthers.language.concepts import (
     inflections,
     lexicon,
     split,
-    stem,
     words_of,
 )
-from druthers.language.encoders import word_rank
 from druthers.language.lists import read_data, small_words
 from druthers.language.spelling import Speller
 from druthers.types import Objective
 
 # A term may have so many words.
 LONGEST = 6
-# Words of descriptions and examples count if they are rarer than so many words of English.
-EVERYDAY = 5000
-# Doubtful words and words of descriptions need support from their surroundings.
+# Doubtful words need support from their surroundings.
 DOUBTFUL = 0.4
 
 
@@ -72,7 +68,7 @@ _SIZES = small_words("sizes")
 
 
 class Words:
-    """Find mentions by the words of concepts, names, synonyms and descriptions.
+    """Find mentions by the words of concepts, names and synonyms.
 
     Parameters
     ----------
@@ -104,7 +100,7 @@ class Words:
             table[words] = sense
 
     def _add_own(self, index: int, objective: Objective, objectives: Sequence[Objective]) -> None:
-        """Add the words of an objective's own name, synonyms, description and examples."""
+        """Add the words of an objective's own name and synonyms."""
         for text in (objective.name, *objective.synonyms):
             words = words_of(text)
             if not words:
@@ -120,11 +116,6 @@ class Words:
                     for form in inflections(word, noun=True):
                         if (form,) not in self.senses:
                             self._add(self.senses, (form,), Sense(index, "nouns", 0.9, text))
-        told_by = [{stem(word) for word in words_of(" ".join((o.description, *o.examples)))} for o in objectives]
-        for word in set(words_of(" ".join((objective.description, *objective.examples)))) - GENERIC:
-            tells = len(word) > 3 and word_rank(word) > EVERYDAY and sum(stem(word) in told for told in told_by) == 1
-            if tells and (word,) not in self.senses:
-                self._add(self.senses, (word,), Sense(index, "nouns", DOUBTFUL, word))
 
     def _concept_of(self, index: int) -> str:
         """Return the concept that fits an objective best."""

@@ -10,7 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from druthers.language.encoders import Encoder, Vectors, normalized, taught, vocabulary_words, word_rank
+from druthers.language.encoders import (
+    Encoder,
+    Vectors,
+    as_small,
+    encode_all,
+    even_chances,
+    normalized,
+    taught,
+    vocabulary_words,
+    word_rank,
+)
 
 _WIDTH = 96
 # The word of this place among the commonest counts half.
@@ -26,13 +36,11 @@ def _stored() -> tuple[dict[str, int], Vectors]:
 
 def write_table(path: Path, encoder: Encoder) -> None:
     """Write what a model makes of every single word, around the mean and in its main directions, as small integers."""
-    words = vocabulary_words()
-    vectors = np.concatenate([encoder.encode(words[at : at + 64]) for at in range(0, len(words), 64)])
+    vectors = encode_all(encoder, vocabulary_words())
     around = vectors - vectors.mean(axis=0)
     _, directions = np.linalg.eigh(around.T @ around)
     turned = around @ directions[:, : -_WIDTH - 1 : -1]
-    scale = np.abs(turned).max(axis=1, keepdims=True) / 127
-    np.savez_compressed(path, vectors=np.round(turned / scale).astype(np.int8), taught=np.array(_fingerprint()))
+    np.savez_compressed(path, vectors=as_small(turned), taught=np.array(_fingerprint()))
 
 
 def is_current() -> bool:
@@ -68,4 +76,4 @@ class Table:
 
     def attitudes(self, vectors: Vectors) -> Vectors:
         """Return even chances: single words tell no attitude."""
-        return np.full((len(vectors), 3), -np.log(3), dtype=np.float32)
+        return even_chances(vectors)
