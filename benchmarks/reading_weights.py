@@ -101,7 +101,7 @@ def clauses() -> Iterator[tuple[str, int]]:
         shown, open_ = shown_of(sentence)
         mentions = words(shown, open_)
         kept = judge(shown, open_, mentions)
-        pieces, _ = judge.measured(shown, open_, [m for m in mentions if m.kind != "idle"])
+        pieces, _, _ = judge.measured(shown, open_, [m for m in mentions if m.kind != "idle"])
         found = {alone_in(m, kept, pieces): m.objective for m in kept}
         for place, objective in found.items():
             name = sentence.objectives[objective]
@@ -159,7 +159,7 @@ def measure(level: int, words: bool, encoder: str) -> list[Row]:
         judge, lists = judges[key]
         shown, open_ = shown_of(sentence)
         mentions = [m for m in lists(shown, open_) if m.kind != "idle"] if words else []
-        pieces, measures = judge.measured(shown, open_, mentions)
+        pieces, _, measures = judge.measured(shown, open_, mentions)
         if pieces:
             spoken = np.array([name in (*sentence.gold, *sentence.low) for name in sentence.objectives], dtype=float)
             rows.append(Row(sentence, measures, spoken))

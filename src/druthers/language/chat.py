@@ -152,7 +152,7 @@ class Chat:
             except self._openai.APIStatusError as error:
                 why = f"status {error.status_code}"
                 if error.status_code < 500 and error.status_code not in _BUSY:
-                    self._failed += 1
+                    self._note_failure(True)
                     raise NoAnswer(why) from None
                 wait = max(wait, _asked_wait(error.response.headers.get("retry-after")))
             except self._openai.APIError as error:
@@ -162,7 +162,7 @@ class Chat:
                 return answer, value
             if attempt + 1 < attempts:
                 time.sleep(min(30.0, wait))
-        self._failed += not why.startswith("illegal")
+        self._note_failure(not why.startswith("illegal"))
         raise NoAnswer(why)
 
     def _request(self, messages: list[dict[str, str]], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,6 +203,10 @@ class Chat:
         if not isinstance(reply, str):
             raise IllegalReply("no text")
         return {"model": self.model, "reply": reply, "input_tokens": given, "output_tokens": made}
+
+    def _note_failure(self, failed: bool) -> None:
+        with self._lock:
+            self._failed += failed
 
     def _count(self, **more: float) -> None:
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
+import threading
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -261,7 +262,13 @@ def _table() -> Encoder:
 ENCODERS: dict[str, Callable[[], Encoder]] = {"table": _table, "minilm": MiniLM, "use": USE, "both": Both}
 
 
-@cache
+_loaded: dict[str, Encoder] = {}
+_loading = threading.RLock()
+
+
 def load_encoder(name: str) -> Encoder:
-    """Return a model, loaded once in a process."""
-    return ENCODERS[name]()
+    """Return a model, loaded once in a process, however many threads ask for it."""
+    with _loading:
+        if name not in _loaded:
+            _loaded[name] = ENCODERS[name]()
+        return _loaded[name]

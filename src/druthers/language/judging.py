@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,7 +13,7 @@ import numpy as np
 
 from druthers.language.clauses import Token, sentences
 from druthers.language.cues import found, grouped, numbered
-from druthers.language.encoders import load_encoder
+from druthers.language.encoders import Vectors, load_encoder
 from druthers.language.likeness import MEASURES, Floats, Likeness, told_words
 from druthers.language.meanings import clauses, core
 from druthers.language.spotting import DOUBTFUL, Mention
@@ -67,30 +68,34 @@ class Judge:
         self._objectives = tuple(objectives)
         self._encoder = encoder
         self._likeness: Likeness | None = None
+        self._lock = threading.Lock()
 
     @property
     def likeness(self) -> Likeness:
         """The measures; the model is loaded here."""
         if self._likeness is None:
-            self._likeness = Likeness(self._objectives, load_encoder(self._encoder))
+            with self._lock:
+                if self._likeness is None:
+                    self._likeness = Likeness(self._objectives, load_encoder(self._encoder))
         return self._likeness
 
     def measured(
         self, tokens: Sequence[Token], open_: Sequence[bool], mentions: Sequence[Mention]
-    ) -> tuple[list[tuple[int, int]], Floats]:
-        """Return the pieces of a text, and what is measured of them."""
+    ) -> tuple[list[tuple[int, int]], Vectors, Floats]:
+        """Return the pieces of a text, their vectors, and what is measured of them."""
         pieces = [span for span in clauses(tokens, open_) if _says(tokens, span)][-MOST:]
         wholes = [span for span in sentences(list(tokens)) if all(open_[span[0] : span[1]]) and _says(tokens, span)]
         pieces += [span for span in wholes[-MOST // 2 :] if span not in pieces]
         if not pieces:
-            return [], np.zeros((0, len(self._objectives), len(MEASURES)))
-        return pieces, self.likeness.measure(tokens, pieces, mentions)
+            return [], np.zeros((0, 1), np.float32), np.zeros((0, len(self._objectives), len(MEASURES)))
+        vectors = self.likeness.encode(tokens, pieces)
+        return pieces, vectors, self.likeness.measure(tokens, pieces, vectors, mentions)
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool], mentions: list[Mention]) -> list[Mention]:
         """Return the mentions that stand, and those found by meaning."""
         understood = {index for m in mentions if m.kind == "idle" for index in range(m.first, m.last)}
         mentions = [m for m in mentions if m.kind != "idle"]
-        pieces, measures = self.measured(tokens, open_, mentions)
+        pieces, vectors, measures = self.measured(tokens, open_, mentions)
         if not pieces:
             return mentions
         kind = "table" if self._encoder == "table" else "models"
@@ -102,7 +107,7 @@ class Judge:
         said = {m.objective for m in kept if m.kind != "weak" and m.worth > DOUBTFUL}
         for objective in np.argsort(-odds.max(axis=0)):
             if odds[:, objective].max() > add and objective not in said:
-                new = self._mention(tokens, pieces, odds[:, objective], kept, int(objective), add, understood)
+                new = self._mention(tokens, pieces, vectors, odds[:, objective], kept, int(objective), add, understood)
                 if new is not None:
                     kept = [m for m in kept if m.objective != objective or m.last <= new.first or m.first >= new.last]
                     kept.append(new)
@@ -114,6 +119,7 @@ class Judge:
         self,
         tokens: Sequence[Token],
         pieces: Sequence[tuple[int, int]],
+        vectors: Vectors,
         odds: Floats,
         mentions: Sequence[Mention],
         objective: int,
@@ -126,7 +132,7 @@ class Judge:
         """
         sure = float(np.clip(1 / (1 + np.exp(-odds.max())), 0.45, 0.85))
         best = _place(pieces, odds)
-        near = self.likeness.nearest(" ".join(token.text for token in tokens[slice(*best)]), objective)
+        near = self.likeness.nearest(vectors[pieces.index(best)], objective)
         taken = {index for m in mentions for index in range(m.first, m.last)} | understood
         others = [span for n, span in enumerate(pieces) if odds[n] > add and span != best]
         wholes = [span for span in others if span[0] <= best[0] and best[1] <= span[1]]

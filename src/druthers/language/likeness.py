@@ -97,7 +97,6 @@ class Likeness:
 
     def __init__(self, objectives: Sequence[Objective], encoder: Encoder) -> None:
         self._encoder = encoder
-        self._recent: dict[str, Vectors] = {}
         objectives = [replace(each, name=each.name.replace("_", " ")) for each in objectives]
         bare = [Objective(each.name, "", each.synonyms) for each in objectives]
         self._bindings = bind(bare)
@@ -106,12 +105,12 @@ class Likeness:
             for n in range(len(bare))
         ]
         self._sure = np.array([strength > 0.98 for strength in best])
-        self._names = [self.encode([each.name, *each.synonyms]) for each in objectives]
+        self._names = [encoder.encode([each.name, *each.synonyms]) for each in objectives]
         self._abouts = [
-            self.encode([each.description, f"{each.name}: {each.description}"]) if each.description else None
+            encoder.encode([each.description, f"{each.name}: {each.description}"]) if each.description else None
             for each in objectives
         ]
-        self._likes = [self.encode(each.examples) if each.examples else None for each in objectives]
+        self._likes = [encoder.encode(each.examples) if each.examples else None for each in objectives]
         self._texts = [
             np.concatenate([part for part in parts if part is not None])
             for parts in zip(self._names, self._abouts, self._likes, strict=True)
@@ -130,21 +129,21 @@ class Likeness:
         self._goes_to = {concept: bound.objective for concept, bound in self._bindings.items()}
         self.level = 2 * (_most(self._likes)) or int(_most(self._abouts))
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return vectors of texts; those of the text that was measured last are remembered."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._recent]
-        if new:
-            self._recent |= dict(zip(new, self._encoder.encode(new), strict=True))
-        found = [self._recent[text] for text in texts]
-        return np.array(found) if found else np.zeros((0, 1), dtype=np.float32)
+    def encode(self, tokens: Sequence[Token], pieces: Sequence[tuple[int, int]]) -> Vectors:
+        """Return a vector for each piece of a text."""
+        texts = [said(tokens[start:end]) for start, end in pieces]
+        new = list(dict.fromkeys(texts))
+        vectors = self._encoder.encode(new)
+        return vectors[[new.index(text) for text in texts]]
 
     def measure(
-        self, tokens: Sequence[Token], pieces: Sequence[tuple[int, int]], mentions: Sequence[Mention]
+        self,
+        tokens: Sequence[Token],
+        pieces: Sequence[tuple[int, int]],
+        vectors: Vectors,
+        mentions: Sequence[Mention],
     ) -> Floats:
         """Return pieces by objectives by MEASURES."""
-        self._recent = {}
-        texts = [said(tokens[start:end]) for start, end in pieces]
-        vectors = self.encode(texts)
         concepts = _by_concept(vectors, self._encoder.name)
         columns = self._texts_alike(vectors, concepts)
         measured = [columns[name] for name in LEADS]
@@ -209,15 +208,14 @@ class Likeness:
         near = np.stack([_products(vectors, each).max(axis=1) for each in self._words], axis=1)
         return [float(row[m.objective]) for row, m in zip(_ahead(near), mentions, strict=True)]
 
-    def nearest(self, text: str, objective: int) -> str:
-        """Return the phrase of an objective, or of one of its concepts, that is nearest to a text."""
+    def nearest(self, vector: Vectors, objective: int) -> str:
+        """Return the phrase of an objective, or of one of its concepts, that is nearest to a piece."""
         own, texts = self._told[objective], phrases()[0]
         rows = [n for n, label in enumerate(phrases()[1]) if self._goes_to.get(label) == objective]
-        vector = self.encode([text])
         near = np.concatenate(
             [
-                _products(vector, self._texts[objective])[0],
-                _products(vector, phrase_vectors(self._encoder.name)[rows])[0],
+                _products(vector[None], self._texts[objective])[0],
+                _products(vector[None], phrase_vectors(self._encoder.name)[rows])[0],
             ]
         )
         return [*own, *(texts[n] for n in rows)][int(near.argmax())]

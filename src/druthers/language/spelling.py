@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import tomllib
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from importlib import resources
 
 from druthers.language.clauses import Token
@@ -61,7 +62,7 @@ class Speller:
     def __init__(self, known: set[str]) -> None:
         self._known = known
         self._index: dict[str, list[str]] | None = None
-        self._mended: dict[str, str] = {}
+        self._mended = lru_cache(maxsize=4096)(self._nearest)
 
     def mend(self, token: Token) -> str:
         """Return the word that was meant, or the word as it stands."""
@@ -70,28 +71,32 @@ class Speller:
             return mistakes()[word]
         if len(word) < 3 or word in self._known or not word.isascii() or not word.isalpha() or word in english():
             return word
-        if word not in self._mended:
-            self._mended[word] = self._nearest(word)
-        return self._mended[word]
+        return self._mended(word)
 
     def _nearest(self, word: str) -> str:
-        if self._index is None:
-            self._index = {}
-            for known in self._known:
-                if known.isascii() and known in english():
-                    self._index.setdefault(known[0], []).append(known)
-                    for key in _shortened(known):
-                        self._index.setdefault(key, []).append(known)
+        index = self._index
+        if index is None:
+            # Whole before it is shared: another thread must never see a part of it.
+            index = self._index = _indexed(known for known in self._known if known.isascii() and known in english())
         limit = 1 if len(word) < 6 else 2
         best, least = word, limit + 1
-        near = {known for key in _shortened(word) for known in self._index.get(key, ())}
+        near = {known for key in _shortened(word) for known in index.get(key, ())}
         if not near and len(word) > 6:
-            near = {known for known in self._index.get(word[0], ()) if abs(len(known) - len(word)) <= limit}
+            near = {known for known in index.get(word[0], ()) if abs(len(known) - len(word)) <= limit}
         for known in sorted(near):
             away = distance(word, known, limit) + (word[0] != known[0])
             if away < least:
                 best, least = known, away
         return best
+
+
+def _indexed(words: Iterable[str]) -> dict[str, list[str]]:
+    """Return words by their first letter, and by what is left of them without any one letter."""
+    index: dict[str, list[str]] = {}
+    for word in words:
+        for key in (word[0], *_shortened(word)):
+            index.setdefault(key, []).append(word)
+    return index
 
 
 def _shortened(word: str) -> set[str]:
