@@ -1,14 +1,15 @@
 """The service: everything around its routes, and how it is put together.
 
-    settings   what the service is told: a file, the environment, the command line
-    laws       what settings must be
-    logs       one JSON object a line, without secrets
-    metrics    what Prometheus is told
-    problems   errors as problem+json
-    auth       keys, roles, rates: the gate
-    guards     the one middleware: request ids, sizes, times, log lines, headers
-    routing    routes that declare their role
-    reading    bodies by the letter of JSON
+    settings     what the service is told: a file, the environment, the command line
+    laws         what settings must be
+    logs         one JSON object a line, without secrets
+    metrics      what Prometheus is told
+    problems     errors as problem+json
+    auth         keys, roles, rates: the gate
+    connections  how many, how large, how slow they may be
+    guards       the one middleware: request ids, sizes, times, log lines, headers
+    routing      routes that declare their role
+    reading      bodies by the letter of JSON
 
 An application is assembled in this order:
 
@@ -30,10 +31,10 @@ are off, so that /openapi.json and /docs are routes with a role like all others:
     async def hear(user: UserId, query: Query, request: Request) -> Heard:
         caller = visit_of(request).caller
 
-The server is started without its own log of requests, which would hold the ids of users:
+The server is started without its own log of requests, which would hold the ids of users, and with bounds on what
+connections may take:
 
-    uvicorn.run(app, host=settings.host, port=settings.port, log_config=log_config(settings.log_level),
-                access_log=False, server_header=False, ws="none", loop="uvloop", http="httptools")
+    uvicorn.run(app, **server_options(settings))
 
 With more than one worker, uvicorn wants the name of a factory instead of the application, the call stands inside
 `with shared_metrics():`, and the lifespan of each worker ends with `druthers.service.metrics.leave()`.

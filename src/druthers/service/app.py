@@ -6,8 +6,10 @@ import gc
 import logging
 import logging.config
 import os
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -21,6 +23,7 @@ from druthers.advisor import Advisor
 from druthers.advisor.fold import Fold
 from druthers.service import problems
 from druthers.service.auth import Gate, Key, Limiter
+from druthers.service.connections import BoundedProtocol, Bounds
 from druthers.service.desk import Desk
 from druthers.service.guards import Guard
 from druthers.service.logs import NAME, log_config
@@ -32,6 +35,8 @@ from druthers.service.schemas import make_schemas
 from druthers.service.settings import Settings, load_settings
 
 _log = logging.getLogger(NAME)
+
+OWN_FILES = 100  # that a process has open beside its connections
 
 ABOUT = """Say what you want, get what fits, tell how it was. A sentence becomes a ranking of objectives, feedback fixes
 what rankings cannot tell, and every answer says why."""
@@ -128,24 +133,46 @@ def app_from_environment() -> FastAPI:
     return make_app(load_settings())
 
 
-def serve(settings: Settings) -> None:
-    """Serve until told to stop."""
-    logging.config.dictConfig(log_config(settings.log_level))
-    options = {
+def server_options(settings: Settings) -> dict[str, Any]:
+    """Return how uvicorn is to serve: with bounds on what connections may take."""
+    bounds = Bounds(
+        _allow_connections(settings.max_connections),
+        settings.max_header_bytes,
+        settings.max_body_bytes,
+        settings.arrival_seconds,
+    )
+    return {
         "host": settings.host,
         "port": settings.port,
+        "workers": settings.workers,  # by itself, uvicorn would look for WEB_CONCURRENCY
         "log_config": log_config(settings.log_level),
         "access_log": False,
         "server_header": False,
         "ws": "none",
         "proxy_headers": False,
         "loop": "uvloop",
-        "http": "httptools",
+        "http": partial(BoundedProtocol, bounds=bounds),
         "timeout_graceful_shutdown": 10,
     }
+
+
+def _allow_connections(wanted: int) -> int:
+    """Let this process, and those that it starts, have so many connections, which are open files; return how many."""
+    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if usual != resource.RLIM_INFINITY and usual < wanted + OWN_FILES:
+        usual = wanted + OWN_FILES if most == resource.RLIM_INFINITY else min(wanted + OWN_FILES, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (usual, most))
+        wanted = min(wanted, usual - OWN_FILES)
+    return max(wanted, 1)
+
+
+def serve(settings: Settings) -> None:
+    """Serve until told to stop."""
+    logging.config.dictConfig(log_config(settings.log_level))
+    options = server_options(settings)
     if settings.workers == 1:
-        uvicorn.run(make_app(settings), **options)  # type: ignore[arg-type]
+        uvicorn.run(make_app(settings), **options)
         return
     os.environ |= settings.as_environment()
     with shared_metrics():
-        uvicorn.run("druthers.service.app:app_from_environment", factory=True, workers=settings.workers, **options)  # type: ignore[arg-type]
+        uvicorn.run("druthers.service.app:app_from_environment", factory=True, **options)

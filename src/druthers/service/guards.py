@@ -10,6 +10,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import NamedTuple
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from druthers.service.auth import ANYBODY, Caller, Gate, Headers
@@ -118,6 +119,8 @@ class Guard:
                 await self._tell(self._too_large(), visit.id, scope, receive, answer)
             else:
                 await self.app(scope, receive, answer)
+        except ClientDisconnect:
+            pass  # nobody is there any more to be answered
         except Exception as error:
             _log.error("unexpected: %s", type(error).__name__, exc_info=error, extra={"request": visit.id})
             if visit.status:  # too late to say anything: the server breaks the connection off
@@ -156,7 +159,7 @@ class Guard:
         route = scope.get("route")
         method = scope["method"]
         template = NOWHERE if route is None else route.path_format
-        status = visit.status or 499  # nobody was there any more to be answered
+        status = visit.status or 499  # as others number it: the caller has left
         place = (method if method in METHODS else "OTHER", template, status)
         known = self._endings.get(place)
         if known is None:
