@@ -272,7 +272,8 @@ def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: M
     snapshot = store.snapshot(name)
     if snapshot is not None:
         fold.load(snapshot)
-    fold.policy.reseed()
+    if "seed" not in (settings or {}):
+        fold.policy.reseed()
     return fold
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import struct
@@ -13,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from druthers.advisor import events
+from druthers.advisor.sources import digest_of
 from druthers.catalogs import Catalog, Item
 from druthers.errors import DamagedState, UnknownUser
 from druthers.policies import Policy
-from druthers.policies.base import STATE_VERSION
 from druthers.saving import pack, unpack
 from druthers.stores import Event, Snapshot, UserState
 
-# Raised whenever states written before could not be read, or would not be what the same events give now.
-VERSION = 1
+# Settings that what is learned does not depend on.
+NOT_LEARNED = ("exploration", "seed")
 # Whose feedback tells about items only; no id of a user is empty.
 NOBODY = ""
 _COUNTS = struct.Struct("<qq")
@@ -96,12 +97,15 @@ class Fold:
             events.REVOCATION: self._keys,
         }
 
-    @property
+    @functools.cached_property
     def name(self) -> str:
-        """What this fold's states are kept under; states under another name cannot be read here."""
+        """What this fold's states are kept under: all that they depend on but events, the code included.
+
+        So states of other settings, objectives or code are never taken for its own; they are folded anew.
+        """
         params = self.policy.state(users=False)["params"]
-        settings = {key: value for key, value in params.items() if key not in ("exploration", "seed")}  # not learned
-        told = repr((VERSION, STATE_VERSION, settings, [objective.name for objective in self.catalog.objectives]))
+        settings = {key: value for key, value in params.items() if key not in NOT_LEARNED}
+        told = repr((digest_of(self.policy), settings, [objective.name for objective in self.catalog.objectives]))
         return f"{self.policy.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
     def apply(self, event: Event) -> None:
@@ -172,11 +176,11 @@ class Fold:
         return Snapshot(self.position, pack({**state, **more}))
 
     def load(self, snapshot: Snapshot) -> None:
-        """Start from a snapshot."""
+        """Start from a snapshot; the policy's settings and chance stay those it was made with."""
         state = unpack(snapshot.body)
         self.items = {item["id"]: Item(**item) for item in json.loads(state.pop("fold.items"))}
         self.keys = json.loads(state.pop("fold.keys"))
-        self.policy = Policy.from_state(state)
+        self.policy.restore(state)
         self.people.clear()
         self.unsaved.clear()
         self._by_first.clear()

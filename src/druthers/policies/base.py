@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -442,25 +443,24 @@ class Policy(ABC):
         if state["policy"] != cls.name:
             raise DamagedState(f"a state of {cls.name} is needed, but got one of {state['policy']!r}")
         policy = cls(**{name: _lively(value) for name, value in state["params"].items()})
-        policy._restore(state)
+        policy.restore(state)
+        with _wholeness_of(cls.name):
+            policy._noise.bit_generator.state = state["noise"]
+            policy._coins.bit_generator.state = state["coins"]
         return policy
 
-    def _restore(self, state: dict[str, Any]) -> None:
-        try:
-            self._users = Books.from_state(state["users"])
-            self._arms = Books.from_state(state["arms"])
-            self._noise.bit_generator.state = state["noise"]
-            self._coins.bit_generator.state = state["coins"]
-            users = _unflatten("user", self._fresh_users(self._users.n_rows), state)
-            arms = _unflatten("arm", self._fresh_arms(self._arms.n_rows), state)
+    def restore(self, state: dict[str, Any]) -> None:
+        """Know what the policy knew that gave this state, and nothing else; settings and chance stay one's own."""
+        check_version(state)
+        if state["policy"] != self.name:
+            raise DamagedState(f"a state of {self.name} is needed, but got one of {state['policy']!r}")
+        with _wholeness_of(self.name):
+            known_users, known_arms = Books.from_state(state["users"]), Books.from_state(state["arms"])
+            users = _unflatten("user", self._fresh_users(known_users.n_rows), state)
+            arms = _unflatten("arm", self._fresh_arms(known_arms.n_rows), state)
             clock = _same_kind("clock", state["clock"], self._state.clock)
-            self._state = self._state._replace(clock=clock, users=users, arms=arms)
-        except (KeyError, TypeError, ValueError) as problem:
-            if isinstance(problem, DruthersError):
-                raise
-            raise DamagedState(
-                f"a state must hold what {self.name} wrote, but {problem!s} is missing or wrong"
-            ) from problem
+        self._users, self._arms = known_users, known_arms
+        self._state = self._state._replace(clock=clock, users=users, arms=arms)
 
     def _offered(self, offer: Iterable[Hashable] | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
         """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
@@ -532,6 +532,17 @@ def as_number(value: Any, what: str) -> float:
     if not math.isfinite(number):
         raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}")
     return number
+
+
+@contextlib.contextmanager
+def _wholeness_of(name: str) -> Iterator[None]:
+    """Say of a state that lacks something, or has something else in its place, that it is damaged."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as problem:
+        if isinstance(problem, DruthersError):
+            raise
+        raise DamagedState(f"a state must hold what {name} wrote, but {problem!s} is missing or wrong") from problem
 
 
 def check_version(state: dict[str, Any]) -> None:

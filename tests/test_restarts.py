@@ -1,0 +1,207 @@
+"""Starting again: what the caller asks for holds, and no state of other settings or other code is taken up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import druthers
+from druthers import POLICIES
+from druthers.advisor import Advisor, verify
+from druthers.advisor.sources import digest_of
+from druthers.catalogs import Catalog, Item
+from druthers.stores import open_store
+from druthers.types import Objective
+
+PACKAGE = Path(druthers.__file__).parent
+INNS = Catalog(
+    name="inns",
+    objectives=[Objective("clean", low=1, high=5), Objective("quiet", low=1, high=5), Objective("cheap")],
+    items=[
+        Item("mill", values={"clean": 4.8, "quiet": 2.0, "cheap": 0.2}),
+        Item("barn", values={"clean": 2.5, "quiet": 4.9, "cheap": 0.4}),
+        Item("tent", values={"clean": 1.5, "quiet": 3.0, "cheap": 0.9}),
+    ],
+)
+# What to ask for next, where it is not simply a larger number.
+OTHER = {
+    "seed": lambda now: 7,
+    "exploration": lambda now: 0.3,
+    "horizon": lambda now: 777,
+    "feedback_weight": lambda now: 0.7,
+    "ridge": lambda now: 0.7,
+    "unseen_first": lambda now: not now,
+    "anchor": lambda now: type(now)(**{**now.params, "window": 16}),
+    "preferences": lambda now: {"ada": [1.0, 0.0, 0.0], "bob": [0.0, 0.0, 1.0]},
+    "rewards": lambda now: {"mill": [1.0, 0.0, 0.0], "barn": [0.0, 1.0, 0.0], "tent": [0.0, 0.0, 1.0]},
+}
+
+
+def live(advisor, rounds=4):
+    """Have two users say, take and feel things."""
+    for k in range(rounds):
+        for user in ("ada", "bob"):
+            advisor.hear(user, ["quiet", "cheap"] if user == "bob" else ["clean"])
+            made = advisor.recommend(user, offer=[("mill", "barn", "tent")[k % 3]])
+            advisor.feedback(made.id, rewards={"clean": 1 + k, "quiet": 2, "cheap": 0.5}, utility=0.2 * k)
+
+
+def settings_of(name):
+    """Return the settings of a policy as the service makes it, but for the number of objectives."""
+    with Advisor(INNS, policy=name, parser="lexicon") as advisor:
+        return {name: value for name, value in advisor.fold.policy.params.items() if name != "n_objectives"}
+
+
+def plain(setting):
+    return {**setting.params, "class": type(setting)} if hasattr(setting, "params") else setting
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_what_is_asked_for_holds_after_a_restart(name):
+    store = open_store("memory:")
+    first = Advisor(INNS, store=store, policy=name, parser="lexicon")
+    live(first)
+    first.save()
+    for setting, now in settings_of(name).items():
+        asked = OTHER[setting](now) if setting in OTHER else 1.5 * now + 0.1
+        second = Advisor(store=store, policy=name, parser="lexicon", policy_settings={setting: asked})
+        assert plain(second.fold.policy.params[setting]) == plain(asked), setting
+        second.save()
+        third = Advisor(store=store, policy=name, parser="lexicon", policy_settings={setting: asked})
+        assert plain(third.fold.policy.params[setting]) == plain(asked), setting
+        assert verify(third).agrees, setting
+        again = Advisor(store=store, policy=name, parser="lexicon")
+        assert plain(again.fold.policy.params[setting]) == plain(first.fold.policy.params[setting]), setting
+
+
+def test_the_exploration_asked_for_is_what_is_journaled():
+    store = open_store("memory:")
+    first = Advisor(INNS, store=store, policy="s-ucb", parser="lexicon", policy_settings={"exploration": 0.0})
+    live(first)
+    first.save()
+    second = Advisor(store=store, policy="s-ucb", parser="lexicon", policy_settings={"exploration": 0.3})
+    assert second.fold.name == first.fold.name  # the state itself does not depend on it
+    made = [second.recommend("ada") for _ in range(30)]
+    assert {round(one.items[0].propensity, 6) for one in made} <= {0.8, 0.1}
+    assert 0.8 in {round(one.items[0].propensity, 6) for one in made}
+
+
+def test_a_seed_that_is_asked_for_gives_the_same_chance_at_every_start_and_none_another():
+    store = open_store("memory:")
+    live(Advisor(INNS, store=store, policy="s-ucb", parser="lexicon"))
+
+    def chosen(**settings):
+        advisor = Advisor(store=store, policy="s-ucb", parser="lexicon", policy_settings=settings)
+        return [advisor.fold.policy.choose("ada").arm for _ in range(40)]
+
+    first = chosen(exploration=1.0, seed=7)
+    Advisor(store=store, policy="s-ucb", parser="lexicon").save()
+    assert chosen(exploration=1.0, seed=7) == first
+    assert chosen(exploration=1.0, seed=8) != first
+    assert chosen(exploration=1.0) != chosen(exploration=1.0)
+
+
+LIVE = """
+import sys
+sys.path.insert(0, {tests!r})
+from test_restarts import INNS, live
+from druthers.advisor import Advisor, verify
+with Advisor(INNS, store="sqlite:" + sys.argv[1], policy="s-ucb", parser="lexicon") as advisor:
+    print(advisor.fold.name, advisor.fold.position, verify(advisor).agrees)
+    live(advisor)
+    advisor.save()
+"""
+
+
+def in_process(package, journal):
+    """Open a journal with the code of a package, and go on with it; return what a verification found before."""
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", LIVE.format(tests=str(Path(__file__).parent)), str(journal)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
+    )
+    name, position, agrees = done.stdout.split()
+    return name, int(position), agrees == "True"
+
+
+def test_states_of_other_code_are_folded_anew(tmp_path):
+    """A kernel that learns otherwise, after an upgrade: nothing that the old one saved is mixed with the new."""
+    other = tmp_path / "other" / "druthers"
+    shutil.copytree(PACKAGE, other, ignore=shutil.ignore_patterns("__pycache__", "*.onnx", "*.npz"))
+    source = (other / "policies" / "base.py").read_text()
+    changed = source.replace("(value - arms.means[arm, k]) / arms.pulls[arm, k]", "0.25 * (value - arms.means[arm, k])")
+    assert changed != source
+    (other / "policies" / "base.py").write_text(changed)
+    journal = tmp_path / "journal.db"
+    first, position, _ = in_process(PACKAGE, journal)
+    assert position == 4
+    again, position, agrees = in_process(PACKAGE, journal)
+    assert (again, agrees) == (first, True)
+    assert position == 28
+    upgraded, position, agrees = in_process(other, journal)
+    assert upgraded != first
+    assert agrees
+    assert position == 52
+    assert in_process(PACKAGE, journal)[::2] == (first, True)
+
+
+def test_every_source_that_a_fold_depends_on_is_in_its_name():
+    """What the modules that are imported really use: none of ours but what cannot change a number is left out."""
+    from druthers.advisor import sources
+
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in sources._with_imports(frozenset({PACKAGE / "advisor" / "fold.py"}))
+    }
+    kernels = {
+        path.relative_to(PACKAGE).as_posix()
+        for folder in ("policies", "anchors")
+        for path in (PACKAGE / folder).glob("*.py")
+    }
+    assert kernels <= found
+    assert {"_jit.py", "_matrices.py", "rankings.py", "preferences.py", "types.py", "catalogs/catalog.py"} <= found
+    assert {"advisor/fold.py", "advisor/events.py", "saving.py", "stores/base.py"} <= found
+    assert not any(name.startswith(("service", "language", "cli", "report")) for name in found)
+
+
+OWN = """
+from druthers.policies import SUCB
+
+class Mine(SUCB):
+    name = "mine"
+    extra = {extra}
+"""
+
+
+def test_a_policy_of_ones_own_counts_with_its_file(tmp_path):
+    import importlib.util
+
+    digests = []
+    for extra in (1, 2, 1):
+        file = tmp_path / f"own{len(digests)}" / "mine.py"
+        file.parent.mkdir()
+        file.write_text(OWN.format(extra=extra))
+        spec = importlib.util.spec_from_file_location("mine", file)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["mine"] = module
+        try:
+            spec.loader.exec_module(module)
+            digests.append(digest_of(module.Mine(n_objectives=2)))
+        finally:
+            del sys.modules["mine"]
+    assert digests[0] != digests[1]
+    assert digests[0] == digests[2]
+
+
+def test_a_policy_without_a_file_is_like_no_other():
+    Mine = type("Mine", (POLICIES["s-ucb"],), {"name": "mine", "__module__": "nowhere"})  # noqa: N806
+    assert digest_of(Mine(n_objectives=2)) != digest_of(Mine(n_objectives=2))
