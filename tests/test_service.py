@@ -150,6 +150,19 @@ def test_batches_answer_entry_by_entry(call):
         call("DELETE", f"/v1/items/{item}", expect=204)
 
 
+def test_batches_and_pages_count_for_the_rate(tmp_path):
+    """At a rate of one a minute, of which ten may come at once."""
+    with served(store=f"sqlite:{tmp_path / 'journal.db'}", rate=1 / 60, burst=10) as call:
+        entries = [{"user": "ada", "ranking": ["rooms"]}] * 12
+        call("POST", "/v1/batch/queries", {"entries": entries})
+        assert "each entry of a batch counted" in call("GET", "/v1/objectives", expect=429)["detail"]
+        call("GET", "/docs", expect=429)
+        call("GET", "/openapi.json", expect=429)
+        for _ in range(20):
+            call("GET", "/healthz")
+            call("GET", "/readyz")
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [

@@ -454,6 +454,10 @@ def test_any_headers_are_admitted_or_refused(headers, role, required):
         ({b"host": b"localhost", b"origin": b"https://evil.example"}, False),
         ({b"host": b"localhost", b"origin": b"null"}, False),
         ({b"host": b"["}, False),
+        ({b"host": b"localhost", b"x-forwarded-for": b"203.0.113.7"}, False),
+        ({b"host": b"127.0.0.1:8000", b"forwarded": b"for=203.0.113.7"}, False),
+        ({b"via": b"1.1 proxy"}, False),
+        ({b"x-real-ip": b"127.0.0.1"}, False),
     ],
 )
 def test_without_keys_only_this_machine_is_served(headers, admitted):
@@ -462,12 +466,42 @@ def test_without_keys_only_this_machine_is_served(headers, admitted):
     if admitted:
         assert gate.admit(headers, "admin").role == "admin"
     else:
-        with pytest.raises(problems.Problem, match="this machine only"):
+        with pytest.raises(problems.Problem, match="machine only"):
             gate.admit(headers, "read")
+    with pytest.raises(problems.Problem, match="machine only"):
+        gate.admit(headers, "read", version="1.0")
     assert gate.admit(headers, "public").role == "public"
 
 
 # Rates
+
+
+def test_keys_that_are_wrong_are_counted_for_their_address():
+    """They get 401 as often as right ones get through, and cost those nothing."""
+    gate = Gate(lambda: {KEY.id: KEY}, required=True, limiter=Limiter(1, 3), clock=lambda: 5.0)
+    wrong, right = {b"x-api-key": make_key("admin")[0].encode()}, {b"x-api-key": TEXT.encode()}
+
+    def status(headers, client):
+        try:
+            gate.admit(headers, "read", client)
+        except problems.Problem as problem:
+            return problem.status_code
+        return 200
+
+    assert [status(wrong, "10.0.0.1") for _ in range(5)] == [401, 401, 401, 429, 429]
+    assert [status({}, "10.0.0.1"), status({}, "10.0.0.2")] == [429, 401]
+    assert [status(right, "10.0.0.1") for _ in range(5)] == [200, 200, 200, 429, 429]
+
+
+def test_work_counts_and_not_requests():
+    moment = 0.0
+    gate = Gate(lambda: {KEY.id: KEY}, required=True, limiter=Limiter(10, 20), clock=lambda: moment)
+    caller = gate.admit({b"x-api-key": TEXT.encode()}, "read")
+    gate.charge(caller, 99)  # a batch of a hundred
+    with pytest.raises(problems.Problem, match=r"each entry of a batch counted.*wait 8.1 s"):
+        gate.admit({b"x-api-key": TEXT.encode()}, "read")
+    moment = 8.2
+    gate.admit({b"x-api-key": TEXT.encode()}, "read")
 
 
 @quick

@@ -76,25 +76,29 @@ def digest(presented: bytes) -> str:
 
 
 class Caller(NamedTuple):
-    """Who is calling: the id of a key, and its role; no id where keys are off."""
+    """Who is calling: the id of a key, and its role; no id where keys are off. What they do counts for a bucket."""
 
     key: str | None
     role: str
+    bucket: str = ""
 
 
 ANYBODY = Caller(None, "public")
-OWNER = Caller(None, "admin")
+# Headers by which a proxy tells that it passes a request on for somebody else.
+PASSED_ON = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip", b"via")
 
 
 class Limiter:
     """A bucket of tokens for each caller: `burst` of them, refilled at `rate` per second.
 
-    Of each bucket only the moment is kept at which it will be full again; full ones are forgotten.
+    Whoever has a token left may do any work, and pays for all of it: work of more tokens than are left is owed, and
+    has to be waited for the next time. Of each bucket only the moment is kept at which it will be full again; full
+    ones are forgotten.
 
     Parameters
     ----------
     rate, burst
-        Requests per second, and at once; a rate of 0 is no limit.
+        Tokens per second, and at once; a rate of 0 is no limit.
     most
         Buckets that are kept at a time; beyond that the ones that were filled longest ago are forgotten.
 
@@ -103,6 +107,9 @@ class Limiter:
     >>> limiter = Limiter(rate=2.0, burst=3)
     >>> [limiter.wait("ada", now=0.0) for _ in range(5)]
     [0.0, 0.0, 0.0, 0.5, 0.5]
+    >>> limiter.charge("eve", 10, now=0.0)
+    >>> limiter.wait("eve", now=0.0)
+    4.0
     """
 
     def __init__(self, rate: float, burst: int, most: int = 10_000) -> None:
@@ -121,10 +128,15 @@ class Limiter:
         full = max(self._full.get(caller, now), now)
         if full - now > self._slack + 1e-9:
             return full - now - self._slack
-        if len(self._full) >= self.most and caller not in self._full:
-            self._forget(now)
-        self._full[caller] = full + self._step
+        self.charge(caller, 1, now)
         return 0.0
+
+    def charge(self, caller: str, tokens: int, now: float) -> None:
+        """Take tokens, whether or not there are so many."""
+        if self.rate and tokens > 0:
+            if len(self._full) >= self.most and caller not in self._full:
+                self._forget(now)
+            self._full[caller] = max(self._full.get(caller, now), now) + self._step * tokens
 
     def _forget(self, now: float) -> None:
         waiting = sorted((full, caller) for caller, full in self._full.items() if full > now)
@@ -139,10 +151,11 @@ class Gate:
     keys
         Returns the keys by id as they are now; called for every request, so it should only hand out a dict.
     required
-        Whether a key must be shown. Without, callers are trusted because nobody else can reach a loopback address; a
-        browser can, on behalf of any page that it shows, so Host and Origin must then be loopback names.
+        Whether a key must be shown. Without, callers are trusted because nobody else can reach a loopback address. A
+        browser can, on behalf of any page that it shows, so Host and Origin must then be loopback names; a proxy can,
+        on behalf of anybody, so nothing may say that one passed the request on.
     limiter
-        How often one key (one address, where keys are off) may call.
+        How much one key may do; one address, where keys are off or none was recognized.
     clock
         Seconds that only rise.
     """
@@ -162,27 +175,39 @@ class Gate:
         self._local: dict[bytes, bool] = {}
         self._digests: dict[bytes, str] = {}
 
-    def admit(self, headers: Headers, role: str, client: str = "") -> Caller:
+    def admit(self, headers: Headers, role: str, client: str = "", version: str = "1.1") -> Caller:
         """Return who is calling, or refuse: 401 for no valid key, 429 for too many calls, 403 for too low a role."""
         if role == "public":
             return ANYBODY
         if self.required:
-            key = self._recognize(headers)
-            caller, bucket = Caller(key.id, key.role), key.id
+            try:
+                key = self._recognize(headers)
+            except Problem:
+                self.limit(client)
+                raise
+            caller = Caller(key.id, key.role, key.id)
         else:
-            self._require_local(headers)
-            caller, bucket = OWNER, client
+            self._require_local(headers, version)
+            caller = Caller(None, "admin", client)
+        self.limit(caller.bucket)
+        if LEVELS[caller.role] < LEVELS[role]:
+            raise Problem(403, f"this needs a key with the role {role}, but this one has the role {caller.role}")
+        return caller
+
+    def limit(self, bucket: str) -> None:
+        """Take a token from a bucket, or refuse."""
         wait = self._limiter.wait(bucket, self._clock())
         if wait > 0:
             raise Problem(
                 429,
-                f"a caller may send {self._limiter.rate:g} requests per second and {self._limiter.burst} at once,"
-                f" but this one sent more; wait {wait:.3g} s",
+                f"a caller may send {self._limiter.rate:g} requests per second and {self._limiter.burst} at once, each"
+                f" entry of a batch counted, but this one sent more; wait {wait:.3g} s",
                 {"Retry-After": str(math.ceil(wait))},
             )
-        if LEVELS[caller.role] < LEVELS[role]:
-            raise Problem(403, f"this needs a key with the role {role}, but this one has the role {caller.role}")
-        return caller
+
+    def charge(self, caller: Caller, more: int) -> None:
+        """Count so much more work than one request."""
+        self._limiter.charge(caller.bucket, more, self._clock())
 
     def _recognize(self, headers: Headers) -> Key:
         presented = _presented(headers)
@@ -202,7 +227,21 @@ class Gate:
             raise Problem(401, "a key must be in force, but this one was revoked; ask for another", _REFUSED)
         return key
 
-    def _require_local(self, headers: Headers) -> None:
+    def _require_local(self, headers: Headers, version: str) -> None:
+        remedy = "start it with keys = required to serve others"
+        for name in PASSED_ON:
+            if name in headers:
+                raise Problem(
+                    403,
+                    "a service without keys takes requests of this machine only, but the header"
+                    f" {name.decode().title()} tells that a proxy passed this one on; {remedy}",
+                )
+        if version == "1.0":  # as nginx speaks to whom it passes requests on, without any of those headers
+            raise Problem(
+                403,
+                "a service without keys takes requests of this machine only, but proxies speak HTTP/1.0, as this one"
+                f" does; use HTTP/1.1, or {remedy}",
+            )
         for name in (b"host", b"origin"):
             value = headers.get(name)
             if value is None:

@@ -19,7 +19,7 @@ from druthers.service import schemas as answers
 from druthers.service.desk import Desk
 from druthers.service.metrics import MEDIA_TYPE
 from druthers.service.problems import Problem, status_of
-from druthers.service.routing import Routes
+from druthers.service.routing import Routes, visit_of
 from druthers.service.schemas import ID, Schemas
 from druthers.service.settings import Settings
 from druthers.stores import Event
@@ -251,37 +251,39 @@ def _batches(counter: Counter, bodies: Schemas) -> Routes:
 
     @routes.post("/queries", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.queries)
-    async def queries(body: Any) -> Response:
+    async def queries(request: Request, body: Any) -> Response:
         """Hear many queries."""
-        return await _together([counter.hear(entry.user, entry) for entry in body.entries])
+        return await _together(request, [counter.hear(entry.user, entry) for entry in body.entries])
 
     @routes.post("/decisions", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.decisions)
-    async def decisions(body: Any) -> Response:
+    async def decisions(request: Request, body: Any) -> Response:
         """Recommend to many users."""
-        return await _together([counter.decide(entry.user, entry) for entry in body.entries])
+        return await _together(request, [counter.decide(entry.user, entry) for entry in body.entries])
 
     @routes.post("/feedback", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.feedbacks)
-    async def feedbacks(body: Any) -> Response:
+    async def feedbacks(request: Request, body: Any) -> Response:
         """Take in much feedback."""
-        return await _together([counter.learn(entry.decision, entry) for entry in body.entries])
+        return await _together(request, [counter.learn(entry.decision, entry) for entry in body.entries])
 
     @routes.put("/items", role="admin", response_model=answers.BatchAnswer)
     @takes(bodies.items)
-    async def put(body: Any) -> Response:
+    async def put(request: Request, body: Any) -> Response:
         """Add or change many items."""
 
         async def one(entry: Any) -> dict[str, Any]:
             return (await counter.put(entry.id, entry))[0]
 
-        return await _together([one(entry) for entry in body.entries])
+        return await _together(request, [one(entry) for entry in body.entries])
 
     return routes
 
 
-async def _together(work: list[Coroutine[Any, Any, dict[str, Any]]]) -> Response:
+async def _together(request: Request, work: list[Coroutine[Any, Any, dict[str, Any]]]) -> Response:
     """Do all entries of a batch; one that is refused does not stop the others, a journal out of reach does."""
+    visit = visit_of(request)
+    visit.gate.charge(visit.caller, len(work) - 1)
     results: list[dict[str, Any]] = []
     for outcome in await asyncio.gather(*work, return_exceptions=True):
         if isinstance(outcome, StoreFailure):
@@ -337,12 +339,14 @@ def _operations(desk: Desk) -> Routes:
 
     @routes.get("/openapi.json", role="public", include_in_schema=False)
     async def openapi(request: Request) -> Response:
+        _limit(request)
         return as_json(request.app.openapi())
 
     @routes.get("/docs", role="public", include_in_schema=False)
     async def docs(request: Request) -> Response:
         from druthers.service.docs import HOME, POLICY, page
 
+        _limit(request)
         if not pages:
             pages.append(page(request.app.openapi()))
         here = str(request.base_url).rstrip("/")
@@ -350,6 +354,11 @@ def _operations(desk: Desk) -> Routes:
         return HTMLResponse(shown, headers={"content-security-policy": POLICY})
 
     return routes
+
+
+def _limit(request: Request) -> None:
+    """Count a request of anybody for the address that it comes from; probes are not counted."""
+    visit_of(request).gate.limit(request.client.host if request.client else "")
 
 
 def _item(item: Item) -> dict[str, Any]:

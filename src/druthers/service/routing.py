@@ -186,7 +186,9 @@ class GuardedRoute(APIRoute):
         """Ask the gate, and return the headers."""
         visit: Visit = scope[VISIT]
         client = scope.get("client")
-        visit.caller = visit.gate.admit(visit.headers, self.role, client[0] if client else "")
+        visit.caller = visit.gate.admit(
+            visit.headers, self.role, client[0] if client else "", scope.get("http_version", "1.1")
+        )
         return visit.headers
 
     def _is_plain(self) -> bool:

@@ -76,8 +76,10 @@ class Settings:
     max_slate: int = _setting(100, whole(1, 10**6), "Most items in a slate.")
     max_batch: int = _setting(100, whole(1, 10**6), "Most entries in a batch.")
     max_items: int = _setting(100_000, whole(1, 10**7), "Most items in the catalog.")
-    rate: float = _setting(1_000.0, number(0, 1e9), "Requests per second for each key and process; 0 for no limit.")
-    burst: int = _setting(1_000, whole(1, 10**9), "Requests that a key may send at once.")
+    rate: float = _setting(
+        1_000.0, number(0, 1e9), "Requests and entries per second for each key and process; 0 for no limit."
+    )
+    burst: int = _setting(1_000, whole(1, 10**9), "Requests and entries that a key may send at once.")
     snapshot_every: int = _setting(25_000, whole(1, 10**9), "Events between two snapshots.")
     resident_users: int = _setting(100_000, whole(1, 10**8), "Most users kept in memory.")
     follow_seconds: float = _setting(0.2, number(0.01, 60), "Seconds between two looks at what other processes wrote.")
