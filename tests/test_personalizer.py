@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import re
 import threading
@@ -67,7 +68,13 @@ def service(tmp_path_factory):
         body = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
         advisor.store.append([events.make(events.KEY, body)])
     told = Settings(
-        store=where, catalog=str(folder / "inns.toml"), parser="lexicon", keys="required", exploration=0.2, max_items=40
+        store=where,
+        catalog=str(folder / "inns.toml"),
+        parser="lexicon",
+        keys="required",
+        exploration=0.2,
+        max_items=40,
+        ranking_adds_items=True,
     )
     app = make_app(told)
     with serving(app) as url:
@@ -122,6 +129,20 @@ def test_actions_with_odd_ids_are_items_like_any(service):
     assert {one.id for one in ranked.ranking} == set(odd_ids)
     names = {service.desk.fold.items[as_id(id)].name for id in odd_ids}
     assert {"padded", "ż" * 200, as_id("\t")} <= names
+
+
+def test_ranking_adds_nothing_to_the_catalog_unless_it_is_told_to(tmp_path):
+    """Whoever may ask for decisions must not decide what others are recommended."""
+    INNS.save(tmp_path / "inns.toml")
+    app = make_app(Settings(store="memory:", catalog=str(tmp_path / "inns.toml"), parser="lexicon"))
+    with serving(app) as url:
+        client = PersonalizerClient(url, CognitiveServicesCredentials("any"))
+        with pytest.raises(ErrorResponseException) as refused:
+            client.rank(RankRequest(actions=[RankableAction(id="<script>", features=[{"clean": 5}]), *actions("mill")]))
+        assert refused.value.response.status_code == 404
+        assert "ranking_adds_items = true" in refused.value.error.error.message
+        assert set(app.state.desk.fold.items) == {"mill", "tent"}
+        assert client.rank(RankRequest(actions=actions("mill", "tent"))).reward_action_id in ("mill", "tent")
 
 
 def test_excluded_actions_keep_their_places(service):
@@ -234,6 +255,7 @@ def test_rewards_and_keys_that_are_wrong_are_refused(service):
 @given(st.text(min_size=1, max_size=256), st.text(min_size=1, max_size=256))
 @example("_x", "a~_x")
 @example("x" * 256, "x" * 255)
+@example("y" * 206, "\x05" + hashlib.sha256(b"y" * 206).hexdigest()[2:])  # a hash that looks like an escaped text
 @settings(deadline=None, max_examples=50)
 def test_any_text_is_an_id_of_its_own(one, other):
     assert re.fullmatch(ID, as_id(one))

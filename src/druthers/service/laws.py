@@ -49,6 +49,9 @@ def number(low: float, high: float) -> Law:
     return Law(holds, f"a number from {low:g} to {high:g}")
 
 
+FLAG = Law(lambda value: isinstance(value, bool), "true or false")
+
+
 def one_of(names: Iterable[str]) -> Law:
     """Return the law of a few names."""
     known = tuple(names)

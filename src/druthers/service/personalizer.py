@@ -1,7 +1,8 @@
 """The surface of Azure Personalizer: what its published clients send is understood, and answered as they expect.
 
     contextFeatures   who it is about (`user` or `userId`) and what they say (`text` or `ranking`); the rest is not used
-    actions           items; those that the catalog lacks are added, with the values that their features name
+    actions           items; with `ranking_adds_items` those that the catalog lacks are added, with the values that
+                      their features name
     reward            a utility; and, where nothing is known of the item, how good it is
     deferActivation   a reward counts once the event is activated
 
@@ -17,17 +18,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
-from fastapi import Path
+from fastapi import Path, Request
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
 from druthers.advisor import Recommendation, deferral
 from druthers.catalogs import Catalog, Item
-from druthers.errors import Contradiction
+from druthers.errors import Contradiction, UnknownArm
 from druthers.service.desk import Desk
 from druthers.service.problems import Problem
 from druthers.service.routes import as_json, takes
-from druthers.service.routing import Routes
+from druthers.service.routing import Routes, visit_of
 from druthers.service.schemas import ID, Finite
 from druthers.service.settings import Settings
 
@@ -92,7 +93,7 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
         responses={201: {"links": _LINKS}},
     )
     @takes(_rank_request(settings.max_offer))
-    async def rank(body: Any) -> Response:
+    async def rank(request: Request, body: Any) -> Response:
         """Choose one of some actions, and rank the others behind it."""
         names = {as_id(action.id): action.id for action in body.actions}
         if len(names) != len(body.actions):
@@ -102,7 +103,8 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
         offer = {id: one for id, one in zip(names, body.actions, strict=True) if one.id not in excluded}
         if not offer:
             raise Contradiction("an action must be left to choose, but all of them are excluded; exclude fewer")
-        await _add_missing(desk, settings, offer)
+        visit = visit_of(request)
+        visit.gate.charge(visit.caller, await _add_missing(desk, settings, offer))
         event = None if body.eventId is None else as_id(body.eventId)
         made: Recommendation = await desk.run(
             operations.recommend(
@@ -158,6 +160,8 @@ def _rank_request(max_offer: int) -> type[BaseModel]:
 def as_id(text: str) -> str:
     """Return an id that our own routes take for any text, and for no two the same.
 
+    What is escaped never holds two marks in a row, but where it starts with one; three in a row begin a hash.
+
     Examples
     --------
     >>> [as_id(text) for text in ("pasta", "ice cream", "a~b")]
@@ -166,7 +170,7 @@ def as_id(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     escaped = "a~" + _ODD.sub(lambda odd: f"~{odd[0][0]:02X}".encode(), text.encode()).decode()
-    return escaped if len(escaped) <= 200 else f"a~~{hashlib.sha256(text.encode()).hexdigest()}"
+    return escaped if len(escaped) <= 200 else f"a~~~{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 class Context:
@@ -207,12 +211,18 @@ def _flat(features: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-async def _add_missing(desk: Desk, settings: Settings, offer: dict[str, RankableAction]) -> None:
-    """Put actions into the catalog that it lacks, all of them or none."""
+async def _add_missing(desk: Desk, settings: Settings, offer: dict[str, RankableAction]) -> int:
+    """Put actions into the catalog that it lacks, all of them or none; returns how many."""
     new = [_as_item(id, action, desk.fold.catalog) for id, action in offer.items() if id not in desk.fold.items]
+    if new and not settings.ranking_adds_items:
+        raise UnknownArm(
+            f"an action must be an item of the catalog, but {new[0].name!r} is not; put it there with"
+            f" PUT /v1/items/{new[0].id}, or start the service with ranking_adds_items = true"
+        )
     if len(desk.fold.items) + len(new) > settings.max_items:
         raise Problem(409, f"a catalog must hold at most {settings.max_items} items, and is full")
     await asyncio.gather(*(desk.run(desk.operations.put_item(item)) for item in new))
+    return len(new)
 
 
 def _as_item(id: str, action: RankableAction, catalog: Catalog) -> Item:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from druthers.errors import InvalidSetting, choices
 from druthers.language import PARSERS
 from druthers.policies import POLICIES
-from druthers.service.laws import TABLE, Law, like, number, one_of, whole
+from druthers.service.laws import FLAG, TABLE, Law, like, number, one_of, whole
 from druthers.service.logs import redact
 
 PREFIX = "DRUTHERS_"
@@ -76,6 +76,7 @@ class Settings:
     max_slate: int = _setting(100, whole(1, 10**6), "Most items in a slate.")
     max_batch: int = _setting(100, whole(1, 10**6), "Most entries in a batch.")
     max_items: int = _setting(100_000, whole(1, 10**7), "Most items in the catalog.")
+    ranking_adds_items: bool = _setting(False, FLAG, "Whether a rank of Personalizer adds items that are missing.")
     rate: float = _setting(
         1_000.0, number(0, 1e9), "Requests and entries per second for each key and process; 0 for no limit."
     )
