@@ -261,29 +261,52 @@ class History:
     def rankings(self, user: Hashable) -> list[tuple[int, ...]]:
         return [ranking for who, ranking in self.queries if who == user and ranking]
 
-    def utilities(self, user: Hashable) -> tuple[np.ndarray, np.ndarray]:
-        """The rewards (n, D) and utilities (n,) of a user, from which the preference is learned.
+    def known_means(self, before: int) -> np.ndarray:
+        """Mean reward of each arm (n, D) after some feedbacks, NaN where nothing was seen."""
+        rows = [np.where(self.pulls(arm, before) > 0, self.mean(arm, before), np.nan) for arm in self.arms]
+        return np.array(rows).reshape(-1, self.n_objectives)
 
-        A missing part of a reward is the arm's mean at the time; where that is unknown too, the utility is of no use.
+    def felt(self, user: Hashable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rewards (n, D) and utilities (n,) of a user, and the variance that unknown parts add, in units of |r|^2.
+
+        A missing part of a reward is the arm's mean at the time; where that is unknown too, the mean over the arms that
+        have one (over all arms and objectives where none has), with the variance over them and a deviation as large as
+        that mean. A reward of zero after that, where something is unknown, tells nothing.
         """
-        rewards, utilities = [], []
+        rewards, utilities, spoilt = [], [], []
         for t, (who, arm, reward, utility) in enumerate(self.feedback):
             if who != user or utility is None:
                 continue
             filled = np.full(self.n_objectives, np.nan) if reward is None else np.array(reward, dtype=float)
             missing = np.isnan(filled)
-            if np.any(self.pulls(arm, before=t)[missing] == 0):
-                continue
+            unknown = missing & (self.pulls(arm, before=t) == 0)
             filled[missing] = self.mean(arm, before=t)[missing]
+            extra, table = 0.0, self.known_means(before=t + 1)
+            for k in np.flatnonzero(unknown):
+                known = table[~np.isnan(table[:, k]), k]
+                known = known if len(known) else table[~np.isnan(table)]
+                filled[k] = known.mean() if len(known) else 0.0
+                extra += np.sum((known - filled[k]) ** 2) / max(len(known), 1) + filled[k] ** 2 / max(len(known), 1)
+            if unknown.any() and not filled.any():
+                continue
             rewards.append(filled)
             utilities.append(utility)
-        return np.array(rewards).reshape(-1, self.n_objectives), np.array(utilities, dtype=float)
+            spoilt.append(11.0 * extra)
+        rows = np.array(rewards).reshape(-1, self.n_objectives)
+        return rows, np.array(utilities, dtype=float), np.array(spoilt, dtype=float)
+
+    def utilities(self, user: Hashable) -> tuple[np.ndarray, np.ndarray]:
+        """Rewards and utilities from which the preference is learned, both smaller where part of it was unknown."""
+        rewards, utilities, spoilt = self.felt(user)
+        squares = np.sum(rewards**2, axis=1)
+        share = np.where(spoilt > 0.0, np.sqrt(squares / np.where(spoilt > 0.0, squares + spoilt, 1.0)), 1.0)
+        return share[:, None] * rewards, share * utilities
 
     def weighed(self, user: Hashable, normalization: float) -> tuple[np.ndarray, np.ndarray]:
         """The same, each counted normalization / |reward|^2 times, as a scale on both; a zero reward tells nothing."""
-        rewards, utilities = self.utilities(user)
+        rewards, utilities, spoilt = self.felt(user)
         told = np.any(rewards != 0.0, axis=1)
-        scale = math.sqrt(normalization) / np.linalg.norm(rewards[told], axis=1)
+        scale = np.sqrt(normalization / (np.sum(rewards[told] ** 2, axis=1) + spoilt[told]))
         return scale[:, None] * rewards[told], scale * utilities[told]
 
 

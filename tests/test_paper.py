@@ -500,10 +500,11 @@ def test_eq_5_a_utility_without_its_reward_uses_the_means():
     policy.learn("bob", "inn", [0.4, 1.0])
     policy.learn("ada", "inn", utility=0.9)
     policy.learn("ada", "inn", [0.9, math.nan], 1.1)  # the second objective's mean, 0.8, fills the gap
-    policy.learn("ada", "spa", utility=5.0)  # nothing known of spa: not used
-    filled = np.array([[0.3, 0.8], [0.9, 0.8]])
+    # Nothing is known of spa: it is taken for one like inn, give or take as much, and counts 1/(1 + 11) times.
+    policy.learn("ada", "spa", utility=5.0)
+    filled = np.array([[0.3, 0.8], [0.9, 0.8], np.array([0.5, 0.8]) / math.sqrt(12)])
     gram = 0.5 * shifted_identity(2, 0.1) + 0.5 * filled.T @ filled
-    expected = np.linalg.solve(gram, 0.5 * filled.T @ [0.9, 1.1])
+    expected = np.linalg.solve(gram, 0.5 * filled.T @ [0.9, 1.1, 5.0 / math.sqrt(12)])
     np.testing.assert_allclose(policy.preference("ada").weights, expected, rtol=1e-10)
 
 

@@ -34,6 +34,9 @@ STATE_VERSION = 1
 # The bonus of an arm never seen: above any score, yet finite, so that decisions stay plain numbers.
 NEVER_SEEN = 1e9
 
+# A first guess of the noise in utilities: this share of their mean square.
+FIRST_GUESS = 0.1
+
 # What of a user's memory comes from feedback; all the rest comes from words.
 FELT = ("feedbacks", "products", "response", "root")
 
@@ -87,7 +90,8 @@ class NoUsers(NamedTuple):
 def observe(arms: Arms, clock: Floats, arm: int, reward: Floats, filled: Floats) -> bool:
     """Update an arm's means with a reward; write it into `filled` with means in place of what is missing.
 
-    Returns False where a missing objective was never seen for this arm. `clock[0]` counts rewards.
+    Returns False where a missing objective was never seen for this arm: `fill_unknown` then finds something to stand
+    in. `clock[0]` counts rewards.
     """
     whole = True
     told = False
@@ -104,6 +108,45 @@ def observe(arms: Arms, clock: Floats, arm: int, reward: Floats, filled: Floats)
     if told:
         clock[0] += 1.0
     return whole
+
+
+@kernel
+def spread_over_arms(arms: Arms, first: int, last: int) -> tuple[float, float, float]:
+    """Return how many means of arms are known in some objectives, their mean, and the variance of one more.
+
+    To the deviations comes one as large as the mean, since few arms tell little of how much the next one may differ.
+    """
+    count = mean = deviations = 0.0
+    for row in range(arms.pulls.shape[0]):
+        for k in range(first, last):
+            if arms.pulls[row, k] > 0.0:
+                count += 1.0
+                step = arms.means[row, k] - mean
+                mean += step / count
+                deviations += step * (arms.means[row, k] - mean)
+    return count, mean, (deviations + mean * mean) / max(count, 1.0)
+
+
+@kernel
+def fill_unknown(arms: Arms, arm: int, filled: Floats) -> float:
+    """Write means over all arms into `filled` where nothing is known of this one; return by how much that spoils it.
+
+    A utility <c, r> of noise s^2 |r|^2 then has the variance s^2 (|filled|^2 + v) + sum of E[c_k^2] v_k over what is
+    unknown, with v_k the variance over arms and v their sum. Before anything is known of c, s^2 is `FIRST_GUESS` times
+    E[c_k^2]; so this is s^2 (|filled|^2 + (1 + 1/FIRST_GUESS) v), and the last term is returned. It depends neither on
+    the user nor on the order of feedback. An objective that no arm has is like all the others.
+    """
+    size = arms.pulls.shape[1]
+    unknown = 0.0
+    for k in range(size):
+        if arms.pulls[arm, k] > 0.0:
+            continue
+        count, mean, variance = spread_over_arms(arms, k, k + 1)
+        if count == 0.0:
+            count, mean, variance = spread_over_arms(arms, 0, size)
+        filled[k] = mean
+        unknown += variance
+    return (1.0 + 1.0 / FIRST_GUESS) * unknown
 
 
 @kernel
@@ -332,7 +375,7 @@ class Policy(ABC):
             One number per objective, NaN where it is missing; None if nothing was observed.
         utility
             How good it was for the user as a whole; None if unknown. With a reward that is missing or has gaps, the
-            arm's means stand in; where there are none yet, the utility cannot be used.
+            arm's means stand in; where there are none yet, those of all arms do, and the utility counts for less.
         """
         arm_row = self._arms.rows.get(arm)
         if arm_row is None:

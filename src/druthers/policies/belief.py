@@ -6,12 +6,11 @@ import numpy as np
 
 from druthers._jit import routine
 from druthers._matrices import factor, solve_transposed, solve_upper
+from druthers.policies.base import FIRST_GUESS
 from druthers.types import Floats
 
 # A precision that stands for knowing nothing: of the level of a preference, and of a regression before it starts.
 NOTHING = 1e-6
-# A user's own first guess of the noise in utilities: this share of their mean square, worth one utility.
-FIRST_GUESS = 0.1
 # How many utilities the noise around the line through the anchor is worth, beside the noise around the regression.
 COARSE_WEIGHT = 4.0
 # Noise below this share of the mean square utility counts as this much: with none at all nothing could be weighed.

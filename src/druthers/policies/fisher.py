@@ -15,6 +15,7 @@ from druthers.policies.base import (
     NEVER_SEEN,
     Arms,
     Policy,
+    fill_unknown,
     hear_policy,
     learn_policy,
     never_seen,
@@ -41,9 +42,10 @@ class FisherSettings(NamedTuple):
 class FisherUsers(NamedTuple):
     """Each user's feedback and the memory of the anchor.
 
-    With x = reward/|reward| and y = utility/|reward|, `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its
-    upper factor, started at nearly nothing: its last entry is the root of the residual sum of squares. `unit` is how
-    many units of utility one of the Plackett-Luce model is worth.
+    With x = reward/|reward| and y = utility/|reward|, both less where part of the reward is unknown (`fill_unknown`),
+    `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its upper factor, started at nearly nothing: its last
+    entry is the root of the residual sum of squares. `unit` is how many units of utility one of the Plackett-Luce
+    model is worth.
     """
 
     feedbacks: Floats
@@ -399,15 +401,16 @@ def take_in(
             clock[2 + 4 * size + k] += 1.0
     row = np.empty(size + 1)
     whole = observe(arms, clock, arm, reward, row)
-    if np.isnan(utility) or not whole:
+    if np.isnan(utility):
         return 0.0
+    spoilt = 0.0 if whole else fill_unknown(arms, arm, row)
     square = 0.0
     for k in range(size):
         square += row[k] * row[k]
     if not square > 0.0:
         return 0.0
     row[size] = utility
-    scale = 1.0 / np.sqrt(square)
+    scale = 1.0 / np.sqrt(square + spoilt)
     for k in range(size + 1):
         row[k] *= scale
     for k in range(size + 1):

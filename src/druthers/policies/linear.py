@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import implements, kernel, routine
 from druthers._matrices import inverse, norms
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, Policy, learn_policy, observe, score_policy
+from druthers.policies.base import Arms, Policy, fill_unknown, learn_policy, observe, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
 from druthers.types import Floats, Integers, Preference
 
@@ -213,15 +213,16 @@ def _regress(
     """Do as `learn_linear` for a user's rows; return how many utilities entered, 1 or 0."""
     filled = np.empty(reward.shape[0])
     whole = observe(arms, clock, arm, reward, filled)
-    if np.isnan(utility) or not whole:
+    if np.isnan(utility):
         return 0.0
-    if normalization > 0.0:
+    if normalization > 0.0 or not whole:
+        spoilt = 0.0 if whole else fill_unknown(arms, arm, filled)
         square = 0.0
         for k in range(filled.shape[0]):
             square += filled[k] * filled[k]
         if square == 0.0:
             return 0.0
-        weight *= normalization / square
+        weight *= (normalization if normalization > 0.0 else square) / (square + spoilt)
     learn_utility(root, response, filled, utility, weight)
     return 1.0
 
@@ -229,9 +230,10 @@ def _regress(
 @implements(learn_policy, OFULState)
 @kernel
 def learn_linear(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    """Learn about the arm from the reward and, where both are known, about the user from reward and utility.
+    """Learn about the arm from the reward, and about the user from reward and utility.
 
-    With a normalization omega, a utility counts omega / |reward|^2, since its noise grows with the reward.
+    With a normalization omega, a utility counts omega / |reward|^2, since its noise grows with the reward. Where part
+    of the reward is unknown it counts for less, by `fill_unknown`.
     """
     users = state.users
     settings = state.settings

@@ -90,7 +90,7 @@ def judge(products: Floats, variance: float, kept: Floats, drawn: Floats, ridge:
     root = np.empty((size, size))
     feedbacks = 0.0
     for k in range(size):
-        feedbacks += products[k, k]  # rewards were scaled to length one
+        feedbacks += products[k, k]  # rewards were scaled to length one, or less where they count for less
         estimate[k] = sign * drawn[k]
         for j in range(size):
             root[k, j] = kept[k, j]

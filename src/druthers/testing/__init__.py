@@ -416,6 +416,30 @@ def check_order_of_feedback_does_not_matter(build: BuildPolicy) -> None:
 
 
 @_policy_law
+def check_unknown_values_do_not_silence(build: BuildPolicy) -> None:
+    """A utility of an arm with unknown values tells something, and the same in any order."""
+    world = World.draw(seed=11, rounds=30)
+    # Arms 0, 1 and 2 lack a value each, 3 and 4 none.
+    known = np.where(np.arange(5)[:, None] == np.arange(3), math.nan, world.means)
+    policies = []
+    for order in (range(30), range(29, -1, -1)):
+        policy = build(n_objectives=3, seed=0)
+        policy.add_arms(range(5))
+        policy.add_users([0, 1])
+        for arm in range(5):
+            policy.learn("catalog", arm, known[arm])
+        for t in order:
+            policy.learn(t % 2, t % 5, utility=world.outcome(t, t % 5)[1])
+        policies.append(policy)
+    assert same_state(*map(_learned, policies), tolerance=1e-9), "late feedback was learned otherwise"
+    policy = policies[0]
+    if policy.learns_preference and policy.name != "oracle":
+        before = policy.preference("guest").weights
+        policy.learn("guest", 0, utility=1.0)
+        assert not np.array_equal(before, policy.preference("guest").weights), "a utility moved nothing"
+
+
+@_policy_law
 def check_takes_partial_feedback(build: BuildPolicy) -> None:
     """A reward with gaps, a reward alone and a utility alone are all taken in."""
     policy, _ = _trained(build)
