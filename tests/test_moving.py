@@ -60,7 +60,7 @@ def test_a_journal_comes_back_as_it_was(name, ending, full, tmp_path, request):
     texts = [gzip.decompress(file.read_bytes()) if ending.endswith("gz") else file.read_bytes() for file in files]
     assert texts[0] == texts[1]
     lines = [json.loads(line) for line in texts[0].splitlines()]
-    assert lines[0] == {"format": "druthers-journal", "version": 1, "count": COUNT}
+    assert lines[0] == {"format": "druthers-journal", "version": 2, "count": COUNT}
     assert all(tuple(line) == PARTS for line in lines[1:])
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
@@ -134,7 +134,8 @@ def spoiled(lines):
     yield [lines[0], lines[2], lines[1], *lines[3:]], "positions from 1 on, but line 2"
     yield lines[1:], "must begin with"
     yield [], "line 1 of"
-    yield [lines[0].replace('"version":1', '"version":2'), *lines[1:]], "is of version 2; upgrade druthers"
+    yield [lines[0].replace('"version":2', '"version":3'), *lines[1:]], "is of version 3; upgrade druthers"
+    yield [lines[0].replace('"version":2', '"version":1'), *lines[1:]], "line 2 of"
     yield [*lines[:4], lines[4][:20], *lines[5:]], "line 5 of"
     yield [*lines[:4], "[" * 5000, *lines[5:]], "line 5 of"
     yield [*lines[:2], lines[2].replace('"key":"b"', '"key":"a"'), *lines[3:]], "line 3 of .* has 'a' again"
@@ -164,7 +165,7 @@ def test_a_spoiled_file_changes_nothing(tmp_path):
 
 
 def test_files_that_cannot_be_reached_are_told(full, tmp_path):
-    with pytest.raises(StoreFailure, match=r"can be opened, but .*: No such file"):
+    with pytest.raises(StoreFailure, match=r"can be written, but .*: No such file"):
         export_events(full, tmp_path / "nowhere" / "journal.jsonl")
     with pytest.raises(StoreFailure, match=r"can be opened, but .*: No such file"):
         import_events(tmp_path / "nowhere.jsonl", MemoryStore())

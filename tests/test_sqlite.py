@@ -184,8 +184,8 @@ def test_the_erased_are_not_in_the_bytes(path):
     with SQLiteStore(path) as store:
         store.append([note(number, user=f"user{number % 5}") for number in range(300)])
         store.append([Event("query", {"text": "aardvark"}, 1.0, user="zebra", key="zebra-1")])
-        for version in range(301, 305):
-            store.save("fold", None, [UserState("zebra", 301, version, b"aardvark " * 5000)])
+        for _ in range(4):
+            store.save("fold", None, [UserState("zebra", 301, 301, b"aardvark " * 5000)])
 
         def bytes_of_all():
             return b"".join(found.read_bytes() for found in path.parent.iterdir())

@@ -16,6 +16,8 @@
     ├── UnknownDecision      (KeyError)    a decision that no journal holds
     ├── Contradiction        (ValueError)  a statement against an earlier one that stands
     ├── StoreFailure                       a journal that cannot be read or written now
+    │   ├── OtherJournal                   an older or another journal is where ours was
+    │   └── UnknownOutcome                 it failed while it was written: what was asked for may have happened
     ├── EngineFailure                      tasks could not be carried out where they were sent
     ├── MissingExtra         (ImportError) a part that needs an optional package
     ├── NoPreference                       a policy that does not learn preferences was asked for one
@@ -100,7 +102,18 @@ class Contradiction(DruthersError, ValueError):
 
 
 class StoreFailure(DruthersError):
-    """A journal cannot be read or written now; what was not acknowledged may be tried again."""
+    """A journal cannot be read or written now; nothing was changed, and it may be tried again."""
+
+
+class OtherJournal(StoreFailure):
+    """A journal no longer holds what was read from it: an older copy or another one is in its place."""
+
+
+class UnknownOutcome(StoreFailure):
+    """A journal failed while it was written: what was asked for may have happened, in whole or in part.
+
+    To try again is safe for what has an id or a key: it then happens once.
+    """
 
 
 class EngineFailure(DruthersError):

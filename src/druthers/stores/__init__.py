@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.stores.base import Event, Snapshot, Store, UserState
+from druthers.stores.base import Event, Snapshot, Store, UserRecord, UserState
+from druthers.stores.inspecting import inspect
 from druthers.stores.memory import MemoryStore
 from druthers.stores.postgres import PostgresStore
 from druthers.stores.sqlite import SQLiteStore
@@ -59,6 +60,8 @@ __all__ = [
     "SQLiteStore",
     "Snapshot",
     "Store",
+    "UserRecord",
     "UserState",
+    "inspect",
     "open_store",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Self
 
 # How many events are read at once by who reads many.
 PAGE = 5_000
+LAST = 2**63 - 1
 
 
 class Event(NamedTuple):
@@ -33,6 +34,15 @@ class Event(NamedTuple):
         At most one event of a journal has this key; None for events that may come again.
     position
         Its place in the journal, from 1 on without gaps; 0 until it is appended, and `append` does not look at it.
+    mark
+        16 random hex digits that stay for good: an event with the same mark at the same position has the same
+        history. Made when it is appended, unless it has one.
+    checksum
+        16 hex digits that tell whether the event is as it was written; made along with the mark, and anew by an
+        erasure.
+    bound
+        Position of an event that must still bear this user, or this one is not appended; 0 for no such condition. It is
+        asked within the transaction, and not kept.
     """
 
     kind: str
@@ -42,6 +52,9 @@ class Event(NamedTuple):
     about: str | None = None
     key: str | None = None
     position: int = 0
+    mark: str = ""
+    checksum: str = ""
+    bound: int = 0
 
 
 class Snapshot(NamedTuple):
@@ -72,6 +85,24 @@ class UserState(NamedTuple):
     body: bytes
 
 
+class UserRecord(NamedTuple):
+    """What a journal has of a user.
+
+    Parameters
+    ----------
+    first
+        Position of the first event; 0 for somebody without events.
+    last
+        Position of the last event up to the one that was asked for; 0 where there is none.
+    state
+        What was kept of a fold; None where nothing was, or where it is of events that this journal does not hold.
+    """
+
+    first: int = 0
+    last: int = 0
+    state: UserState | None = None
+
+
 class Store(ABC):
     """A journal of events with a place for folds of it.
 
@@ -82,28 +113,35 @@ class Store(ABC):
     What breaks a law is refused with `InvalidEvent`, all of it: a refused call changes nothing. To ask for a user, a
     decision or a key that cannot exist finds nothing. A store is its own context manager and closes itself.
 
+    A store stays with the history that it has read or written. If the newest event that went through its hands is no
+    longer in the journal - an older copy was put back, or another journal - every call is refused with
+    `OtherJournal`, until the right journal is back; who opens a new store begins anew.
+
     A *fold* is named by a text; folds whose states could not be read by each other (policy, settings, version) have
-    different names.
+    different names. A snapshot or a state of events that the journal does not hold is never given back.
     """
 
     name: ClassVar[str]
 
     @abstractmethod
     def append(self, events: Sequence[Event]) -> list[int]:
-        """Add events for good, in one transaction, and return their positions; 0 for one whose key is taken.
+        """Add events for good, in one transaction, and return their positions; 0 for one that is not added.
 
-        A key may also be taken by an earlier event of the same call.
+        That is one whose key is taken, perhaps by an earlier event of the same call, or one whose `bound` does not
+        bear its user.
         Positions rise by one, in the order in which transactions commit: who has read up to a position never finds
         an event before it later.
         """
 
     @abstractmethod
-    def read(self, after: int = 0, *, limit: int = 1000, user: str | None = None) -> list[Event]:
-        """Return up to `limit` events after a position in their order, of one user or of all."""
+    def read(
+        self, after: int = 0, *, limit: int = 1000, user: str | None = None, kind: str | None = None
+    ) -> list[Event]:
+        """Return up to `limit` events after a position in their order, of one user or kind or of all."""
 
-    def walk(self, after: int = 0, *, user: str | None = None) -> Iterator[Event]:
-        """Yield all events after a position in their order, of one user or of all, read page by page."""
-        while page := self.read(after, limit=PAGE, user=user):
+    def walk(self, after: int = 0, *, user: str | None = None, kind: str | None = None) -> Iterator[Event]:
+        """Yield all events after a position in their order, of one user or kind or of all, read page by page."""
+        while page := self.read(after, limit=PAGE, user=user, kind=kind):
             yield from page
             after = page[-1].position
 
@@ -133,8 +171,9 @@ class Store(ABC):
     def save(self, fold: str, snapshot: Snapshot | None, users: Sequence[UserState] = ()) -> None:
         """Keep a snapshot and states of users, in one transaction.
 
-        Those of the same fold that are not newer are replaced, newer ones stay. The state of a user whose event at
-        `first` no longer bears this user, who was erased, is not kept.
+        Those of the same fold that are not newer are replaced, newer ones stay. What tells of a position that the
+        journal has not reached is not kept; nor is the state of a user whose events at `first` and `position` do not
+        bear this user, who was erased.
         """
 
     @abstractmethod
@@ -142,12 +181,24 @@ class Store(ABC):
         """Return the latest snapshot of a fold."""
 
     @abstractmethod
+    def users(self, fold: str, users: Iterable[str], upto: int = LAST) -> dict[str, UserRecord]:
+        """Return what the journal has of users, as it stands at one moment."""
+
     def user(self, fold: str, user: str) -> UserState | None:
         """Return what was kept of a user."""
+        return self.users(fold, [user])[user].state
+
+    @abstractmethod
+    def folds(self) -> list[str]:
+        """Return the names of all folds of which something is kept, the one that is furthest ahead first."""
 
     @abstractmethod
     def compact(self, fold: str | None = None) -> None:
-        """Drop the states of all folds but one (of all, with None), and give unused space back."""
+        """Drop the states of all folds but one (of all, with None), and all bytes that are no longer needed."""
+
+    @abstractmethod
+    def check(self) -> list[str]:
+        """Return what the database itself finds wrong with its files, each in a sentence."""
 
     @abstractmethod
     def close(self) -> None:

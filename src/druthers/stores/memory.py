@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
 from typing import ClassVar
 
 from druthers.errors import StoreFailure
-from druthers.stores.base import Event, Snapshot, Store, UserState
+from druthers.stores.base import LAST, Event, Snapshot, Store, UserRecord, UserState
 from druthers.stores.rows import Row, as_notice, bounded, check_text, decode, encode, scrubbed
 
 
@@ -36,17 +36,19 @@ class MemoryStore(Store):
         self._closed = False
 
     def append(self, events: Sequence[Event]) -> list[int]:
-        """Add events in one step, and return their positions; 0 for one whose key is taken."""
+        """Add events in one step, and return their positions; 0 for one that is not added."""
         rows = encode(events)
         with self._lock:
             self._check_open()
-            return [self._add(row) for row in rows]
+            return [self._add(row, event.bound) for row, event in zip(rows, events, strict=True)]
 
-    def read(self, after: int = 0, *, limit: int = 1000, user: str | None = None) -> list[Event]:
-        """Return up to `limit` events after a position in their order, of one user or of all."""
+    def read(
+        self, after: int = 0, *, limit: int = 1000, user: str | None = None, kind: str | None = None
+    ) -> list[Event]:
+        """Return up to `limit` events after a position in their order, of one user or kind or of all."""
         after, limit = bounded(after), bounded(limit)
-        if user is not None:
-            return self._where(lambda row: row.user == user, after)[:limit]
+        if user is not None or kind is not None:
+            return self._where(lambda row: user in (None, row.user) and kind in (None, row.kind), after)[:limit]
         with self._lock:
             return [self._event(position) for position in range(after + 1, min(after + limit, self.last()) + 1)]
 
@@ -85,11 +87,12 @@ class MemoryStore(Store):
         with self._lock:
             self._check_open()
             kept = self._snapshots.get(fold)
-            if snapshot is not None and (kept is None or kept.position <= snapshot.position):
+            before = 0 if kept is None else kept.position
+            if snapshot is not None and 0 < snapshot.position <= len(self._rows) and before <= snapshot.position:
                 self._snapshots[fold] = snapshot
             for state in users:
                 known = self._users.get((fold, state.user))
-                bears = 0 < state.first <= len(self._rows) and self._rows[state.first - 1].user == state.user
+                bears = self._bears(state.first, state.user) and self._bears(state.position, state.user)
                 if bears and (known is None or known.position <= state.position):
                     self._users[fold, state.user] = state
 
@@ -98,10 +101,24 @@ class MemoryStore(Store):
         self._check_open()
         return self._snapshots.get(fold)
 
-    def user(self, fold: str, user: str) -> UserState | None:
-        """Return what was kept of a user."""
-        self._check_open()
-        return self._users.get((fold, user))
+    def users(self, fold: str, users: Iterable[str], upto: int = LAST) -> dict[str, UserRecord]:
+        """Return what the journal has of users, as it stands at one moment."""
+        with self._lock:
+            self._check_open()
+            records = dict.fromkeys(users, UserRecord())
+            for user in records:
+                places = [position for position, row in enumerate(self._rows, 1) if row.user == user]
+                last = max((position for position in places if position <= upto), default=0)
+                records[user] = UserRecord(places[0] if places else 0, last, self._users.get((fold, user)))
+            return records
+
+    def folds(self) -> list[str]:
+        """Return the names of all folds of which something is kept, the one that is furthest ahead first."""
+        with self._lock:
+            self._check_open()
+            kept = [(-kept.position, fold) for fold, kept in self._snapshots.items()]
+            kept += [(-state.position, fold) for (fold, _), state in self._users.items()]
+            return list(dict.fromkeys(fold for _, fold in sorted(kept)))
 
     def compact(self, fold: str | None = None) -> None:
         """Drop the states of all folds but one; of all, with None."""
@@ -109,6 +126,11 @@ class MemoryStore(Store):
             self._check_open()
             self._snapshots = {name: kept for name, kept in self._snapshots.items() if name == fold}
             self._users = {place: state for place, state in self._users.items() if place[0] == fold}
+
+    def check(self) -> list[str]:
+        """Return nothing: there is no file that could be damaged."""
+        self._check_open()
+        return []
 
     def close(self) -> None:
         """Let go of all events."""
@@ -121,8 +143,11 @@ class MemoryStore(Store):
         if self._closed:
             raise StoreFailure("a store must be open to be used, but this one was closed; open it again")
 
-    def _add(self, row: Row) -> int:
-        if row.key in self._keys:
+    def _bears(self, position: int, user: str | None) -> bool:
+        return 0 < position <= len(self._rows) and self._rows[position - 1].user == user is not None
+
+    def _add(self, row: Row, bound: int = 0) -> int:
+        if row.key in self._keys or (bound and not self._bears(bound, row.user)):
             return 0
         self._rows.append(row)
         if row.key is not None:

@@ -14,12 +14,14 @@ from typing import IO, Any
 
 from druthers.errors import InvalidEvent, StoreFailure
 from druthers.stores.base import Event, Store
-from druthers.stores.rows import encode
+from druthers.stores.rows import encode, old_mark
 
 FORMAT = "druthers-journal"
-VERSION = 1
+VERSION = 2
 BATCH = 500
-PARTS = ("position", "kind", "at", "user", "about", "key", "body")
+PARTS = ("position", "kind", "at", "user", "about", "key", "mark", "checksum", "body")
+# Before the second version, events had no marks and no checksums.
+OLD_PARTS = tuple(part for part in PARTS if part not in ("mark", "checksum"))
 
 
 def export_events(store: Store, path: str | os.PathLike[str]) -> int:
@@ -27,11 +29,13 @@ def export_events(store: Store, path: str | os.PathLike[str]) -> int:
 
     A line of JSON for each event, after one that tells the format and how many follow; compressed if the name ends in
     .gz. Others may write meanwhile: the file holds the events up to the last one at the start. It is there whole, or
-    not at all. Snapshots are not in it; they are folded anew.
+    not at all, and only its owner may read it. Marks and checksums go along, so that damage stays visible. Snapshots
+    are not in it; they are folded anew.
     """
     target, count, after = Path(path), store.last(), 0
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _open(draft, "wt", zipped=target.suffix == ".gz") as file:
             file.write(_line({"format": FORMAT, "version": VERSION, "count": count}))
             while after < count:
@@ -87,31 +91,30 @@ def _check_beginning(path: str | os.PathLike[str], store: Store) -> int:
 def _events(path: str | os.PathLike[str]) -> Iterator[Event]:
     """Yield the events of a file, each looked at."""
     with _open(Path(path), "rt", zipped=Path(path).suffix == ".gz") as file:
-        count = _header(path, file.readline())
-        number = 0
+        version, count = _header(path, file.readline())
+        parts, number = PARTS if version > 1 else OLD_PARTS, 0
         for number, line in enumerate(file, 1):
             facts = _parse(path, number + 1, line)
-            if set(facts) != set(PARTS) or facts["position"] != number or not isinstance(facts["at"], float):
+            if set(facts) != set(parts) or facts["position"] != number or not isinstance(facts["at"], float):
                 raise InvalidEvent(
-                    f"an event must have {', '.join(PARTS)}, with positions from 1 on,"
+                    f"an event must have {', '.join(parts)}, with positions from 1 on,"
                     f" but line {number + 1} of {path} has not"
                 )
-            yield Event(**facts)
+            yield Event(**{"mark": old_mark(number, facts["at"]), **facts})
     if number != count:
         raise InvalidEvent(f"a journal must be whole, but {path} holds {number} of {count} events; export it again")
 
 
-def _header(path: str | os.PathLike[str], line: str) -> int:
+def _header(path: str | os.PathLike[str], line: str) -> tuple[int, int]:
     facts = _parse(path, 1, line)
     if facts.get("format") != FORMAT or type(facts.get("count")) is not int:
         raise InvalidEvent(f'a journal must begin with {{"format": "{FORMAT}", ...}}, but {path} does not')
-    if facts.get("version") != VERSION:
+    if facts.get("version") not in range(1, VERSION + 1):
         raise InvalidEvent(
-            f"an exported journal must be of version {VERSION}, but {path} is of version {facts.get('version')!r};"
+            f"an exported journal must be of version 1 to {VERSION}, but {path} is of version {facts.get('version')!r};"
             " upgrade druthers"
         )
-    count: int = facts["count"]
-    return count
+    return facts["version"], facts["count"]
 
 
 def _parse(path: str | os.PathLike[str], number: int, line: str) -> dict[str, Any]:

@@ -8,31 +8,51 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from druthers.errors import InvalidSetting, StoreFailure, needs
-from druthers.stores.base import Event
-from druthers.stores.rows import Row, encode
-from druthers.stores.sql import Cursor, Link, SQLStore
+from druthers.errors import InvalidSetting, StoreFailure, UnknownOutcome, needs
+from druthers.stores.rows import Row
+from druthers.stores.sql import SEALS, Cursor, Link, SQLStore
 
 if TYPE_CHECKING:
     from druthers.stores.waiting import Impatient
 
-# One statement: which keys are taken, the places of the others, the rows. It runs under the lock of the journal, which
-# lasts until the commit, so that transactions commit in the order of their positions.
+# One statement: whether the journal is still ours, which keys are taken, the places of the others, the rows. It runs
+# under the lock of the journal, which lasts until the commit, so that transactions commit in the order of their
+# positions. A row numbered -1 tells that the journal is another one.
 ADD = """
-    WITH given AS (
-        SELECT * FROM json_to_recordset(%s)
-            AS given (number int, kind text, body text, at float8, "user" text, about text, key text)
-    ), taken AS (
-        SELECT key FROM druthers_events WHERE key = ANY (%s::text[])
+    WITH here AS (
+        SELECT newest.position = 0 OR EXISTS (
+            SELECT 1 FROM druthers_events AS event
+            WHERE event.position = newest.position AND event.mark = newest.mark
+        ) AS ours FROM (VALUES (%s::bigint, %s::text)) AS newest (position, mark)
+    ), given AS (
+        SELECT * FROM json_to_recordset(%s) AS given (
+            number int, bound bigint, kind text, body text, at float8, "user" text, about text, key text,
+            mark text, checksum text
+        )
+    ), free AS (
+        SELECT given.*, row_number() OVER (PARTITION BY key ORDER BY number) AS turn FROM given, here
+        WHERE ours AND (bound = 0 OR EXISTS (
+            SELECT 1 FROM druthers_events AS event WHERE event.position = bound AND event."user" = given."user"
+        )) AND NOT EXISTS (SELECT 1 FROM druthers_events AS event WHERE event.key = given.key)
     ), placed AS (
-        SELECT given.*, row_number() OVER (ORDER BY number)
+        SELECT free.*, row_number() OVER (ORDER BY number)
             + (SELECT coalesce(max(position), 0) FROM druthers_events) AS position
-        FROM given WHERE key IS NULL OR key NOT IN (SELECT key FROM taken)
+        FROM free WHERE key IS NULL OR turn = 1
     ), added AS (
-        INSERT INTO druthers_events (position, kind, body, at, "user", about, key)
-        SELECT position, kind, body, at, "user", about, key FROM placed
+        INSERT INTO druthers_events (position, kind, body, at, "user", about, key, mark, checksum)
+        SELECT position, kind, body, at, "user", about, key, mark, checksum FROM placed
     )
-    SELECT number, position FROM placed
+    SELECT number, position FROM placed UNION ALL SELECT -1, 0 FROM here WHERE NOT ours
+"""
+# How long, in seconds, work may take that takes long.
+LONG = 24 * 3600.0
+PERSONAL = {
+    "druthers_events": {"body": "TEXT", "user": "TEXT", "about": "TEXT", "key": "TEXT"},
+    "druthers_users": {"user": "TEXT", "body": "BYTEA"},
+}
+# All entries of an index, added up: as the index has them, or as the table has them.
+ENTRIES = """
+    SELECT count(*), coalesce(sum(hashtext("{0}")::bigint), 0) FROM druthers_events WHERE "{0}" IS NOT NULL
 """
 LOCK = "SELECT pg_advisory_xact_lock(7237970109966541117 # (%s::regclass)::oid::bigint)"
 # A password with one of these signs would be taken for something else, and shown as that in an error.
@@ -60,6 +80,7 @@ class PostgresStore(SQLStore):
 
     name: ClassVar[str] = "postgresql"
     has_schema: ClassVar[str] = "SELECT 1 WHERE to_regclass('druthers_journal') IS NOT NULL"
+    asked: ClassVar[str] = "json_array_elements_text(?::json) AS asked (value)"
     migrations: ClassVar[Sequence[Sequence[str]]] = [
         [
             """
@@ -79,6 +100,16 @@ class PostgresStore(SQLStore):
             )
             """,
         ],
+        [
+            *SEALS,
+            # What is personal does not get into the statistics of the server, which outlive an erasure.
+            *(
+                f'ALTER TABLE {table} ALTER COLUMN "{column}" {change}'
+                for table, columns in PERSONAL.items()
+                for column, kind in columns.items()
+                for change in ("SET STATISTICS 0", f"TYPE {kind}")  # giving a type takes the old ones away
+            ),
+        ],
     ]
 
     def __init__(self, url: str, *, migrate: bool = False, create: bool = True, timeout: float = 5.0) -> None:
@@ -92,26 +123,37 @@ class PostgresStore(SQLStore):
             self.close()
             raise
 
-    def append(self, events: Sequence[Event]) -> list[int]:
-        """Add events for good, in one transaction, and return their positions; 0 for one whose key is taken."""
-        rows = encode(events)
-        if not rows:
-            return []
+    def _append(self, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+        newest = self._newest
         with self._using(self._writer) as connection:
             # All statements travel at once, so that others wait for this lock no longer than the commit takes.
             with connection.pipeline(), connection.transaction():
                 connection.execute(LOCK, ("druthers_events",))
-                cursor = connection.execute(ADD, _values(rows))
-            return _positions(len(rows), cursor.fetchall())
+                cursor = connection.execute(ADD, (*newest, _content(rows, bounds)))
+            return self._positions(newest, len(rows), cursor.fetchall())
 
     def compact(self, fold: str | None = None) -> None:
-        """Drop the states of all folds but one (of all, with None), and let their space be used again."""
+        """Drop the states of all folds but one (of all, with None), and all bytes that are no longer needed."""
         self._drop_folds(fold)
-        with self._using(self._writer) as connection:
-            connection.execute("SET statement_timeout = 0")
-            connection.patience = 3600.0
-            connection.execute("VACUUM ANALYZE druthers_events, druthers_snapshots, druthers_users")
-            self._writer.drop()
+        with self._unhurried(), self._using(self._writer) as connection:
+            connection.execute("VACUUM (FULL, ANALYZE) druthers_events, druthers_snapshots, druthers_users")
+
+    def check(self) -> list[str]:
+        """Return which indexes cannot be read, or do not match the table; pages are checked by the server itself."""
+        return [damage for column in ("key", "user", "about", "kind") for damage in self._check_index(column)]
+
+    def _check_index(self, column: str) -> list[str]:
+        try:
+            with self._unhurried(), self._using(self._writer) as connection, connection.transaction():
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                by_index = connection.execute(ENTRIES.format(column)).fetchall()
+                connection.execute("SET LOCAL enable_seqscan = on")
+                for way in ("indexscan", "indexonlyscan", "bitmapscan"):
+                    connection.execute(f"SET LOCAL enable_{way} = off")
+                by_table = connection.execute(ENTRIES.format(column)).fetchall()
+        except StoreFailure as problem:
+            return [f"the index of events by {column} cannot be read: {problem}"]
+        return [] if by_index == by_table else [f"the index of events by {column} does not match the events"]
 
     def __repr__(self) -> str:
         shown = {part: self._options.get(part, "") for part in ("user", "host", "port", "dbname")}
@@ -119,10 +161,13 @@ class PostgresStore(SQLStore):
         user = shown["user"] and f"{shown['user']}@"
         return f"{type(self).__name__}('postgresql://{user}{shown['host']}{port}/{shown['dbname']}')"
 
-    def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._using(self._reader) as connection:
-            found: list[tuple[Any, ...]] = connection.execute(_marked(query), values).fetchall()
-            return found
+    def _query(self, connection: Any, *queries: tuple[str, Sequence[Any]]) -> list[list[tuple[Any, ...]]]:
+        if len(queries) == 1:
+            [(query, values)] = queries
+            return [connection.execute(_marked(query), values).fetchall()]
+        with connection.pipeline():
+            cursors = [connection.execute(_marked(query), values) for query, values in queries]
+        return [cursor.fetchall() for cursor in cursors]
 
     @contextmanager
     def _transaction(self, *tables: str) -> Iterator[Cursor]:
@@ -134,20 +179,32 @@ class PostgresStore(SQLStore):
                 cursor.execute(LOCK, (known or "pg_class",))
             yield _Marking(cursor)
 
-    def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
-        cursor.execute(ADD, _values(rows))
-        return _positions(len(rows), cursor.fetchall())
+    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+        newest = self._newest
+        cursor.execute(ADD, (*newest, _content(rows, bounds)))
+        return self._positions(newest, len(rows), cursor.fetchall())
+
+    def _positions(self, newest: tuple[int, str], count: int, found: list[tuple[int, int]]) -> list[int]:
+        """Return positions in the order in which events were given; 0 for those that were not added."""
+        positions = [0] * count
+        for number, position in found:
+            if number < 0:
+                self._stay(newest, [])
+            positions[number] = position
+        return positions
 
     def _look_at(self, link: Link) -> None:
         if link.connection is not None and link.connection.stale:
             link.drop()
 
-    def _failure(self, problem: Exception) -> StoreFailure:
+    def _failure(self, problem: Exception, *, sent: bool) -> StoreFailure:
         reached = not isinstance(problem, self._psycopg.OperationalError)
         remedy = "its user may use the tables druthers_*" if reached else "the server runs and may be reached"
-        return StoreFailure(
-            f"a journal must be readable and writable, but {self!r}: {self._plain(problem)}; see that {remedy}"
-        )
+        # What the server refuses it rolls back; of a connection that broke nobody knows how far it got.
+        state = getattr(problem, "sqlstate", None)
+        unknown = sent and (state is None or state.startswith(("08", "57P")))
+        kind = UnknownOutcome if unknown else StoreFailure
+        return kind(f"a journal must be readable and writable, but {self!r}: {self._plain(problem)}; see that {remedy}")
 
     def _connect(self) -> Impatient:
         from druthers.stores.waiting import Impatient
@@ -165,9 +222,9 @@ class PostgresStore(SQLStore):
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
             raise StoreFailure(f"a journal must be in a database in UTF8, but {self!r} is in {encoding}; make another")
-        connection.patience = self.timeout + 1.0
+        connection.patience = self.timeout + 1.0 if self._hurried else LONG
         connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
-        milliseconds = max(1, round(1000 * self.timeout))
+        milliseconds = max(1, round(1000 * self.timeout)) if self._hurried else 0
         settings = {
             "statement_timeout": milliseconds,
             "idle_in_transaction_session_timeout": 6 * milliseconds,
@@ -234,22 +291,10 @@ def _marked(query: str) -> str:
     return query.replace("?", "%s")
 
 
-def _values(rows: Sequence[Row]) -> tuple[str, list[str]]:
-    """Return numbered rows, less those with the key of an earlier one, and all keys.
+def _content(rows: Sequence[Row], bounds: Sequence[int]) -> str:
+    """Return numbered rows with their bounds.
 
     As one text in JSON: to turn lists into arrays would take the driver longer than all the rest.
     """
-    first: dict[str, int] = {}
-    numbered = enumerate(rows)
-    kept = [
-        {"number": n, **row._asdict()} for n, row in numbered if row.key is None or first.setdefault(row.key, n) == n
-    ]
-    return json.dumps(kept), list(first)
-
-
-def _positions(count: int, found: list[tuple[int, int]]) -> list[int]:
-    """Return positions in the order in which events were given; 0 for those that were not added."""
-    positions = [0] * count
-    for number, position in found:
-        positions[number] = position
-    return positions
+    numbered = enumerate(zip(rows, bounds, strict=True))
+    return json.dumps([{"number": number, "bound": bound, **row._asdict()} for number, (row, bound) in numbered])

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import secrets
 from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from druthers.errors import InvalidEvent
-from druthers.stores.base import Event
+from druthers.stores.base import LAST, Event
 
 # Two such texts fit into one entry of a PostgreSQL index, which takes 2,704 bytes.
 LONGEST = 1000
 # Deeper bodies could be written from a shallow stack and then not be read from a deep one.
 DEEPEST = 100
-LAST = 2**63 - 1
+# What stands for the checksum of an event that was damaged before it was scrubbed: it must not look whole afterwards.
+DAMAGED = "damaged"
+HEX = re.compile("[0-9a-f]{16}")
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
@@ -28,6 +33,8 @@ class Row(NamedTuple):
     user: str | None
     about: str | None
     key: str | None
+    mark: str
+    checksum: str
 
 
 def encode(events: Iterable[Event]) -> list[Row]:
@@ -35,46 +42,89 @@ def encode(events: Iterable[Event]) -> list[Row]:
 
     Examples
     --------
-    >>> encode([Event("query", {"text": "cheap"}, 12.5, user="ada")])
-    [Row(kind='query', body='{"text":"cheap"}', at=12.5, user='ada', about=None, key=None)]
+    >>> [row] = encode([Event("query", {"text": "cheap"}, 12.5, user="ada", mark="0123456789abcdef")])
+    >>> row.body, row.mark, row.checksum
+    ('{"text":"cheap"}', '0123456789abcdef', 'bfee7162ef5997a7')
     """
-    return [
-        Row(
-            check_text("kind", event.kind),
-            _body(event.body),
-            _time(event.at),
-            None if event.user is None else check_text("user", event.user),
-            None if event.about is None else check_text("about", event.about),
-            None if event.key is None else check_text("key", event.key),
-        )
-        for event in events
-    ]
+    return [_encode_one(event) for event in events]
+
+
+def _encode_one(event: Event) -> Row:
+    row = Row(
+        check_text("kind", event.kind),
+        _body(event.body),
+        _time(event.at),
+        None if event.user is None else check_text("user", event.user),
+        None if event.about is None else check_text("about", event.about),
+        None if event.key is None else check_text("key", event.key),
+        _mark(event.mark),
+        event.checksum,
+    )
+    if event.checksum and event.checksum != DAMAGED and not HEX.fullmatch(event.checksum):
+        raise InvalidEvent(f"the checksum of an event must be 16 hex digits, but got {_shown(event.checksum)}")
+    return row if event.checksum else sealed(row)
+
+
+def sealed(row: Row) -> Row:
+    """Return a row with the checksum of all the rest."""
+    content = json.dumps(row[:-1], separators=(",", ":"))
+    return row._replace(checksum=blake2b(content.encode(), digest_size=8).hexdigest())
+
+
+def is_whole(event: Event) -> bool:
+    """Tell whether an event that was read is as it was written.
+
+    Examples
+    --------
+    >>> [row] = encode([Event("query", {"text": "cheap"}, 12.5)])
+    >>> event = decode(1, *row)
+    >>> is_whole(event), is_whole(event._replace(at=12.6))
+    (True, False)
+    """
+    try:
+        return _encode_one(event._replace(checksum="")).checksum == event.checksum
+    except InvalidEvent:
+        return False
+
+
+def old_mark(position: int, at: float) -> str:
+    """Return the mark of an event from before there were marks: the same in all copies of its journal."""
+    return blake2b(f"{position} {at!r}".encode(), digest_size=8).hexdigest()
 
 
 def decode(
-    position: int, kind: str, body: str, at: float, user: str | None, about: str | None, key: str | None
+    position: int,
+    kind: str,
+    body: str,
+    at: float,
+    user: str | None,
+    about: str | None,
+    key: str | None,
+    mark: str,
+    checksum: str,
 ) -> Event:
     """Return a row as an event, if it is one."""
     try:
         facts = json.loads(body)
     except (TypeError, ValueError, RecursionError) as problem:
         raise InvalidEvent(f"the body of an event must be JSON, but that at {position} is not: {problem}") from None
-    texts = kind, user or "", about or "", key or ""
+    texts = kind, user or "", about or "", key or "", mark, checksum
     if type(facts) is not dict or type(at) is not float or any(type(text) is not str for text in texts):
         raise InvalidEvent(f"an event must hold a dict, a time and texts, but that at {position} is not whole")
-    return Event(kind, facts, at, user, about, key, position)
+    return Event(kind, facts, at, user, about, key, position, mark, checksum)
 
 
 def scrubbed(events: Sequence[Event], user: str, scrub: Callable[[Event], Event]) -> list[Row]:
-    """Return what `scrub` makes of a user's events, as rows."""
+    """Return what `scrub` makes of a user's events, as rows; one that was damaged does not look whole afterwards."""
     clean = [scrub(event) for event in events]
     for old, new in zip(events, clean, strict=True):
-        if new.position != old.position or new.user == user or new.key not in (None, old.key):
+        if new[6:8] != old[6:8] or new.user == user or new.key not in (None, old.key):
             raise InvalidEvent(
-                "a scrubbed event must keep its position, lose its user, and keep its key or have none,"
+                "a scrubbed event must keep its position and its mark, lose its user, and keep its key or have none,"
                 f" but event {old.position} became one at {new.position} that breaks this"
             )
-    return encode(clean)
+    checksums = ["" if is_whole(old) else DAMAGED for old in events]
+    return encode(new._replace(checksum=checksum) for new, checksum in zip(clean, checksums, strict=True))
 
 
 def as_notice(notice: Event, user: str, first: int) -> Event:
@@ -111,6 +161,12 @@ def storable(text: str) -> bool:
 def bounded(number: int) -> int:
     """Return the nearest number that can be a position."""
     return min(max(number, 0), LAST)
+
+
+def _mark(mark: str) -> str:
+    if mark and not HEX.fullmatch(mark):
+        raise InvalidEvent(f"the mark of an event must be 16 hex digits, but got {_shown(mark)}")
+    return mark or secrets.token_hex(8)
 
 
 def _body(body: Any) -> str:

@@ -2,29 +2,77 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock
 from typing import Any, ClassVar, Protocol
 
-from druthers.errors import StoreFailure
-from druthers.stores.base import Event, Snapshot, Store, UserState
-from druthers.stores.rows import Row, as_notice, bounded, check_text, decode, encode, scrubbed, storable
+from druthers.errors import OtherJournal, StoreFailure
+from druthers.stores.base import LAST, PAGE, Event, Snapshot, Store, UserRecord, UserState
+from druthers.stores.rows import (
+    Row,
+    as_notice,
+    bounded,
+    check_text,
+    decode,
+    encode,
+    old_mark,
+    scrubbed,
+    sealed,
+    storable,
+)
 
-EVENTS = 'SELECT position, kind, body, at, "user", about, key FROM druthers_events'
-SCRUB = 'UPDATE druthers_events SET kind = ?, body = ?, at = ?, "user" = ?, about = ?, key = ? WHERE position = ?'
-SAVE = """
-    INSERT INTO druthers_snapshots AS kept (fold, position, body) VALUES (?, ?, ?)
-    ON CONFLICT (fold) DO UPDATE SET position = excluded.position, body = excluded.body
-    WHERE kept.position <= excluded.position
+EVENTS = 'SELECT position, kind, body, at, "user", about, key, mark, checksum FROM druthers_events'
+SCRUB = """
+    UPDATE druthers_events SET kind = ?, body = ?, at = ?, "user" = ?, about = ?, key = ?, mark = ?, checksum = ?
+    WHERE position = ?
 """
-SAVE_USER = """
-    INSERT INTO druthers_users AS kept (fold, "user", first, position, body)
-    SELECT ?, "user", position, ?, ? FROM druthers_events WHERE position = ? AND "user" = ?
-    ON CONFLICT (fold, "user") DO UPDATE SET first = excluded.first, position = excluded.position, body = excluded.body
-    WHERE kept.position <= excluded.position
+MARK = "SELECT mark FROM druthers_events WHERE position = ?"
+# A snapshot or a state holds the mark of the last event that is in it. One whose event is not there tells of a past
+# that is not this journal's: it is never given back, and gives way to any other.
+LOST = """NOT EXISTS (
+    SELECT 1 FROM druthers_events AS event WHERE event.position = kept.position AND event.mark = kept.mark
+)"""
+SAVE = f"""
+    INSERT INTO druthers_snapshots AS kept (fold, position, mark, body)
+    SELECT ?, position, mark, ? FROM druthers_events WHERE position = ?
+    ON CONFLICT (fold) DO UPDATE SET position = excluded.position, mark = excluded.mark, body = excluded.body
+    WHERE kept.position <= excluded.position OR {LOST}
 """
+SAVE_USER = f"""
+    INSERT INTO druthers_users AS kept (fold, "user", first, position, mark, body)
+    SELECT ?, last."user", first.position, last.position, last.mark, ?
+    FROM druthers_events AS first JOIN druthers_events AS last ON last."user" = first."user"
+    WHERE first.position = ? AND last.position = ? AND first."user" = ?
+    ON CONFLICT (fold, "user") DO UPDATE
+    SET first = excluded.first, position = excluded.position, mark = excluded.mark, body = excluded.body
+    WHERE kept.position <= excluded.position OR {LOST}
+"""
+USERS = f"""
+    SELECT asked.value,
+        (SELECT min(position) FROM druthers_events WHERE "user" = asked.value),
+        (SELECT max(position) FROM druthers_events WHERE "user" = asked.value AND position <= ?),
+        kept.first, kept.position, kept.body
+    FROM %s LEFT JOIN druthers_users AS kept ON kept.fold = ? AND kept."user" = asked.value AND NOT {LOST}
+"""
+FOLDS = """
+    SELECT fold FROM (
+        SELECT fold, position FROM druthers_snapshots UNION ALL SELECT fold, position FROM druthers_users
+    ) AS kept GROUP BY fold ORDER BY max(position) DESC, fold
+"""
+# From the first version to the second: events have marks and checksums, and states the mark of their last event.
+# States are folded anew.
+SEALS = [
+    "ALTER TABLE druthers_events ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE druthers_events ADD COLUMN checksum TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX druthers_events_of_kinds ON druthers_events (kind, position)",
+    "DELETE FROM druthers_snapshots",
+    "DELETE FROM druthers_users",
+    "ALTER TABLE druthers_snapshots ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE druthers_users ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+]
 
 
 class Cursor(Protocol):
@@ -67,11 +115,16 @@ class SQLStore(Store):
     # What leads from one version of the schema to the next; the version of a journal is the number of those done.
     migrations: ClassVar[Sequence[Sequence[str]]]
     has_schema: ClassVar[str]
+    # The texts of a list in JSON, as a table called asked with a column called value.
+    asked: ClassVar[str]
 
     def __init__(self, problems: type[Exception]) -> None:
         self._problems = problems
         self._writer, self._reader = Link(), Link()
         self._closed = False
+        self._hurried = True
+        self._newest = 0, ""  # position and mark of the newest event that went through our hands
+        self._noting = Lock()
 
     @abstractmethod
     def _connect(self) -> Any:
@@ -82,19 +135,19 @@ class SQLStore(Store):
         """Drop a connection that is of no use any more, or refuse to go on."""
 
     @abstractmethod
-    def _failure(self, problem: Exception) -> StoreFailure:
-        """Return what to say about a problem of the database."""
+    def _failure(self, problem: Exception, *, sent: bool) -> StoreFailure:
+        """Return what to say about a problem of the database; a change may have been sent to it, or not."""
 
     @abstractmethod
-    def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return what a query finds in the journal as it stands."""
+    def _query(self, connection: Any, *queries: tuple[str, Sequence[Any]]) -> list[list[tuple[Any, ...]]]:
+        """Return what queries find in the journal as it stands, one after the other."""
 
     @abstractmethod
     def _transaction(self, *tables: str) -> AbstractContextManager[Cursor]:
         """Begin a transaction, the only one of its kind on these tables, that ends with the block."""
 
     @abstractmethod
-    def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
+    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
         """Append within a transaction on events."""
 
     @contextmanager
@@ -103,14 +156,69 @@ class SQLStore(Store):
         with link.lock:
             if self._closed:
                 raise StoreFailure(f"a store must be open to be used, but {self!r} was closed; open it again")
+            sent = False
             try:
                 self._look_at(link)
                 if link.connection is None:
                     link.connection = self._connect()
+                sent = link is self._writer
                 yield link.connection
             except self._problems as problem:
                 link.drop()
-                raise self._failure(problem) from None
+                raise self._failure(problem, sent=sent) from None
+
+    @contextmanager
+    def _unhurried(self) -> Iterator[None]:
+        """Let changes take as long as they need while the block lasts."""
+        self._hurried = False
+        try:
+            with self._writer.lock:
+                self._writer.drop()
+            yield
+        finally:
+            self._hurried = True
+            with self._writer.lock:
+                self._writer.drop()
+
+    def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return what a query finds, if the journal is still the one that it was."""
+        newest = self._newest
+        with self._using(self._reader) as connection:
+            if not newest[0]:
+                return self._query(connection, (query, values))[0]
+            found, here = self._query(connection, (query, values), (MARK, newest[:1]))
+        self._stay(newest, here)
+        return found
+
+    @contextmanager
+    def _change(self, *tables: str) -> Iterator[Cursor]:
+        """Begin a transaction, if the journal is still the one that it was."""
+        with self._transaction(*tables) as cursor:
+            newest = self._newest
+            if newest[0]:
+                cursor.execute(MARK, newest[:1])
+                self._stay(newest, cursor.fetchall())
+            yield cursor
+
+    def _stay(self, newest: tuple[int, str], here: list[tuple[Any, ...]]) -> None:
+        """Refuse to go on where the newest event that we know is not there."""
+        if here != [newest[1:]]:
+            fact = "has none there" if not here else "has another one there"
+            raise OtherJournal(
+                f"a journal must keep what was read from it, up to event {newest[0]}, but {self!r} {fact}: an older or"
+                " another journal was put in its place; bring the right one back, or start again to fold this one anew"
+            )
+
+    def _note(self, position: int, mark: str) -> None:
+        with self._noting:
+            if position > self._newest[0]:
+                self._newest = position, mark
+
+    def _events(self, query: str, *values: Any) -> list[Event]:
+        events = [decode(*row) for row in self._ask(f"{EVENTS} WHERE {query}", *values)]
+        if events:
+            self._note(events[-1].position, events[-1].mark)
+        return events
 
     def close(self) -> None:
         """Let go of files and connections; closing twice is fine."""
@@ -120,34 +228,40 @@ class SQLStore(Store):
                 link.drop()
 
     def append(self, events: Sequence[Event]) -> list[int]:
-        """Add events for good, in one transaction, and return their positions; 0 for one whose key is taken."""
+        """Add events for good, in one transaction, and return their positions; 0 for one that is not added."""
         rows = encode(events)
         if not rows:
             return []
-        with self._transaction("druthers_events") as cursor:
-            return self._add(cursor, rows)
+        positions = self._append(rows, [bounded(event.bound) for event in events])
+        added = [(position, row.mark) for position, row in zip(positions, rows, strict=True) if position]
+        if added:
+            self._note(*added[-1])
+        return positions
 
-    def read(self, after: int = 0, *, limit: int = 1000, user: str | None = None) -> list[Event]:
-        """Return up to `limit` events after a position in their order, of one user or of all."""
-        values: tuple[Any, ...] = (bounded(after), bounded(limit))
-        where = "position > ?"
-        if user is not None:
-            if not storable(user):
-                return []
-            where, values = '"user" = ? AND position > ?', (user, *values)
-        return [decode(*row) for row in self._ask(f"{EVENTS} WHERE {where} ORDER BY position LIMIT ?", *values)]
+    def _append(self, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+        with self._change("druthers_events") as cursor:
+            return self._add(cursor, rows, bounds)
+
+    def read(
+        self, after: int = 0, *, limit: int = 1000, user: str | None = None, kind: str | None = None
+    ) -> list[Event]:
+        """Return up to `limit` events after a position in their order, of one user or kind or of all."""
+        where, values = ["position > ?"], list[Any]([bounded(after)])
+        for column, wanted in (('"user"', user), ("kind", kind)):
+            if wanted is not None:
+                if not storable(wanted):
+                    return []
+                where.append(f"{column} = ?")
+                values.append(wanted)
+        return self._events(f"{' AND '.join(where)} ORDER BY position LIMIT ?", *values, bounded(limit))
 
     def about(self, decision: str) -> list[Event]:
         """Return all events about a decision, in their order."""
-        if not storable(decision):
-            return []
-        return [decode(*row) for row in self._ask(f"{EVENTS} WHERE about = ? ORDER BY position", decision)]
+        return self._events("about = ? ORDER BY position", decision) if storable(decision) else []
 
     def find(self, key: str) -> Event | None:
         """Return the event with this key."""
-        if not storable(key):
-            return None
-        return next((decode(*row) for row in self._ask(f"{EVENTS} WHERE key = ?", key)), None)
+        return next(iter(self._events("key = ?", key)), None) if storable(key) else None
 
     def last(self) -> int:
         """Return the position of the last event; 0 for an empty journal."""
@@ -158,7 +272,7 @@ class SQLStore(Store):
         """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice."""
         if not storable(user):
             return 0
-        with self._transaction("druthers_events", "druthers_users") as cursor:
+        with self._change("druthers_events", "druthers_users") as cursor:
             cursor.execute(f'{EVENTS} WHERE "user" = ? ORDER BY position', (user,))
             events = [decode(*row) for row in cursor.fetchall()]
             if not events:
@@ -167,19 +281,21 @@ class SQLStore(Store):
             rows = scrubbed(events, user, scrub)
             cursor.executemany(SCRUB, [(*row, event.position) for row, event in zip(rows, events, strict=True)])
             cursor.execute('DELETE FROM druthers_users WHERE "user" = ?', (user,))
-            return self._add(cursor, told)[0]
+            [position] = self._add(cursor, told, [0])
+        self._note(position, told[0].mark)
+        return position
 
     def save(self, fold: str, snapshot: Snapshot | None, users: Sequence[UserState] = ()) -> None:
         """Keep a snapshot and states of users, in one transaction."""
         check_text("fold", fold)
         states = [
-            (fold, state.position, state.body, bounded(state.first), state.user)
+            (fold, state.body, bounded(state.first), bounded(state.position), state.user)
             for state in users
             if storable(state.user)
         ]
-        with self._transaction("druthers_users") as cursor:
+        with self._change("druthers_users") as cursor:
             if snapshot is not None:
-                cursor.execute(SAVE, (fold, *snapshot))
+                cursor.execute(SAVE, (fold, snapshot.body, bounded(snapshot.position)))
             if states:
                 cursor.executemany(SAVE_USER, states)
 
@@ -187,28 +303,39 @@ class SQLStore(Store):
         """Return the latest snapshot of a fold."""
         if not storable(fold):
             return None
-        found = self._ask("SELECT position, body FROM druthers_snapshots WHERE fold = ?", fold)
-        return next((Snapshot(*row) for row in found), None)
+        query = f"SELECT position, body, mark FROM druthers_snapshots AS kept WHERE fold = ? AND NOT {LOST}"
+        for position, body, mark in self._ask(query, fold):
+            self._note(position, mark)
+            return Snapshot(position, body)
+        return None
 
-    def user(self, fold: str, user: str) -> UserState | None:
-        """Return what was kept of a user."""
-        if not storable(fold) or not storable(user):
-            return None
-        query = 'SELECT "user", first, position, body FROM druthers_users WHERE fold = ? AND "user" = ?'
-        return next((UserState(*row) for row in self._ask(query, fold, user)), None)
+    def users(self, fold: str, users: Iterable[str], upto: int = LAST) -> dict[str, UserRecord]:
+        """Return what the journal has of users, as it stands at one moment."""
+        records = dict.fromkeys(users, UserRecord())
+        asked = json.dumps([user for user in records if storable(user)])
+        if storable(fold):
+            for user, first, last, *kept in self._ask(USERS % self.asked, bounded(upto), asked, fold):
+                state = None if kept[0] is None else UserState(user, *kept)
+                records[user] = UserRecord(first or 0, last or 0, state)
+        return records
+
+    def folds(self) -> list[str]:
+        """Return the names of all folds of which something is kept, the one that is furthest ahead first."""
+        return [fold for (fold,) in self._ask(FOLDS)]
 
     def _drop_folds(self, fold: str | None) -> None:
-        where, values = ("", ()) if fold is None else (" WHERE fold <> ?", (check_text("fold", fold),))
-        with self._transaction("druthers_users") as cursor:
+        """Drop the states of all folds but one, and those of another past."""
+        where, values = ("", ()) if fold is None else (f" WHERE fold <> ? OR {LOST}", (check_text("fold", fold),))
+        with self._change("druthers_users") as cursor:
             for table in ("druthers_snapshots", "druthers_users"):
-                cursor.execute(f"DELETE FROM {table}{where}", values)
+                cursor.execute(f"DELETE FROM {table} AS kept{where}", values)
 
     def _prepare(self, *, migrate: bool, create: bool) -> None:
         """Make a fresh journal, or bring an old one to the newest version where that is allowed."""
         found = self._ask(self.has_schema) and self._ask("SELECT version FROM druthers_journal")
         if self._check_version(found[0][0] if found else 0, migrate, create):
             return
-        with self._transaction("druthers_journal") as cursor:
+        with self._unhurried(), self._transaction("druthers_journal") as cursor:
             version = self._version(cursor)
             if self._check_version(version, migrate, create):
                 return
@@ -218,7 +345,24 @@ class SQLStore(Store):
             for statements in self.migrations[version:]:
                 for statement in statements:
                     cursor.execute(statement)
+            self._seal(cursor)
             cursor.execute("UPDATE druthers_journal SET version = ?", (len(self.migrations),))
+
+    def _seal(self, cursor: Cursor) -> None:
+        """Give marks and checksums to events from before there were any."""
+        after = 0
+        while True:
+            cursor.execute(f"{EVENTS} WHERE position > ? ORDER BY position LIMIT ?", (after, PAGE))
+            page = cursor.fetchall()
+            if not page:
+                return
+            old = [
+                (Row(kind, body, at, user, about, key, old_mark(position, at), ""), position)
+                for position, kind, body, at, user, about, key, _, checksum in page
+                if not checksum
+            ]
+            cursor.executemany(SCRUB, [(*sealed(row), position) for row, position in old])
+            after = page[-1][0]
 
     def _version(self, cursor: Cursor) -> int:
         """Return the version of the schema; 0 where there is none."""

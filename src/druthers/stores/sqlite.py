@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from druthers.errors import StoreFailure
+from druthers.errors import StoreFailure, UnknownOutcome
 from druthers.stores.base import Event
 from druthers.stores.rows import Row
-from druthers.stores.sql import Cursor, Link, SQLStore
+from druthers.stores.sql import SEALS, Cursor, Link, SQLStore
 
-ADD = 'INSERT INTO druthers_events (position, kind, body, at, "user", about, key) VALUES (?, ?, ?, ?, ?, ?, ?)'
+ADD = """
+    INSERT INTO druthers_events (position, kind, body, at, "user", about, key, mark, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 TAKEN = "SELECT key FROM druthers_events WHERE key IN (SELECT value FROM json_each(?))"
+BEARERS = 'SELECT position, "user" FROM druthers_events WHERE position IN (SELECT value FROM json_each(?))'
 REMEDIES = {
     "full": "make room; nothing was written",
     "locked": "another process has kept it for too long; try again",
@@ -49,6 +53,7 @@ class SQLiteStore(SQLStore):
 
     name: ClassVar[str] = "sqlite"
     has_schema: ClassVar[str] = "SELECT 1 FROM sqlite_master WHERE name = 'druthers_journal'"
+    asked: ClassVar[str] = "json_each(?) AS asked"
     migrations: ClassVar[Sequence[Sequence[str]]] = [
         [
             """
@@ -68,6 +73,7 @@ class SQLiteStore(SQLStore):
             )
             """,
         ],
+        SEALS,
     ]
 
     def __init__(
@@ -85,6 +91,10 @@ class SQLiteStore(SQLStore):
         except BaseException:
             self.close()
             raise
+        if migrate:
+            for end in ("", "-wal", "-shm"):
+                with suppress(OSError):
+                    os.chmod(f"{self.path}{end}", 0o600)
         # A journal that vanishes later must not be replaced by an empty one.
         self._mode, self._file = "rw", self._stat()
 
@@ -98,20 +108,31 @@ class SQLiteStore(SQLStore):
         return position
 
     def compact(self, fold: str | None = None) -> None:
-        """Drop the states of all folds but one (of all, with None), and give unused space back."""
+        """Drop the states of all folds but one (of all, with None), and all bytes that are no longer needed."""
         self._drop_folds(fold)
         with self._using(self._writer) as connection:
-            # A script, because `execute` would stop after the first page that is given back.
-            connection.executescript("PRAGMA incremental_vacuum")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            # Deleted bytes are overwritten, but copies of them may be left where pages were split.
+            connection.execute("VACUUM")
+            [(busy, *_)] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if busy:
+            raise StoreFailure(
+                f"a journal must not be read all the time to be compacted, but {self.path} is: what was erased is out"
+                " of the file and may still be in its log; compact it again"
+            )
+
+    def check(self) -> list[str]:
+        """Return what SQLite finds wrong with the file: damaged pages, and indexes that do not match their tables."""
+        with self._using(self._reader) as connection:
+            found = connection.execute("PRAGMA integrity_check(20)").fetchall()
+        return [
+            f"the file {self.path.name}: {text}" for (lines,) in found for text in lines.splitlines() if text != "ok"
+        ]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r})"
 
-    def _ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._using(self._reader) as connection:
-            found: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
-            return found
+    def _query(self, connection: Any, *queries: tuple[str, Sequence[Any]]) -> list[list[tuple[Any, ...]]]:
+        return [connection.execute(query, values).fetchall() for query, values in queries]
 
     @contextmanager
     def _transaction(self, *tables: str) -> Iterator[Cursor]:
@@ -126,17 +147,14 @@ class SQLiteStore(SQLStore):
                     connection.execute("ROLLBACK")
                 raise
 
-    def _add(self, cursor: Cursor, rows: Sequence[Row]) -> list[int]:
-        taken: set[str] = set()
-        keys = [row.key for row in rows if row.key is not None]
-        if keys:
-            cursor.execute(TAKEN, (json.dumps(keys),))
-            taken.update(key for (key,) in cursor.fetchall())
+    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+        taken = {key for (key,) in _among(cursor, TAKEN, [row.key for row in rows if row.key is not None])}
+        bearers = dict(_among(cursor, BEARERS, [bound for bound in bounds if bound]))
         cursor.execute("SELECT max(position) FROM druthers_events")
         last = cursor.fetchall()[0][0] or 0
         positions, fresh = [], []
-        for row in rows:
-            if row.key is not None and row.key in taken:
+        for row, bound in zip(rows, bounds, strict=True):
+            if row.key in taken or (bound and (row.user is None or bearers.get(bound) != row.user)):
                 positions.append(0)
                 continue
             if row.key is not None:
@@ -155,11 +173,18 @@ class SQLiteStore(SQLStore):
                 " put it back, or open the store again"
             )
 
-    def _failure(self, problem: Exception) -> StoreFailure:
+    def _failure(self, problem: Exception, *, sent: bool) -> StoreFailure:
         remedy = next((f"; {text}" for sign, text in REMEDIES.items() if sign in str(problem)), "")
-        return StoreFailure(f"a journal must be readable and writable, but {self.path}: {problem}{remedy}")
+        # What could not be flushed may be there or not after the next start; any other failure is rolled back.
+        unknown = sent and "FSYNC" in getattr(problem, "sqlite_errorname", "")
+        kind = UnknownOutcome if unknown else StoreFailure
+        return kind(f"a journal must be readable and writable, but {self.path}: {problem}{remedy}")
 
     def _connect(self) -> sqlite3.Connection:
+        if self._mode == "rwc":
+            # Nobody else may read it; SQLite gives its log the same rights.
+            with suppress(OSError):
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
             f"file:{quote(str(self.path))}?mode={self._mode}",
             uri=True,
@@ -204,3 +229,11 @@ class SQLiteStore(SQLStore):
             found = os.stat(self.path)
             return found.st_dev, found.st_ino
         return None
+
+
+def _among(cursor: Cursor, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return what a query finds for a list of values."""
+    if not values:
+        return []
+    cursor.execute(query, (json.dumps(values),))
+    return cursor.fetchall()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from druthers.errors import InvalidEvent, StoreFailure
-from druthers.stores import Event, Snapshot, Store, UserState
+from druthers.stores import Event, Snapshot, Store, UserRecord, UserState, inspect
 
 MakeStore = Callable[[], Store]
 STORE_CHECKS: list[Callable[[MakeStore], None]] = []
@@ -54,6 +54,11 @@ def _scrub(event: Event) -> Event:
     return event._replace(user=None, body={"scrubbed": True})
 
 
+def bare(event: Event) -> Event:
+    """Return an event without the mark and the checksum that its store gave it."""
+    return event._replace(mark="", checksum="")
+
+
 def _numbers(events: list[Event]) -> list[Any]:
     return [event.body.get("number") for event in events]
 
@@ -93,10 +98,10 @@ def check_what_is_appended_is_read(make: MakeStore) -> None:
         found = store.read()
         expected = [event._replace(position=place) for place, event in enumerate(events, 1)]
         expected[2] = expected[2]._replace(body={"b": [1, 2]})
-        assert found == expected, f"{found} is not what was appended"
+        assert [bare(event) for event in found] == expected, f"{found} is not what was appended"
         assert math.copysign(1, found[0].body["numbers"][1]) == -1.0, "-0.0 lost its sign"
         assert [type(event.at) for event in found] == [float] * 4, "a time is no float"
-        for event in expected[:3]:
+        for event in found[:3]:
             assert store.find(event.key or "") == event, f"not found by its key: {event}"
             assert store.about(event.about or "") == [event], f"not found by what it is about: {event}"
             assert store.read(user=event.user) == [event], f"not found by its user: {event}"
@@ -116,6 +121,10 @@ def check_reading_goes_page_by_page(make: MakeStore) -> None:
             assert pages == everything, "pages do not add up"
         assert [event.position for event in store.read()] == list(range(1, 26))
         assert _numbers(store.read(limit=9, user="bob")) == [3, 6, 9, 12, 15, 18, 21, 24]
+        store.append([_event(26, kind="rare", user="ada"), _event(27), _event(28, kind="rare")])
+        assert _numbers(store.read(kind="rare")) == [26, 28]
+        assert _numbers([*store.walk(kind="rare", user="ada")]) == [26]
+        assert store.read(28, kind="rare") == store.read(kind="\0") == []
         assert store.read(-5, limit=2**80) == store.read()
         assert store.read(2**80) == store.read(limit=0) == store.read(limit=-1) == []
 
@@ -133,6 +142,45 @@ def check_a_key_is_taken_once(make: MakeStore) -> None:
 
 
 @_law
+def check_a_bound_event_needs_its_user(make: MakeStore) -> None:
+    """An event that is bound to another is added only while that one bears the same user; it does not take its key."""
+    with make() as store:
+        store.append([_event(1, user="ada"), _event(2)])
+        bound = [_event(3, user="ada", key="a", bound=place) for place in (2, 3, 10**30, 1)]
+        assert store.append(bound) == [0, 0, 0, 3], "bound to nothing, and added"
+        assert store.append([_event(4, user="bob", bound=1), _event(5, bound=1), _event(6, bound=2)]) == [0, 0, 0]
+        store.erase("ada", _event(7), _scrub)
+        assert store.append([_event(8, user="ada", bound=1), _event(9, user="ada")]) == [0, 5], "an erasure is undone"
+        assert [event.bound for event in store.read()] == [0] * 5
+
+
+@_law
+def check_events_have_marks_and_checksums(make: MakeStore) -> None:
+    """Each event has a mark of its own that stays, and a checksum; those that are given are kept."""
+    with make() as store:
+        given = _event(0, mark="0123456789abcdef", checksum="0" * 16)
+        store.append([given, *(_event(n, user="ada") for n in range(1, 6))])
+        before = store.read()
+        assert (before[0].mark, before[0].checksum) == given[7:9], "a given mark is lost"
+        assert len({event.mark for event in before}) == 6, "two events have the same mark"
+        assert inspect(store) == ["event 1, a 'note', is not as it was written"]
+        store.erase("ada", _event(6), _scrub)
+        after = store.read()
+        assert [event.mark for event in after[:6]] == [event.mark for event in before], "an erasure changed a mark"
+        assert {event.checksum for event in before} & {event.checksum for event in after[1:]} == set()
+        assert len(inspect(store)) == 1, "an erasure damaged the journal"
+
+
+@_law
+def check_erasing_hides_no_damage(make: MakeStore) -> None:
+    """An event that was damaged before it was scrubbed does not look whole afterwards."""
+    with make() as store:
+        store.append([_event(1, user="ada"), _event(2, user="ada", checksum="0" * 16)])
+        store.erase("ada", _event(3), _scrub)
+        assert inspect(store) == ["event 2, a 'note', is not as it was written"]
+
+
+@_law
 def check_a_refused_batch_changes_nothing(make: MakeStore) -> None:
     """One bad event refuses its whole batch."""
     deep: list[Any] = []
@@ -144,6 +192,7 @@ def check_a_refused_batch_changes_nothing(make: MakeStore) -> None:
     bad += [{"body": value} for value in (None, ["list"], "text")]
     bad += [{"at": value} for value in (math.nan, math.inf, None, "noon", 10**400)]
     bad += [{part: text} for part in ("kind", "user", "about", "key") for text in BAD_TEXTS]
+    bad += [{part: text} for part in ("mark", "checksum") for text in ("0" * 15, "0" * 17, "x" * 16)]
     with make() as store:
         store.append([_event(1)])
         for parts in bad:
@@ -171,13 +220,13 @@ def check_erasing_leaves_no_trace(make: MakeStore) -> None:
     """Events of a user are replaced in their places, states go, others stay, and a notice tells of it."""
     with make() as store:
         store.append([_event(n, user="ada" if n % 2 else "bob", about=f"d{n}", key=f"k{n}") for n in range(1, 7)])
-        store.save("fold", Snapshot(6, b"all"), [UserState("ada", 1, 6, b"hers"), UserState("bob", 2, 6, b"his")])
-        store.save("other", None, [UserState("ada", 1, 6, b"hers")])
+        store.save("fold", Snapshot(6, b"all"), [UserState("ada", 1, 5, b"hers"), UserState("bob", 2, 6, b"his")])
+        store.save("other", None, [UserState("ada", 1, 5, b"hers")])
         gone = store.erase(
             "ada", Event("erasure", {"why": "asked"}, 2e9), lambda event: _scrub(event)._replace(key=None)
         )
         assert gone == store.last() == 7
-        assert store.read(6) == [Event("erasure", {"why": "asked", "first": 1}, 2e9, position=7)]
+        assert bare(store.read(6)[0]) == Event("erasure", {"why": "asked", "first": 1}, 2e9, position=7)
         assert store.read(user="ada") == []
         assert store.user("fold", "ada") is store.user("other", "ada") is None, "a state of an erased user is left"
         assert store.find("k1") is None, "a scrubbed key is left"
@@ -185,7 +234,7 @@ def check_erasing_leaves_no_trace(make: MakeStore) -> None:
         assert store.snapshot("fold") == Snapshot(6, b"all")
         assert [event.position for event in store.read()] == list(range(1, 8))
         assert _numbers(store.read(limit=6)) == [None, 2, None, 4, None, 6]
-        assert store.about("d3") == [Event("note", {"scrubbed": True}, 1e9 + 3 / 7, None, "d3", None, 3)]
+        assert bare(store.about("d3")[0]) == Event("note", {"scrubbed": True}, 1e9 + 3 / 7, None, "d3", None, 3)
         assert store.erase("ada", _event(), _scrub) == 0, "erased twice"
         assert store.append([_event(8, user="ada", key="k1")]) == [8]
         assert store.erase("ada", _event(), _scrub) == 9
@@ -210,6 +259,7 @@ def check_a_failed_erasure_changes_nothing(make: MakeStore) -> None:
             (_event(), lambda event: event, InvalidEvent),
             (_event(), lambda event: _scrub(event)._replace(position=2), InvalidEvent),
             (_event(), lambda event: _scrub(event)._replace(key="new"), InvalidEvent),
+            (_event(), lambda event: _scrub(event)._replace(mark="0" * 16), InvalidEvent),
             (_event(), lambda event: _scrub(event)._replace(about="\0"), InvalidEvent),
             (_event(), raises, KeyError),
         ]
@@ -238,6 +288,39 @@ def check_newer_states_stay(make: MakeStore) -> None:
         assert (store.snapshot("a"), store.user("a", "ada")) == (Snapshot(9, b""), UserState("ada", 1, 9, b"new"))
         assert (store.snapshot("b"), store.user("b", "ada")) == (None, None), "a state of another fold"
         assert _refused(lambda: store.save("\0", None)), "a fold with NUL"
+
+
+@_law
+def check_what_a_journal_has_of_users(make: MakeStore) -> None:
+    """Of many users at once: the first event, the last one up to a position, and what was kept."""
+    with make() as store:
+        store.append([_event(n, user="ada" if n in (2, 3, 7) else "bob") for n in range(1, 9)])
+        kept = UserState("ada", 2, 3, b"hers")
+        store.save("fold", None, [kept, UserState("bob", 1, 8, b"his")])
+        asked = ["ada", "eve", "\0", "bob"]
+        assert store.users("fold", asked, 6) == {
+            "ada": UserRecord(2, 3, kept),
+            "eve": UserRecord(),
+            "\0": UserRecord(),
+            "bob": UserRecord(1, 6, UserState("bob", 1, 8, b"his")),
+        }
+        assert store.users("fold", ["ada"], 1) == {"ada": UserRecord(2, 0, kept)}
+        assert store.users("other", ["ada"]) == {"ada": UserRecord(2, 7, None)}
+        assert store.users("fold", []) == {}
+        assert store.folds() == ["fold"]
+        store.save("ahead", Snapshot(8, b""))
+        store.save("behind", Snapshot(7, b""))
+        assert store.folds() == ["ahead", "fold", "behind"]
+
+
+@_law
+def check_nothing_is_kept_of_a_future(make: MakeStore) -> None:
+    """A snapshot or a state of events that the journal does not hold is not kept."""
+    with make() as store:
+        store.append([_event(n, user="ada") for n in range(1, 4)])
+        store.save("fold", Snapshot(4, b"all"), [UserState("ada", 1, 4, b"hers"), UserState("ada", 5, 5, b"hers")])
+        store.save("fold", Snapshot(0, b"none"), [UserState("ada", 1, 0, b"hers")])
+        assert (store.snapshot("fold"), store.user("fold", "ada"), store.folds()) == (None, None, [])
 
 
 @_law
