@@ -16,10 +16,15 @@ import warnings
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from servers import Server
 from service_processes import Forker
 
 from druthers.__main__ import main
+
+# What is true depends neither on how busy the machine is nor on the day.
+settings.register_profile("unhurried", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture

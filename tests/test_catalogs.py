@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from druthers import CATALOGS, Catalog, Item, Objective
 from druthers.__main__ import main
-from druthers.catalogs.checking import find_problems
+from druthers.catalogs.checking import MOST_LINES, find_mistakes, grouped
 from druthers.errors import InvalidCatalog, InvalidFeedback, InvalidSetting, UnknownArm, UnknownName
+from druthers.language import domain_names, load_domain
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
     lambda text: text == text.strip()
@@ -43,7 +44,8 @@ def catalogs(draw):
     for id in draw(st.lists(names, max_size=4, unique=True)):
         known = draw(st.lists(st.sampled_from(objectives), unique_by=lambda objective: objective.name))
         values = {objective.name: draw(st.floats(objective.low, objective.high)) for objective in known}
-        details = draw(st.dictionaries(names, names, max_size=2))
+        facts = names | numbers | st.booleans() | st.integers(-(2**70), 2**70)
+        details = draw(st.dictionaries(names, facts | st.lists(facts, max_size=3), max_size=2))
         items.append(Item(id, draw(names), draw(st.text(max_size=9)), values, details))
     return Catalog(draw(names), objectives, items, draw(st.text(max_size=9)), draw(st.booleans()))
 
@@ -135,6 +137,7 @@ def damaged(**changes):
 
 
 WORD = "must be a text that is not empty and has no spaces around it"
+FACT = f"{WORD}, a finite number, true or false, or a list of these"
 DAMAGES = [
     ({"name": ...}, "name must be given: a text that is not empty and has no spaces around it"),
     ({"name": " inns"}, f'name {WORD}, but got " inns"'),
@@ -146,7 +149,7 @@ DAMAGES = [
     ({"objectives": ...}, "objectives must be given: a list of tables"),
     ({"objectives": {}}, "objectives must be a list of tables, but got {}"),
     ({"objectives": [], "items": []}, "objectives must hold at least one table; add [[objectives]] with a name"),
-    ({"objectives__0": 7}, "objectives[0] must be a table of fields, but got 7"),
+    ({"objectives__0": 7}, "objectives[0]: it must be a table of fields, but got 7"),
     ({"objectives__0__name": ...}, f"objectives[0]: name must be given: {WORD.removeprefix('must be ')}"),
     ({"objectives__0__name": ""}, f'objectives[0] "": name {WORD}, but got ""'),
     ({"objectives__0__weight": 1}, 'objectives[0] "clean": "weight" is not a field here; known: *'),
@@ -175,7 +178,7 @@ DAMAGES = [
         'objectives[1] "Spotless": a word must stand for one objective, but objectives[0] "clean" has "Spotless" too;*',
     ),
     ({"items": 5}, "items must be a list of tables, but got 5"),
-    ({"items__0": "mill"}, 'items[0] must be a table of fields, but got "mill"'),
+    ({"items__0": "mill"}, 'items[0]: it must be a table of fields, but got "mill"'),
     ({"items__0__id": ...}, f"items[0]: id must be given: {WORD.removeprefix('must be ')}"),
     ({"items__0__id": 7}, f"items[0]: id {WORD}, but got 7"),
     ({"items__1__id": "mill"}, 'items[1] "mill": ids must differ, but items[0] has this one too; change one of them'),
@@ -197,7 +200,17 @@ DAMAGES = [
         {"items__0__values__price": None},
         'items[0] "mill": values.price must be a finite number, but got None; leave out what is not known',
     ),
-    ({"items__1__details": {"city": 3}}, "items[1] \"barn\": details must be a table of texts, but got {'city': 3}"),
+    (
+        {"items__0__values__price": 10**400},
+        'items[0] "mill": values.price must be a finite number, but got 1000*; leave out what is not known',
+    ),
+    ({"items__1__details": ["Ely"]}, "items[1] \"barn\": details must be a table of facts, but got ['Ely']"),
+    ({"items__1__details": {"city": None}}, f'items[1] "barn": details.city {FACT}, but got None'),
+    ({"items__1__details": {"city": " Ely"}}, f'items[1] "barn": details.city {FACT}, but got " Ely"'),
+    ({"items__1__details": {"stars": float("nan")}}, f'items[1] "barn": details.stars {FACT}, but got nan'),
+    ({"items__1__details": {"near": [["sea"]]}}, f"items[1] \"barn\": details.near {FACT}, but got [['sea']]"),
+    ({"items__1__details": {"near": {"sea": 1}}}, f"items[1] \"barn\": details.near {FACT}, but got {{'sea': 1}}"),
+    ({"items__1__details": {"": 3}}, f'items[1] "barn": the name of a detail {WORD}, but got ""'),
 ]
 
 
@@ -225,6 +238,43 @@ def test_all_problems_of_a_file_come_in_one_error(tmp_path):
     assert [line.split(":")[0].split()[0] for line in lines[1:]] == ['"itmes"', "objectives[1]", "items[0]", "items[1]"]
 
 
+def test_thousands_of_equal_mistakes_are_one_line_and_the_different_one_is_seen(druthers, tmp_path):
+    items = [{"id": f"inn-{k}", "stars": 3, "values": {"price": 1000 + k}} for k in range(5000)]
+    items[3711] = {"id": "inn-3711", "values": {"price": "dear"}}
+    (tmp_path / "inns.json").write_text(json.dumps(damaged(items=items)))
+    code, out, err = druthers("check", "inns.json")
+    assert (code, out) == (2, "")
+    assert err.splitlines() == [
+        "druthers: inns.json is not a catalog, 9,999 problems:",
+        '  4,999 items, such as items[0] "inn-0", items[1] "inn-1", items[2] "inn-2": "stars" is not a field here;'
+        " known: id, name, description, values, details",
+        '  4,999 items, such as items[0] "inn-0" (got 1000), items[1] "inn-1" (got 1001), items[2] "inn-2" (got 1002):'
+        " values.price must lie between 50 and 300; correct it or widen the objective's low and high",
+        '  items[3711] "inn-3711": values.price must be a finite number, but got "dear"; leave out what is not known',
+    ]
+
+
+def test_three_mistakes_alike_are_told_one_by_one_and_too_many_kinds_are_counted():
+    items = [{"id": f"inn-{k}", "values": {"price": 10}} for k in range(3)]
+    with pytest.raises(InvalidCatalog) as problem:
+        Catalog.from_content(damaged(items=items))
+    assert [line[:8] for line in problem.value.problems] == ["items[0]", "items[1]", "items[2]"]
+    with pytest.raises(InvalidCatalog) as problem:
+        Catalog.from_content(damaged(items=[{"id": "inn", **{f"field {k}": k for k in range(MOST_LINES + 7)}}]))
+    assert str(problem.value).startswith(f"this is not a catalog, {MOST_LINES + 7} problems:")
+    assert problem.value.problems[MOST_LINES:] == ("and 7 more of other kinds",)
+
+
+def test_details_are_facts_of_any_kind_and_cannot_be_changed():
+    details = {"city": "Ely", "price": 120, "stars": 3.5, "pool": True, "near": ["sea", 2, False], "none": []}
+    item = Item("mill", details=details)
+    details["near"].append("wood")
+    assert item.details["near"] == ("sea", 2, False)
+    assert item.content()["details"] == {**details, "near": ["sea", 2, False]}
+    assert {type(detail) for detail in item.details.values()} == {str, int, float, bool, tuple}
+    assert Catalog("inns", [Objective("clean")], [item]).content()["items"][0]["details"]["none"] == []
+
+
 @given(
     content=st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(max_size=3),
@@ -239,7 +289,7 @@ def test_all_problems_of_a_file_come_in_one_error(tmp_path):
 )
 def test_no_content_breaks_the_checks(content):
     """Whatever JSON can say is either a catalog or refused with reasons."""
-    problems = find_problems(content)
+    problems = grouped(find_mistakes(content))
     assert all(isinstance(problem, str) and problem for problem in problems)
     if not problems:
         Catalog.from_content(content)
@@ -342,6 +392,20 @@ def test_the_command_shows_a_catalog_and_says_when_it_is_simulated(druthers):
         assert word in out
     code, out, _ = druthers("show", "beers", "--json")
     assert Catalog.from_content(json.loads(out)) == Catalog.load("beers")
+
+
+def test_the_command_shows_what_sentences_can_be_read_for(druthers, tmp_path):
+    """What `druthers read --domain` takes, this takes: objectives without items, to start a catalog from."""
+    code, out, err = druthers("show", "restaurants")
+    assert (code, err) == (0, "")
+    assert "ambience" in out
+    assert druthers("write", "restaurants", "mine.toml")[:2] == (0, "mine.toml: 6 objectives, 0 items\n")
+    assert Catalog.load(tmp_path / "mine.toml").objectives == load_domain("restaurants")
+    code, _, err = druthers("show", "restaurant")
+    assert code == 2
+    assert "known: hotels, beers, apartments, flights, phones, restaurants; did you mean 'restaurants'?" in err
+    for name in domain_names():
+        assert druthers("show", name)[0] == 0
 
 
 def test_the_command_shows_costs_and_gaps(druthers, tmp_path):

@@ -106,6 +106,25 @@ def test_a_seed_that_is_asked_for_gives_the_same_chance_at_every_start_and_none_
     assert chosen(exploration=1.0) != chosen(exploration=1.0)
 
 
+def test_details_of_every_kind_survive_a_restart(tmp_path):
+    facts = {"city": "Ely", "price": 120, "stars": 3.5, "pool": True, "near": ["sea", 2, False], "none": []}
+    catalog = Catalog("inns", INNS.objectives, [Item("mill", details=facts), Item("old", details={"city": "Ur"})])
+    where = f"sqlite:{tmp_path / 'journal.db'}"
+    with Advisor(catalog, store=where, policy="s-ucb", parser="lexicon") as advisor:
+        advisor.put_item(Item("barn", details={**facts, "near": ["wood"]}))
+        before = advisor.items
+        advisor.save()
+    for _ in range(2):
+        with Advisor(store=where, policy="s-ucb", parser="lexicon") as advisor:
+            assert advisor.items == before
+            assert advisor.items["mill"].content()["details"] == facts
+            assert [type(fact) for fact in advisor.items["mill"].details["near"]] == [str, int, bool]
+            assert verify(advisor).agrees
+            assert not advisor.put_item(before["barn"])
+            assert advisor.fold.position == 4  # nothing new was told
+            advisor.store.compact()
+
+
 LIVE = """
 import sys
 sys.path.insert(0, {tests!r})

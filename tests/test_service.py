@@ -116,9 +116,10 @@ def test_one_request_hears_and_decides(call):
 
 
 def test_items_are_live(call):
-    inn = {"name": "The New Inn", "values": {"value": 5, "cleanliness": 5}, "details": {"city": "Ghent"}}
+    details = {"city": "Ghent", "price": 120, "stars": 3.5, "pool": True, "near": ["sea", 2]}
+    inn = {"name": "The New Inn", "values": {"value": 5, "cleanliness": 5}, "details": details}
     assert call("PUT", "/v1/items/new-inn", inn, expect=201)["id"] == "new-inn"
-    assert call("PUT", "/v1/items/new-inn", inn)["details"] == {"city": "Ghent"}
+    assert call("PUT", "/v1/items/new-inn", inn)["details"] == details
     assert call("GET", "/v1/items/new-inn")["values"] == {"value": 5.0, "cleanliness": 5.0}
     made = call("POST", "/v1/users/cy/decisions", {"offer": ["new-inn"]})
     assert made["items"][0]["name"] == "The New Inn"

@@ -33,8 +33,7 @@ def opening(catalog: Catalog) -> Event:
 
 def item(thing: Item) -> Event:
     """Return the event that an item is there, or is now known differently."""
-    body = {"id": thing.id, "name": thing.name, "description": thing.description}
-    return make(ITEM, {"item": {**body, "values": dict(thing.values), "details": dict(thing.details)}})
+    return make(ITEM, {"item": thing.content()})
 
 
 def decision_key(decision: str) -> str:

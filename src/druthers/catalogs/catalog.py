@@ -7,15 +7,18 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from druthers.catalogs import beers, hotels
-from druthers.catalogs.checking import FORMAT, find_problems
+from druthers.catalogs.checking import FORMAT, find_mistakes, grouped
 from druthers.catalogs.files import SUFFIXES, read_content, write_content
 from druthers.errors import InvalidCatalog, InvalidFeedback, UnknownArm, UnknownName, choices
 from druthers.types import Floats, Objective
+
+Fact: TypeAlias = str | float | bool
+Detail: TypeAlias = Fact | Sequence[Fact]
 
 # The catalogs that come along, made when they are asked for; all of them are simulated.
 CATALOGS = {"hotels": hotels.content, "beers": beers.content}
@@ -37,19 +40,25 @@ class Item:
         What is known of it: objective name to measured value, in the objective's own range. What is not known is
         left out.
     details
-        Further facts to show, such as a city.
+        Further facts, such as a city: texts, numbers, true or false, or lists of these.
     """
 
     id: str
     name: str = ""
     description: str = ""
     values: Mapping[str, float] = field(default_factory=dict)
-    details: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, Detail] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.id)
         for table in ("values", "details"):
-            object.__setattr__(self, table, MappingProxyType(dict(getattr(self, table))))
+            entries = dict(getattr(self, table)).items()
+            frozen = {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in entries}
+            object.__setattr__(self, table, MappingProxyType(frozen))
+
+    def content(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {part.name: _plain(getattr(self, part.name)) for part in fields(self)}
 
     def __hash__(self) -> int:
         """Items are equal only if their ids are."""
@@ -215,12 +224,13 @@ def _told(value: Catalog | Objective | Item) -> dict[str, Any]:
 
 def _plain(entry: Any) -> Any:
     if isinstance(entry, Mapping):
-        return dict(entry)
+        return {key: _plain(value) for key, value in entry.items()}
     return list(entry) if isinstance(entry, tuple) else entry
 
 
 def _require_sound(content: object, verdict: str) -> None:
-    problems = find_problems(content)
-    if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise InvalidCatalog("\n  ".join([f"{verdict}, {count}:", *problems]), problems)
+    mistakes = find_mistakes(content)
+    if mistakes:
+        count = "1 problem" if len(mistakes) == 1 else f"{len(mistakes):,} problems"
+        lines = grouped(mistakes)
+        raise InvalidCatalog("\n  ".join([f"{verdict}, {count}:", *lines]), lines)

@@ -2,30 +2,77 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from druthers.errors import choices
 
 FORMAT = 1
+# The same mistake is told so often one by one, then once for all; and no more lines than can be read.
+ONE_BY_ONE = 3
+MOST_LINES = 50
 
 
-def find_problems(content: object) -> list[str]:
-    """Return everything that is wrong with the content of a catalog: where, the law, what was found, the way out.
+class Mistake(NamedTuple):
+    """Something that breaks a law: where, the law, what was found and the way out, each a piece of a sentence."""
+
+    where: str
+    law: str
+    found: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return place + self.law + (self.found and f", but {self.found}") + (self.remedy and f"; {self.remedy}")
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What mistakes have in common that are told together."""
+        return self.where.partition("[")[0], self.law, self.remedy
+
+
+def find_mistakes(content: object) -> list[Mistake]:
+    """Return everything that is wrong with the content of a catalog.
 
     Examples
     --------
-    >>> find_problems({"name": "inns", "objectives": [{"name": "price", "low": 50, "high": 20}]})
+    >>> [str(one) for one in find_mistakes({"name": "inns", "objectives": [{"name": "price", "low": 50, "high": 20}]})]
     ['objectives[0] "price": low must be below high, but got 50 and 20; exchange them']
     """
-    found: list[str] = []
+    found: list[Mistake] = []
     if not isinstance(content, Mapping):
-        return [f"a catalog must be a table of fields, but got {shown(content)}"]
+        return [Mistake("", "a catalog must be a table of fields", f"got {shown(content)}")]
     _check_fields(found, "", content, CATALOG_FIELDS)
     ranges = _check_objectives(found, _tables(found, "objectives", content.get("objectives", [])))
     _check_items(found, _tables(found, "items", content.get("items", [])), ranges)
     return found
+
+
+def grouped(mistakes: Sequence[Mistake]) -> list[str]:
+    """Return mistakes as lines, in the order of their first ones; one line for many that are alike.
+
+    Examples
+    --------
+    >>> many = [Mistake(f"items[{k}]", "id must be a text", f"got {k}") for k in range(5000)]
+    >>> for line in grouped([*many, Mistake("items[7]", "name must be a text", "got 1")]):
+    ...     print(line)
+    5,000 items, such as items[0] (got 0), items[1] (got 1), items[2] (got 2): id must be a text
+    items[7]: name must be a text, but got 1
+    """
+    groups: dict[tuple[str, str, str], list[Mistake]] = {}
+    for one in mistakes:
+        groups.setdefault(one.kind, []).append(one)
+    lines: list[str] = []
+    for (place, law, remedy), alike in groups.items():
+        if len(alike) <= ONE_BY_ONE:
+            lines += map(str, alike)
+            continue
+        count = len({one.where for one in alike})
+        few = ", ".join(one.where + (one.found and f" ({one.found})") for one in alike[:ONE_BY_ONE])
+        lines.append(str(Mistake(f"{count:,} {place}, such as {few}", law, remedy=remedy)))
+    more = len(lines) - MOST_LINES
+    return lines if more <= 0 else [*lines[:MOST_LINES], f"and {more:,} more of other kinds"]
 
 
 def _is_text(value: object) -> bool:
@@ -41,15 +88,24 @@ def _is_texts(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _is_details(value: object) -> bool:
-    return isinstance(value, Mapping) and all(_is_name(part) for pair in value.items() for part in pair)
+def _is_table(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_fact(value: object) -> bool:
+    return _is_name(value) or _is_number(value) or _is_flag(value)
+
+
+def is_detail(value: object) -> bool:
+    """Tell whether a value can be a detail of an item: a fact, or a list of facts."""
+    return _is_fact(value) or (isinstance(value, list | tuple) and all(map(_is_fact, value)))
 
 
 def _anything(value: object) -> bool:
@@ -86,13 +142,10 @@ ITEM_FIELDS: dict[str, Law] = {
     "id": NAME,
     "name": (_is_name, NAME[1], False),
     "description": TEXT,
-    "values": (
-        lambda value: isinstance(value, Mapping),
-        "a table of one number for each objective that is known",
-        False,
-    ),
-    "details": (_is_details, "a table of texts", False),
+    "values": (_is_table, "a table of one number for each objective that is known", False),
+    "details": (_is_table, "a table of facts", False),
 }
+DETAIL = f"{NAME[1]}, a finite number, true or false, or a list of these"
 
 
 def shown(value: object) -> str:
@@ -101,37 +154,39 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _check_fields(found: list[str], where: str, table: Mapping[str, Any], laws: dict[str, Law]) -> None:
-    found += [f"{where}{shown(key)} is not a field here; {choices(key, laws)}" for key in table if key not in laws]
+def _check_fields(found: list[Mistake], where: str, table: Mapping[str, Any], laws: dict[str, Law]) -> None:
+    strange = (key for key in table if key not in laws)
+    found += [Mistake(where, f"{shown(key)} is not a field here", remedy=choices(key, laws)) for key in strange]
     for key, (holds, law, needed) in laws.items():
         if key not in table:
             if needed:
-                found.append(f"{where}{key} must be given: {law}")
+                found.append(Mistake(where, f"{key} must be given: {law}"))
         elif not holds(table[key]):
-            found.append(f"{where}{key} must be {law}, but got {shown(table[key])}")
+            found.append(Mistake(where, f"{key} must be {law}", f"got {shown(table[key])}"))
 
 
-def _tables(found: list[str], key: str, value: object) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return each table of a list with its place, "items[3] "inn": "; note what is no table."""
+def _tables(found: list[Mistake], key: str, value: object) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return each table of a list with its place, "items[3] "inn""; note what is no table."""
     if not isinstance(value, list | tuple):
-        found.append(f"{key} must be a list of tables, but got {shown(value)}")
+        found.append(Mistake("", f"{key} must be a list of tables", f"got {shown(value)}"))
         return []
     tables = []
     for number, table in enumerate(value):
         if not isinstance(table, Mapping):
-            found.append(f"{key}[{number}] must be a table of fields, but got {shown(table)}")
+            found.append(Mistake(f"{key}[{number}]", "it must be a table of fields", f"got {shown(table)}"))
             continue
         label = table.get("id", table.get("name"))
-        tables.append((f"{key}[{number}] {shown(label)}: " if isinstance(label, str) else f"{key}[{number}]: ", table))
+        tables.append((f"{key}[{number}] {shown(label)}" if isinstance(label, str) else f"{key}[{number}]", table))
     return tables
 
 
 def _check_objectives(
-    found: list[str], tables: list[tuple[str, Mapping[str, Any]]]
+    found: list[Mistake], tables: list[tuple[str, Mapping[str, Any]]]
 ) -> dict[str, tuple[float, float] | None]:
     """Return the range of each objective by name, None where it is not right."""
-    if not tables and not any(line.startswith("objectives") for line in found):
-        found.append("objectives must hold at least one table; add [[objectives]] with a name")
+    if not tables and not any(str(one).startswith("objectives") for one in found):
+        law, remedy = "objectives must hold at least one table", "add [[objectives]] with a name"
+        found.append(Mistake("", law, remedy=remedy))
     ranges: dict[str, tuple[float, float] | None] = {}
     owners: dict[str, str] = {}
     for where, table in tables:
@@ -146,45 +201,49 @@ def _check_objectives(
         else:
             ranges[name] = None
             remedy = "exchange them" if high < low else "give it a range"
-            found.append(f"{where}low must be below high, but got {low!r} and {high!r}; {remedy}")
+            found.append(Mistake(where, "low must be below high", f"got {low!r} and {high!r}", remedy))
         synonyms = table.get("synonyms", ())
         for word in (name, *(synonyms if _is_texts(synonyms) else ())):
             owner = owners.setdefault(word.casefold(), where)
             if owner != where:
-                other = owner.removesuffix(": ")
-                found.append(
-                    f"{where}a word must stand for one objective, but {other} has {shown(word)} too; choose one"
-                )
+                law = "a word must stand for one objective"
+                found.append(Mistake(where, law, f"{owner} has {shown(word)} too", "choose one"))
     return ranges
 
 
 def _check_items(
-    found: list[str],
+    found: list[Mistake],
     tables: list[tuple[str, Mapping[str, Any]]],
     ranges: dict[str, tuple[float, float] | None],
 ) -> None:
     owners: dict[str, str] = {}
     for where, table in tables:
         _check_fields(found, where, table, ITEM_FIELDS)
-        identity, values = table.get("id"), table.get("values")
+        identity, values, details = table.get("id"), table.get("values"), table.get("details")
         if isinstance(identity, str):
             owner = owners.setdefault(identity, where)
             if owner != where:
-                found.append(
-                    f"{where}ids must differ, but {owner.partition(' ')[0]} has this one too; change one of them"
-                )
+                other = owner.partition(" ")[0]
+                found.append(Mistake(where, "ids must differ", f"{other} has this one too", "change one of them"))
         if isinstance(values, Mapping) and ranges:  # without objectives every value would be wrong
-            found += [where + problem for problem in _value_problems(values, ranges)]
+            found += _value_mistakes(where, values, ranges)
+        for name, detail in details.items() if isinstance(details, Mapping) else ():
+            if not _is_name(name):
+                found.append(Mistake(where, f"the name of a detail must be {NAME[1]}", f"got {shown(name)}"))
+            elif not is_detail(detail):
+                found.append(Mistake(where, f"details.{name} must be {DETAIL}", f"got {shown(detail)}"))
 
 
-def _value_problems(values: Mapping[str, Any], ranges: dict[str, tuple[float, float] | None]) -> Iterable[str]:
+def _value_mistakes(
+    where: str, values: Mapping[str, Any], ranges: dict[str, tuple[float, float] | None]
+) -> Iterable[Mistake]:
     for objective, value in values.items():
+        name = f"values.{objective}"
         if objective not in ranges:
-            yield f"values.{objective} is none of the objectives; {choices(objective, ranges)}"
+            yield Mistake(where, f"{name} is none of the objectives", remedy=choices(objective, ranges))
         elif not _is_number(value):
-            yield f"values.{objective} must be a finite number, but got {shown(value)}; leave out what is not known"
+            law, remedy = f"{name} must be a finite number", "leave out what is not known"
+            yield Mistake(where, law, f"got {shown(value)}", remedy)
         elif (limits := ranges[objective]) is not None and not limits[0] <= value <= limits[1]:
-            yield (
-                f"values.{objective} must lie between {limits[0]:g} and {limits[1]:g}, but got {value!r};"
-                " correct it or widen the objective's low and high"
-            )
+            law = f"{name} must lie between {limits[0]:g} and {limits[1]:g}"
+            yield Mistake(where, law, f"got {value!r}", "correct it or widen the objective's low and high")

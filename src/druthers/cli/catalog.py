@@ -12,12 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from druthers.catalogs import CATALOGS, Catalog
-from druthers.errors import DruthersError, InvalidCatalog
+from druthers.errors import DruthersError, InvalidCatalog, UnknownName
+from druthers.language import domain_names, load_domain
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
+# Those that come along with items, then those that bring objectives only.
+KNOWN = [*CATALOGS, *(name for name in domain_names() if name not in CATALOGS)]
 Source = Annotated[
-    str, typer.Argument(metavar="NAME|FILE", help=f"{', '.join(f'`{name}`' for name in CATALOGS)}, or a file.")
+    str, typer.Argument(metavar="NAME|FILE", help=f"{', '.join(f'`{name}`' for name in KNOWN)}, or a file.")
 ]
 
 
@@ -35,7 +38,7 @@ def show(
         druthers catalog show hotels
         druthers catalog show inns.toml --items 50
     """
-    catalog = Catalog.load(source)
+    catalog = _load(source)
     if as_json:
         print(json.dumps(catalog.content(), indent=1, ensure_ascii=False))
         return
@@ -87,11 +90,21 @@ def write(
 
         druthers catalog write hotels hotels.toml
     """
-    catalog = Catalog.load(source)
+    catalog = _load(source)
     if file.exists() and not force:
         raise InvalidCatalog(f"a catalog must not replace a file unasked, but {file} is there; add --force")
     catalog.save(file)
     print(f"{file}: {_summary(catalog)}")
+
+
+def _load(source: str) -> Catalog:
+    """Return a catalog from a file or by its name; a domain that sentences can be read for is one without items."""
+    if source in KNOWN and source not in CATALOGS:
+        return Catalog(source, load_domain(source))
+    try:
+        return Catalog.load(source)
+    except UnknownName:
+        raise UnknownName.of("catalog", source, KNOWN) from None
 
 
 def _summary(catalog: Catalog) -> str:

@@ -65,6 +65,13 @@ def told(values: Any) -> dict[str, float]:
     return {} if values is None else values.model_dump(by_alias=True, exclude_none=True)
 
 
+def trimmed(detail: Any) -> Any:
+    """Return a detail without spaces around texts, and without texts that hold nothing else in a list."""
+    if isinstance(detail, list):
+        return [part for part in map(trimmed, detail) if part != ""]
+    return detail.strip() if isinstance(detail, str) else detail
+
+
 class Counter:
     """Makes and takes what users want, and counts it."""
 
@@ -108,7 +115,8 @@ class Counter:
         """Add or change an item."""
         if id not in self.desk.fold.items and len(self.desk.fold.items) >= self.settings.max_items:
             raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
-        details = {name.strip(): text.strip() for name, text in body.details.items() if name.strip() and text.strip()}
+        details = {name.strip(): trimmed(detail) for name, detail in body.details.items()}
+        details = {name: detail for name, detail in details.items() if name and detail != ""}
         item = Item(id, body.name.strip(), body.description, told(body.values), details)
         new = await self.desk.run(self.ask.put_item(item))
         return _item(item), new
@@ -362,13 +370,7 @@ def _limit(request: Request) -> None:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "name": item.name,
-        "description": item.description,
-        "values": dict(item.values),
-        "details": dict(item.details),
-    }
+    return item.content()
 
 
 def _event(event: Event) -> dict[str, Any]:

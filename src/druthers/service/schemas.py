@@ -226,7 +226,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "name": (Annotated[str, Field(max_length=200)], ""),
         "description": (Annotated[str, Field(max_length=2000)], ""),
         "values": (values, Field(default_factory=values)),
-        "details": (Annotated[dict[Detail, Detail], Field(max_length=50)], Field(default_factory=dict)),
+        "details": (Annotated[dict[Text, Detail], Field(max_length=50)], Field(default_factory=dict)),
     }
     item_answer = _model("ItemAnswer", id=(str, ...), **item_parts)
     many = settings.max_batch
@@ -250,7 +250,9 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
     )
 
 
-Detail = Annotated[str, Field(max_length=500)]
+Text = Annotated[str, Field(max_length=500, strict=True)]
+Fact = Text | Annotated[bool, Field(strict=True)] | Finite
+Detail = Fact | Annotated[list[Fact], Field(max_length=50)]
 
 
 def _one_of(names: list[str]) -> Any:

@@ -86,6 +86,8 @@ class Shapes:
             items = self.words(schema.get("items", {})).removeprefix("one of ")
             plural = "s" if items in ("id", "object", "text", "number") else ""
             return f"list of {items}{plural}" + _span(schema, "Items", "; ", "")
+        if kind is None and "anyOf" in schema:
+            return " or ".join(dict.fromkeys(map(self.words, schema["anyOf"])))
         if schema.get("pattern") == ID:
             return "id"
         if kind == "string":
