@@ -289,7 +289,8 @@ def decide(advisor, item, **options):
 
 
 def test_a_reward_tells_of_an_item_what_nobody_told_before(advisor):
-    for item, told in {"mill": {}, "half": {"price": 125.0}, "void": {"clean": 3.8, "price": 125.0}}.items():
+    clean, price = (one.to_value(0.7) for one in advisor.fold.catalog.objectives)
+    for item, told in {"mill": {}, "half": {"price": price}, "void": {"clean": clean, "price": price}}.items():
         made = advisor.recommend("ada", offer=[item])
         assert advisor._run(deferral.reward(advisor.operations, made.id, 0.7))
         assert advisor.store.about(made.id)[-1].body["rewards"] == pytest.approx(told)
@@ -311,7 +312,8 @@ def test_a_reward_after_rewards_of_its_own_kind_adds_what_is_new(advisor):
     made = advisor.recommend("ada", offer=["void"])
     advisor.feedback(made.id, rewards={"clean": 2})
     assert advisor._run(deferral.reward(advisor.operations, made.id, 0.5))
-    assert advisor.store.about(made.id)[-1].body["rewards"] == {"price": 175.0}
+    price = advisor.fold.catalog.objectives[1].to_value(0.5)
+    assert advisor.store.about(made.id)[-1].body["rewards"] == {"price": price}
 
 
 def test_rewards_outside_their_range_and_unknown_decisions_are_refused(advisor):

@@ -74,7 +74,8 @@ def test_a_conversation(call):
     assert len({item["item"] for item in made["items"]}) == 3
     best = made["items"][0]
     assert best["score"] == pytest.approx(best["utility"] + best["reward_bonus"] + best["preference_bonus"])
-    assert "matter" in best["why"]
+    assert "as you asked" in best["why"]
+    assert [fact["objective"] for fact in best["facts"]] == ["value", "cleanliness"]
     told = call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"value": 4.5}, "utility": 0.8})
     assert told == {"decision": made["id"], "new": True}
     again = call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"value": 4.5}})

@@ -33,6 +33,7 @@ from druthers.policies import (
     Policy,
     PRUCBRecipe,
     Random,
+    StatedUCB,
     make_policy,
 )
 from druthers.preferences import HybridEstimator, information_weighted
@@ -77,6 +78,7 @@ __all__ = [
     "Preference",
     "Question",
     "Random",
+    "StatedUCB",
     "as_ranking",
     "information_weighted",
     "load",

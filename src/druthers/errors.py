@@ -5,6 +5,7 @@
     ├── InvalidRanking       (ValueError)  a repeated, unknown or misplaced objective
     ├── InvalidFeedback      (ValueError)  a reward, utility or answer of the wrong shape or not a number
     ├── InvalidOffer         (ValueError)  an empty or repeated offer, or a slate larger than it
+    │   └── NothingFits                    limits that no item keeps
     ├── UnknownName          (KeyError)    a name that no registry holds
     ├── UnknownUser          (KeyError)    a user never seen, or retired
     ├── UnknownArm           (KeyError)    an arm never seen, or retired
@@ -59,6 +60,22 @@ class InvalidFeedback(DruthersError, ValueError):
 
 class InvalidOffer(DruthersError, ValueError):
     """An offer breaks its law."""
+
+
+class NothingFits(InvalidOffer):
+    """No item is within the limits.
+
+    Parameters
+    ----------
+    message
+        Which limits, and which one to relax.
+    relaxations
+        What relaxing single limits would bring.
+    """
+
+    def __init__(self, message: str, relaxations: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.relaxations = tuple(relaxations)
 
 
 class InvalidExperiment(DruthersError, ValueError):

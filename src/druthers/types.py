@@ -111,6 +111,9 @@ class Objective:
         The range of its values.
     less_is_better
         True for costs: prices, distances, waiting times.
+    scale
+        Knots of value and reward between which rewards are straight; by default the straight line over the range.
+        `druthers.catalogs.scales` takes them from what is on offer.
 
     Examples
     --------
@@ -128,6 +131,7 @@ class Objective:
     low: float = 0.0
     high: float = 1.0
     less_is_better: bool = False
+    scale: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -137,6 +141,7 @@ class Objective:
             if isinstance(texts, str) or not all(isinstance(text, str) and text.strip() for text in texts):
                 raise InvalidSetting(f"{field} of {self.name!r} must be a sequence of texts, but got {texts!r}")
             object.__setattr__(self, field, tuple(texts))
+        object.__setattr__(self, "scale", tuple((float(value), float(reward)) for value, reward in self.scale))
         if not -np.inf < self.low < self.high < np.inf:
             raise InvalidSetting(
                 f"the range of {self.name!r} must be finite with low below high, but got {self.low!r} to {self.high!r}"
@@ -149,11 +154,17 @@ class Objective:
                 f"{self.name!r} must lie between {self.low:g} and {self.high:g}, but got {value!r};"
                 " correct the value or widen the range"
             )
+        if self.scale:
+            values, rewards = zip(*self.scale, strict=True)
+            return float(np.interp(value, values, rewards))
         gain = self.high - value if self.less_is_better else value - self.low
         return float(gain / (self.high - self.low))
 
     def to_value(self, reward: float) -> float:
         """Return the value that has this reward; beyond the range for a reward below 0 or above 1, as estimates may."""
+        if self.scale:
+            values, rewards = zip(*(reversed(self.scale) if self.less_is_better else self.scale), strict=True)
+            return float(np.interp(reward, rewards, values))
         gain = reward * (self.high - self.low)
         return float(self.high - gain if self.less_is_better else self.low + gain)
 

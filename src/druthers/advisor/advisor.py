@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -14,14 +15,16 @@ from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Operations, Step
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item
+from druthers.catalogs.scales import with_scales
 from druthers.errors import InvalidSetting
 from druthers.language import Parser, make_parser
 from druthers.policies import FisherPQUCB, FisherUCB, Policy, find_policy, make_policy
 from druthers.stores import Snapshot, Store, open_store
+from druthers.types import Objective
 
 T = TypeVar("T")
 
-POLICY = "fisher-pqucb-robust"
+POLICY = "stated-ucb"
 # Rankings per user that are kept for exact refits: a user of the service says less than one in the lab.
 WINDOW = 32
 
@@ -89,6 +92,7 @@ class Advisor:
         size: int = 1,
         offer: Sequence[str] | None = None,
         text: str | None = None,
+        where: Mapping[str, Any] | None = None,
         id: str | None = None,
     ) -> Recommendation:
         """Choose items for a user.
@@ -103,10 +107,13 @@ class Advisor:
             Ids of the items that may be chosen; all by default.
         text
             Something the user says, heard first.
+        where
+            What an item must be, `{"city": "Vienna", "kind": ["hotel", "hostel"], "price": {"max": 120}}`: a value, a
+            list of them, bounds, or `{"not": ...}`, by name of a detail or objective. What the user has said holds too.
         id
             An id for the decision, to make repeating the call safe; made up by default.
         """
-        return self._run(self.operations.recommend(user, size=size, offer=offer, text=text, id=id))
+        return self._run(self.operations.recommend(user, size=size, offer=offer, text=text, where=where, id=id))
 
     def feedback(
         self,
@@ -250,7 +257,7 @@ def open_journal(store: Store, catalog: Catalog | None) -> Catalog:
         _begin(store, catalog)
         first = store.read(0, limit=1)
     known = Catalog.from_content(dict(events.check(first[0]).body["catalog"]), source="the journal")
-    if catalog is not None and catalog.objectives != known.objectives:
+    if catalog is not None and _unscaled(catalog) != _unscaled(known):
         raise InvalidSetting(
             f"a journal's objectives must stay, {[one.name for one in known.objectives]}, but the catalog"
             f" {catalog.name!r} has {[one.name for one in catalog.objectives]} or describes them otherwise;"
@@ -259,8 +266,13 @@ def open_journal(store: Store, catalog: Catalog | None) -> Catalog:
     return known
 
 
+def _unscaled(catalog: Catalog) -> list[Objective]:
+    return [replace(one, scale=()) for one in catalog.objectives]
+
+
 def _begin(store: Store, catalog: Catalog) -> None:
-    start = [events.opening(catalog)]
+    scaled = with_scales(catalog.objectives, [item.values for item in catalog.items])
+    start = [events.opening(replace(catalog, objectives=scaled))]
     start += [events.item(item)._replace(key=f"{events.ITEM}:{item.id}") for item in catalog.items]
     store.append(start)
 
@@ -282,6 +294,6 @@ def _make_policy(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Po
     params = dict(settings)
     if issubclass(find_policy(name), FisherPQUCB) and name != FisherUCB.name:
         params = {"level": 1.0, "unit": 1.0 / catalog.n_objectives, **params}
-    if name == POLICY and "anchor" not in params:
+    if name == "fisher-pqucb-robust" and "anchor" not in params:
         params["anchor"] = Mixture(ridge=params.get("ridge", 0.5), window=WINDOW)
     return make_policy(name, n_objectives=catalog.n_objectives, **params)

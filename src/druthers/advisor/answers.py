@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from druthers.advisor.reasons import Fact, TradeOff
+from druthers.limits import Stated
 from druthers.types import Reading
 
 
@@ -22,17 +24,34 @@ class Heard:
         How a text was read; None for a query that came as a ranking.
     position
         Where the journal has it.
+    limits
+        What an item must be, by the words of this query.
+    dropped
+        Names whose limits are taken back.
+    not_understood
+        Pieces that fit nothing in the catalog.
     """
 
     user: str
     ranking: tuple[str, ...]
     reading: Reading | None
     position: int
+    limits: tuple[Stated, ...] = ()
+    dropped: tuple[str, ...] = ()
+    not_understood: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
         read = {} if self.reading is None else self.reading.as_dict()
-        return {"user": self.user, "ranking": list(self.ranking), "reading": read or None, "position": self.position}
+        return {
+            "user": self.user,
+            "ranking": list(self.ranking),
+            "reading": read or None,
+            "position": self.position,
+            "limits": [one._asdict() for one in self.limits],
+            "dropped": list(self.dropped),
+            "not_understood": list(self.not_understood),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +71,11 @@ class Suggestion:
     propensity
         The chance of being here, given the places before; None where it is unknown.
     why
-        A sentence.
+        A sentence, made of the facts.
+    facts
+        What is true of the item in what was asked for, each with its place among what was on offer.
+    trade_off
+        What it gives up in the first wish for more of another one; None where it gives up nothing.
     """
 
     item: str
@@ -63,6 +86,8 @@ class Suggestion:
     preference_bonus: float
     propensity: float | None
     why: str
+    facts: tuple[Fact, ...] = ()
+    trade_off: TradeOff | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +127,8 @@ class Recommendation:
                 "preference_bonus": one.preference_bonus,
                 "propensity": one.propensity,
                 "why": one.why,
+                "facts": [asdict(fact) for fact in one.facts],
+                "trade_off": None if one.trade_off is None else asdict(one.trade_off),
             }
             for one in self.items
         ]

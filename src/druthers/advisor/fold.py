@@ -15,6 +15,7 @@ import numpy as np
 
 from druthers.advisor import events
 from druthers.advisor.sources import digest_of
+from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.catalogs import Catalog, Item
 from druthers.errors import DamagedState, UnknownUser
 from druthers.policies import Policy
@@ -25,7 +26,10 @@ from druthers.stores import Event, Snapshot, UserState
 NOT_LEARNED = ("exploration", "seed")
 # Whose feedback tells about items only; no id of a user is empty.
 NOBODY = ""
-_COUNTS = struct.Struct("<qq")
+# Queries, feedbacks, and bytes of memory.
+_COUNTS = struct.Struct("<qqq")
+# Items whose utilities by one person are remembered, the latest ones.
+MOST_FELT = 500
 
 LoadUser = Callable[[str], UserState | None]
 
@@ -39,18 +43,31 @@ class Person:
         The user's first event, and the one up to which all are in.
     queries, feedbacks
         How often the user said what matters, and how something was.
-    weights
-        What the policy believes, once somebody asked, until something is said or felt again.
+    wishes
+        What the user said, as far as it stands.
+    felt
+        For each item, how many utilities the user gave it, and their sum.
     """
 
-    __slots__ = ("feedbacks", "first", "position", "queries", "weights")
+    __slots__ = ("feedbacks", "felt", "first", "position", "queries", "wishes")
 
     def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
         self.first = first
         self.position = position
         self.queries = queries
         self.feedbacks = feedbacks
-        self.weights: list[float] | None = None
+        self.wishes = Wishes()
+        self.felt: dict[str, tuple[int, float]] = {}
+
+    def memory(self) -> bytes:
+        """Return what the user said and felt about items, to be kept with the state."""
+        return json.dumps({"wishes": self.wishes.content(), "felt": self.felt}, separators=(",", ":")).encode()
+
+    def recall(self, memory: bytes) -> None:
+        """Undo `memory`."""
+        content = json.loads(memory)
+        self.wishes = Wishes.from_content(content["wishes"])
+        self.felt = {item: (int(count), float(total)) for item, (count, total) in content["felt"].items()}
 
 
 class Fold:
@@ -76,6 +93,7 @@ class Fold:
         self.load_user = load_user
         self.position = 0
         self.items: dict[str, Item] = {}
+        self.items_changed = 0  # how often the items did
         self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
         self.unsaved: dict[str, None] = {}  # whose state no store has; a dict, for its order
@@ -125,19 +143,6 @@ class Fold:
         person = self.people.get(user)
         return person or self.restore(self.load_user(user))
 
-    def weights(self, user: str) -> list[float]:
-        """Return what the policy believes each objective is worth to a user; the same for all if it does not learn."""
-        person = self.people.get(user)
-        if person is not None and person.weights is not None:
-            return person.weights
-        if self.policy.learns_preference:
-            weights: list[float] = self.policy.preference(user).weights.tolist()
-        else:
-            weights = [1.0] * self.catalog.n_objectives
-        if person is not None:
-            person.weights = weights
-        return weights
-
     def restore(self, state: UserState | None) -> Person | None:
         """Take a user in, as a store kept the state."""
         if state is None or state.user in self.people:
@@ -146,8 +151,10 @@ class Fold:
             body = zlib.decompress(state.body)
         except zlib.error as problem:
             raise DamagedState(f"the state of user {state.user!r} must be whole, but is not: {problem}") from problem
-        person = Person(state.first, state.position, *_COUNTS.unpack_from(body))
-        self.policy.import_user(state.user, body[_COUNTS.size :])
+        queries, feedbacks, size = _COUNTS.unpack_from(body)
+        person = Person(state.first, state.position, queries, feedbacks)
+        person.recall(body[_COUNTS.size : _COUNTS.size + size])
+        self.policy.import_user(state.user, body[_COUNTS.size + size :])
         self.people[state.user] = person
         self._by_first[state.first] = state.user
         return person
@@ -159,7 +166,8 @@ class Fold:
             person = self.people.get(user)
             if person is not None:
                 self.unsaved.pop(user, None)
-                body = _COUNTS.pack(person.queries, person.feedbacks) + self._row(user)
+                memory = person.memory()
+                body = _COUNTS.pack(person.queries, person.feedbacks, len(memory)) + memory + self._row(user)
                 states.append(UserState(user, person.first, person.position, body))
         return states
 
@@ -200,6 +208,7 @@ class Fold:
             person = self.find(user)
             if person is not None:
                 whole.update(repr((user, person.first, person.queries, person.feedbacks)).encode())
+                whole.update(person.memory())
                 whole.update(self._row(user))
         return whole.hexdigest()
 
@@ -236,27 +245,42 @@ class Fold:
         item = Item(**event.body["item"])
         before = self.items.get(item.id)
         self.items[item.id] = item
+        self.items_changed += 1
         self.policy.add_arms([item.id])
         if item.values and (before is None or dict(before.values) != dict(item.values)):
             self.policy.learn(NOBODY, item.id, self.catalog.to_rewards(item.values))
 
     def _retirement(self, event: Event) -> None:
         if self.items.pop(event.body["item"], None) is not None:
+            self.items_changed += 1
             self.policy.retire_arm(event.body["item"])
 
     def _query(self, event: Event) -> None:
         person = self._person(event)
         if person is not None:
             person.queries += 1
-            person.weights = None
-            self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
+            self._hear(str(event.user), person, event)
 
     def _correction(self, event: Event) -> None:
         person = self._person(event)
         if person is not None:
-            person.weights = None
+            limits = person.wishes.limits
+            person.wishes = Wishes(limits=limits)
             self.policy.unhear(event.user)
-            self.policy.hear(event.user, self.catalog.ranking(event.body["ranking"]))
+            self._hear(str(event.user), person, event)
+
+    def _hear(self, user: str, person: Person, event: Event) -> None:
+        """Take in what a message says, as wishes; a policy that cannot hear weights hears the ranking."""
+        said = event.body
+        ranking = self.catalog.ranking(said["ranking"])
+        draws = tuple(said.get("draws") or [PLAIN] * len(ranking))
+        dismissed = self.catalog.ranking(said.get("dismissed", ()))
+        person.wishes.hear(Statement(ranking, draws, dismissed, said.get("only", False)))
+        person.wishes.limit(said.get("limits", {}), said.get("dropped", ()))
+        if self.policy.hears_weights:
+            self.policy.hear_weights(user, *person.wishes.weights(self.catalog.n_objectives))
+        else:
+            self.policy.hear(user, ranking)
 
     def _decision(self, event: Event) -> None:
         """Note only that something was about a user: decisions, and whether they were shown, teach nothing."""
@@ -266,13 +290,17 @@ class Fold:
         person = self._person(event)
         if person is not None:
             person.feedbacks += 1
-            person.weights = None
         item, rewards = event.body.get("item"), event.body.get("rewards") or {}
         if item not in self.items:
             return  # it has retired, and nothing more is to be known about it
         reward = self.catalog.to_rewards(rewards) if rewards else None
         if person is not None:
             self.policy.learn(event.user, item, reward, event.body["utility"])
+            if event.body["utility"] is not None:
+                count, total = person.felt.pop(item, (0, 0.0))
+                person.felt[item] = count + 1, total + event.body["utility"]
+                if len(person.felt) > MOST_FELT:
+                    del person.felt[next(iter(person.felt))]
         elif reward is not None:
             self.policy.learn(NOBODY, item, reward)
 

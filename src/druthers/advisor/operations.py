@@ -10,19 +10,32 @@ from __future__ import annotations
 import math
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from dataclasses import astuple, replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from druthers.advisor import events, reasons
+from druthers.advisor import cards, events
 from druthers.advisor.answers import Card, Heard, Recommendation, Suggestion
 from druthers.advisor.fold import Fold, Person
+from druthers.advisor.reasons import Fact, Offer, find_facts, sentence
 from druthers.catalogs import Catalog, Item
-from druthers.errors import Contradiction, InvalidFeedback, InvalidOffer, UnknownArm, UnknownDecision, UnknownUser
+from druthers.errors import (
+    Contradiction,
+    InvalidFeedback,
+    InvalidOffer,
+    NothingFits,
+    UnknownArm,
+    UnknownDecision,
+    UnknownUser,
+)
 from druthers.language import Parser
+from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
+from druthers.policies.base import NEVER_SEEN
 from druthers.stores import Event, Store
-from druthers.types import Decision, Floats
+from druthers.types import Decision, Reading
 
 
 class Append(NamedTuple):
@@ -52,10 +65,10 @@ T = TypeVar("T")
 Operation: TypeAlias = Generator[Step, Any, T]
 
 DECISIONS_KEPT = 20_000
-# How old, in events, may be what items are compared with in words: an item, and the average of so many items.
-KEPT = 200
-KEPT_PER_ITEM = 5
 ATTEMPTS = 20
+# How far an item's own utilities are believed beside what the weights say: the variance of one utility around what an
+# item is worth to a person, in units of the variance of such worths.
+DOUBT = 0.4
 
 
 class Told:
@@ -100,10 +113,8 @@ class Operations:
         self.fold_name = fold.name
         self._told: OrderedDict[str, Told] = OrderedDict()
         self._erasures = fold.erasures
-        self._names_of_objectives = tuple(objective.name for objective in fold.catalog.objectives)
-        self._lead: dict[str, tuple[int, list[float]]] = {}
-        self._average: Floats = np.zeros(fold.catalog.n_objectives)
-        self._average_at = -math.inf
+        self._columns: tuple[int, Columns, Offer] | None = None
+        self._limit_reader: tuple[Columns, LimitReader] | None = None
 
     @property
     def catalog(self) -> Catalog:
@@ -122,11 +133,12 @@ class Operations:
     def hear(self, user: str, query: str | Sequence[str], *, decision: str | None = None) -> Operation[Heard]:
         """Take in a query: a text, or names of objectives, most important first; once for a decision."""
         events.as_id(user, "a user")
-        reading = None
+        reading, limits = None, Limits()
         if isinstance(query, str):
-            reading = yield Look(lambda: self.parser.read(query))
+            columns = self.columns
+            reading, limits = yield Look(lambda: self._read(query, columns))
             body = {"text": query, "ranking": list(reading.names), "dismissed": list(reading.dismissed_names)}
-            body["confidence"] = reading.confidence
+            body |= {"confidence": reading.confidence, "limits": limits.where, "dropped": list(limits.dropped)}
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
@@ -134,7 +146,24 @@ class Operations:
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
         if not position:
             position = yield from self._heard_before(str(decision), user, body)
-        return Heard(user, tuple(body["ranking"]), reading, position)
+        lost = (*limits.unmatched, *(() if reading is None else reading.leftover))
+        return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
+
+    @property
+    def columns(self) -> Columns:
+        """What items are like, column by column."""
+        if self._columns is None or self._columns[0] != self.fold.items_changed:
+            columns = Columns(self.fold.items)
+            self._columns = self.fold.items_changed, columns, Offer(columns, self.catalog.objectives)
+        return self._columns[1]
+
+    def _read(self, text: str, columns: Columns) -> tuple[Reading, Limits]:
+        """Read a text: limits first, and what is left as wishes."""
+        known = self._limit_reader
+        if known is None or known[0] is not columns:
+            known = self._limit_reader = columns, LimitReader(columns, self.catalog.objectives, self.catalog.name)
+        limits = known[1].read(text)
+        return replace(self.parser.read(limits.rest), text=text), limits
 
     def _heard_before(self, decision: str, user: str, body: dict[str, Any]) -> Operation[int]:
         """Return where the query is that was heard for a decision, which was never made or is being made."""
@@ -167,46 +196,66 @@ class Operations:
         size: int = 1,
         offer: Sequence[str] | None = None,
         text: str | Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
         id: str | None = None,
         deferred: bool = False,
     ) -> Operation[Recommendation]:
-        """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision."""
+        """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision.
+
+        Limits that the user has said hold too; `where` counts where both are about the same thing. An offer is taken
+        as it is.
+        """
         events.as_id(user, "a user")
         self._check_offer(offer, size)
+        given = {} if where is None else check_where(where, self._limitable())
         if id is not None:
             known = yield from self.recall(events.as_id(id, "a decision"), must=False)
             if known is not None:
-                return (yield from self._again(id, user, offer, size))
+                return (yield from self._again(id, user, offer, size, given))
         heard = None
         if text is not None:
             heard = yield from self.hear(user, text, decision=id)
         person = yield from self.find(user)
-        count = self._check_offer(offer, size)  # an item may have left meanwhile
-        decision = self.fold.policy.choose(user, offer, count)
+        self._check_offer(offer, size)  # an item may have left meanwhile
+        said = {} if person is None or offer is not None else person.wishes.limits
+        limits = merge(said, given)
+        eligible, rows = self._eligible(offer, limits)
+        count = min(size, len(self.fold.items) if eligible is None else len(eligible))
+        decision = self.fold.policy.choose(user, eligible, count, shift=self._shift(user, person))
         id = id or secrets.token_hex(12)
-        suggestions = self._suggest(decision, person)
+        suggestions = self._suggest(decision, person, rows)
         utilities = decision.reasons[0]
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
             "items": [one.item for one in suggestions],
             "offer": None if offer is None else list(offer),
             "size": size,
+            "where": given,
+            "limits": limits,
             "why": [list(_figures(one)) for one in suggestions],
+            "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
             **({"deferred": True} if deferred else {}),
         }
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
         position = yield Append(event)
         if not position:
-            return (yield from self._again(id, user, offer, size))
+            return (yield from self._again(id, user, offer, size, given))
         self._remember(id, Told(event))
         return Recommendation(id, user, suggestions, heard, regret)
 
-    def _again(self, id: str, user: str, offer: Sequence[str] | None, size: int) -> Operation[Recommendation]:
+    def _again(
+        self, id: str, user: str, offer: Sequence[str] | None, size: int, where: Where
+    ) -> Operation[Recommendation]:
         event = yield Look(lambda: self.store.find(events.decision_key(id)))
-        if event is None or event.user != user or event.body["offer"] != offer or event.body["size"] != size:
+        asked = (user, None if offer is None else list(offer), size, where)
+        if event is None or asked != (event.user, event.body["offer"], event.body["size"], event.body.get("where", {})):
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
         items = event.body["items"]
-        made = [Suggestion(item, *figures) for item, figures in zip(items, event.body["why"], strict=True)]
+        facts = event.body.get("facts", [[]] * len(items))
+        made = [
+            replace(Suggestion(item, *figures), facts=tuple(Fact(*fact) for fact in told))
+            for item, figures, told in zip(items, event.body["why"], facts, strict=True)
+        ]
         return Recommendation(id, user, tuple(made))
 
     def _check_offer(self, offer: Sequence[str] | None, size: int) -> int:
@@ -222,39 +271,70 @@ class Operations:
             raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
         return min(size, count)
 
-    def _suggest(self, decision: Decision, person: Person | None) -> tuple[Suggestion, ...]:
-        items, weights = self.fold.items, self.fold.weights(str(decision.user))
-        known = person is not None and (person.queries > 0 or person.feedbacks > 0)
+    def _limitable(self) -> list[str]:
+        """Return the names that a limit can be on."""
+        return [*(one.name for one in self.catalog.objectives), *self.columns.names]
+
+    def _eligible(
+        self, offer: Sequence[str] | None, limits: Where
+    ) -> tuple[Sequence[str] | None, NDArray[np.int64] | None]:
+        """Return the ids that may be chosen and their rows among the items; None for all of them."""
+        if not limits and offer is None:
+            return None, None
+        columns = self.columns
+        if offer is not None:
+            place = columns.places
+            rows = np.array([place[item] for item in offer], dtype=np.int64)
+            if limits:
+                rows = rows[columns.allowed(limits)[rows]]
+        else:
+            rows = np.flatnonzero(columns.allowed(limits))
+        if not len(rows):
+            raise _nothing_fits(columns, limits)
+        return [columns.ids[row] for row in rows.tolist()], rows
+
+    def _shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
+        """Return by how much single items are better or worse for a person than weights can tell.
+
+        What the person felt about an item beyond what the weights say, as far as so many utilities can be believed: one
+        bad night lowers a hotel at once, and is not the whole truth.
+        """
+        felt = {} if person is None else {item: told for item, told in person.felt.items() if item in self.fold.items}
+        if not felt:
+            return {}
+        expected = self.fold.policy.utilities(user, felt).tolist()
+        return {
+            item: (total / count - utility) * count / (count + DOUBT)
+            for (item, (count, total)), utility in zip(felt.items(), expected, strict=True)
+        }
+
+    def _suggest(
+        self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None
+    ) -> tuple[Suggestion, ...]:
+        items, user, columns = self.fold.items, str(decision.user), self.columns
+        assert self._columns is not None
+        offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
+        names = [one.name for one in self.catalog.objectives]
+        wished, dismissed, learned = [], [], []
+        if person is not None:
+            draws = person.wishes.draws
+            wished = [names[k] for k in sorted(draws, key=lambda k: -draws[k])]
+            dismissed = [names[k] for k in person.wishes.dismissed]
+            if person.feedbacks and self.fold.policy.learns_preference:
+                learned = cards.learned(cards.weigh(self.fold.policy, self.catalog, user))
         suggestions = []
         for item, place, chance in zip(decision.arms, decision.places, decision.propensities, strict=True):
             utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
-            # Being bad at what somebody would rather not have is nothing to praise an item for.
-            gains = [max(weight, 0.0) * lead for weight, lead in zip(weights, self._leads(str(item)), strict=True)]
-            why = reasons.sentence(
-                self._names_of_objectives, gains, known_user=known, reward_bonus=reward_bonus, utility=utility
-            )
+            thing = items[str(item)]
+            facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
+            traded = offer.trade_off(thing, wished)
+            rival = "" if traded is None else items[traded.rival].name
+            unseen = reward_bonus >= NEVER_SEEN
+            why = sentence(facts, offer.objectives, trade_off=traded, rival=rival, unseen=unseen)
             sure = None if math.isnan(chance) else chance
-            name = items[str(item)].name
-            suggestions.append(Suggestion(str(item), name, score, utility, reward_bonus, preference_bonus, sure, why))
+            figures = score, utility, reward_bonus, preference_bonus, sure, why
+            suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
         return tuple(suggestions)
-
-    def _leads(self, item: str) -> list[float]:
-        """Return how much better than the average item this one is in each objective; 0 where that is not known.
-
-        What is said in words may be some events old.
-        """
-        position = self.fold.position
-        if position >= self._average_at + max(KEPT, KEPT_PER_ITEM * len(self.fold.items)):
-            means = self.fold.policy.reward_means(self.fold.items)
-            told = ~np.isnan(means)
-            self._average = np.nansum(means, axis=0) / np.maximum(told.sum(axis=0), 1)
-            self._average_at = position
-            self._lead.clear()
-        known = self._lead.get(item)
-        if known is None or position >= known[0] + KEPT:
-            lead = self.fold.policy.reward_means([item])[0] - self._average
-            known = self._lead[item] = position, np.nan_to_num(lead).tolist()
-        return known[1]
 
     def feedback(
         self,
@@ -347,11 +427,11 @@ class Operations:
         policy = self.fold.policy
         return Card(
             user=user,
-            weights=reasons.weigh(policy, self.catalog, user),
+            weights=cards.weigh(policy, self.catalog, user),
             queries=person.queries,
             feedbacks=person.feedbacks,
-            trust=reasons.trust(policy, user),
-            suspicious=reasons.suspect(self.catalog, past),
+            trust=cards.trust(policy, user),
+            suspicious=cards.suspect(self.catalog, past),
         )
 
     def _past(self, user: str) -> list[Event]:
@@ -369,7 +449,6 @@ class Operations:
         before = self.fold.items.get(item.id)
         if before != item:
             yield Append(events.item(item))
-            self._average_at = -math.inf
         return before is None
 
     def retire_item(self, item: str) -> Operation[None]:
@@ -377,7 +456,18 @@ class Operations:
         if item not in self.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {item[:200]!r}")
         yield Append(events.make(events.RETIREMENT, {"item": item}))
-        self._average_at = -math.inf
+
+
+def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:
+    relaxations = columns.relax(limits)
+    ways = [
+        f"leave out the limit on {one.name!r} ({one.items} left then)"
+        if one.limit is None
+        else f"set {one.name!r} to {one.limit} ({one.items} left then)"
+        for one in relaxations[:3]
+    ]
+    advice = "; or ".join(ways) if ways else "relax several of them"
+    return NothingFits(f"some item must be within the limits, but none is within {limits}; {advice}", relaxations)
 
 
 def _figures(one: Suggestion) -> tuple[Any, ...]:

@@ -1,102 +1,202 @@
-"""Why an item is recommended and what is believed of a user, in words and figures."""
+"""Why an item is recommended: checked facts first, a sentence second."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from druthers.advisor import events
-from druthers.advisor.answers import Suspicion, Weight
-from druthers.anchors import Mixture
-from druthers.catalogs import Catalog
-from druthers.policies import Policy
-from druthers.policies.base import NEVER_SEEN
-from druthers.stores import Event
+import numpy as np
+from numpy.typing import NDArray
 
-# A part is worth a word if it makes up this share of all that speaks for the item.
-NOTABLE = 0.25
-# How far back a card looks for queries that do not fit.
-MOST_SUSPECTED = 200
-INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
+from druthers.catalogs import Item
+from druthers.limits import Columns
+from druthers.types import Floats, Objective
+
+WISHED, LEARNED, STRENGTH = "wished", "learned", "strength"
+# From which share of the others on it is called one of the best, good, or weak.
+TOP, GOOD, WEAK = 0.75, 0.5, 0.25
+MOST_STRENGTHS = 2
+MOST_WISHES = 4
 
 
-def sentence(
-    names: Sequence[str], parts: Sequence[float], *, known_user: bool, reward_bonus: float, utility: float
-) -> str:
-    """Return why an item is recommended.
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is true of an item in one objective, among what was on offer.
 
     Parameters
     ----------
-    names
-        The objectives.
-    parts
-        For each, weight times how much better than the average item this one is.
-    known_user
-        Whether anything is known of the user.
-    reward_bonus, utility
-        As the decision has them.
+    objective
+        Its name.
+    role
+        Why it is spoken of: "wished", "learned" from ratings, or a "strength" where nothing was asked for.
+    value
+        The item's value in the objective's own unit; None where nobody knows it.
+    place, of
+        Its place among the offered items whose value is known, 1 the best; equal ones share the better place.
+    better_than
+        The share of the others that are worse, equal ones counting half.
+    """
+
+    objective: str
+    role: str
+    value: float | None
+    place: int | None = None
+    of: int | None = None
+    better_than: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """What an item gives up against the best one in the first wish, and what it has more of.
+
+    Parameters
+    ----------
+    rival
+        The id of the offered item that is best there.
+    loses, gains
+        Objective and by how much, in its own unit: what is given up, and what is got for it.
+    """
+
+    rival: str
+    loses: tuple[str, float]
+    gains: tuple[str, float]
+
+
+class Offer:
+    """What is on offer, one column for each objective: what facts are found in.
+
+    Parameters
+    ----------
+    columns
+        All items, column by column.
+    objectives
+        What matters.
+    rows
+        Which of the items are offered; all by default.
+    """
+
+    def __init__(
+        self, columns: Columns, objectives: Sequence[Objective], rows: NDArray[np.int64] | None = None
+    ) -> None:
+        self.objectives = {one.name: one for one in objectives}
+        self._all = columns
+        self._rows = rows
+        self._sorted: dict[str, Floats] = {}
+
+    def column(self, objective: str) -> Floats:
+        """Return the values of all that is offered in an objective, NaN where unknown."""
+        numbers = self._all.numbers(objective)
+        return numbers if self._rows is None else numbers[self._rows]
+
+    def item(self, place: int) -> Item:
+        """Return what is offered at a place."""
+        return self._all.items[place if self._rows is None else int(self._rows[place])]
+
+    def fact(self, item: Item, objective: str, role: str) -> Fact:
+        """Return what is true of an item in an objective."""
+        value = item.values.get(objective)
+        if value is None:
+            return Fact(objective, role, None)
+        if objective not in self._sorted:
+            column = self.column(objective)
+            self._sorted[objective] = np.sort(column[~np.isnan(column)])
+        known = self._sorted[objective]
+        below, upto = (int(np.searchsorted(known, value, side)) for side in ("left", "right"))
+        above, equal = len(known) - upto, max(upto - below - 1, 0)
+        better, worse = (below, above) if self.objectives[objective].less_is_better else (above, below)
+        others = len(known) - 1
+        share = (worse + 0.5 * equal) / others if others > 0 else 1.0
+        return Fact(objective, role, float(value), better + 1, len(known), share)
+
+    def trade_off(self, item: Item, wished: Sequence[str]) -> TradeOff | None:
+        """Return what an item gives up in the first wish for more of another wish; None where it gives up nothing."""
+        first = wished[0] if wished else ""
+        if len(wished) < 2 or first not in item.values:
+            return None
+        column = self.column(first)
+        best = np.nanargmin(column) if self.objectives[first].less_is_better else np.nanargmax(column)
+        rival = self.item(int(best))
+        lost = abs(item.values[first] - rival.values[first])
+        if lost == 0.0 or rival.id == item.id:
+            return None
+        for name in wished[1:]:
+            if name in item.values and name in rival.values:
+                more = item.values[name] - rival.values[name]
+                gained = -more if self.objectives[name].less_is_better else more
+                if gained > 0.0:
+                    return TradeOff(rival.id, (first, lost), (name, gained))
+        return None
+
+
+def find_facts(
+    offer: Offer, item: Item, *, wished: Sequence[str], learned: Iterable[str], dismissed: Iterable[str]
+) -> tuple[Fact, ...]:
+    """Return the facts worth telling of an item: all that was wished for, good or bad, then what ratings taught.
+
+    Where neither is there, its strengths; never what was dismissed.
+    """
+    gone = set(dismissed)
+    facts = [offer.fact(item, name, WISHED) for name in wished[:MOST_WISHES]]
+    facts += [offer.fact(item, name, LEARNED) for name in learned if name not in gone and name not in wished]
+    if facts:
+        return tuple(facts)
+    strengths = [offer.fact(item, name, STRENGTH) for name in offer.objectives if name not in gone]
+    good = [fact for fact in strengths if fact.better_than is not None and fact.better_than >= TOP]
+    return tuple(sorted(good, key=lambda fact: -(fact.better_than or 0.0))[:MOST_STRENGTHS])
+
+
+def sentence(
+    facts: Sequence[Fact],
+    objectives: Mapping[str, Objective],
+    *,
+    trade_off: TradeOff | None = None,
+    rival: str = "",
+    unseen: bool = False,
+) -> str:
+    """Return the facts in words.
 
     Examples
     --------
-    >>> sentence(["value", "rooms"], [0.2, -0.1], known_user=True, reward_bonus=0.0, utility=0.5)
-    'Better than most in value, which matters to you; weaker in rooms.'
+    >>> facts = [Fact("price", "wished", 38.0, 2, 41, 0.96), Fact("quiet", "wished", None)]
+    >>> sentence(facts, {"price": Objective("price", less_is_better=True), "quiet": Objective("quiet")})
+    'Price 38, the 2nd lowest of 41, as you asked. Its quiet is not known.'
     """
-    if reward_bonus >= NEVER_SEEN:
+    if unseen:
         return "Nobody has told yet what it is like: it is shown to find out."
-    gain = sum(part for part in parts if part > 0.0)
-    order = sorted(range(len(parts)), key=lambda k: -parts[k])
-    strong = [names[k] for k in order if parts[k] > 0.0 and parts[k] >= NOTABLE * gain][:2]
-    weak = [names[k] for k in reversed(order) if parts[k] < 0.0 and -parts[k] >= NOTABLE * gain][:1]
-    if strong:
-        text = f"Better than most in {' and '.join(strong)}"
-        if known_user:
-            text += ", which matters to you" if len(strong) == 1 else ", which matter to you"
-        text += f"; weaker in {weak[0]}." if weak else "."
-    else:
-        text = "About as good as the average of what there is."
-    if reward_bonus > 0.5 * abs(utility):
-        text += " Little is known of it yet, so it is worth a try."
+    said = [_clause(fact, objectives[fact.objective]) for fact in facts]
+    if not said:
+        return "Nothing was asked for yet, and it stands out in nothing: a fair choice all round."
+    text = ". ".join(part[0].upper() + part[1:] for part in said) + "."
+    if trade_off is not None:
+        (lost, less), (gained, more) = trade_off.loses, trade_off.gains
+        text += f" A trade-off: {_number(less)} in {lost} against {_number(more)} in {gained}, compared with {rival}."
     return text
 
 
-def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
-    """Return what each objective is worth to a user, the largest first."""
-    believed = policy.preference(user)
-    sources = policy.sources(user)
-    weights = []
-    for k, objective in enumerate(catalog.objectives):
-        weight = float(believed.weights[k])
-        if sources is None:
-            weights.append(Weight(objective.name, weight))
-            continue
-        spread = INTERVAL * math.sqrt(float(believed.covariance[k, k]))
-        said, felt = float(sources[0, k]), float(sources[1, k])
-        weights.append(Weight(objective.name, weight, weight - spread, weight + spread, said, felt))
-    return tuple(sorted(weights, key=lambda entry: -entry.weight))
+def _clause(fact: Fact, objective: Objective) -> str:
+    """Return one fact in words."""
+    if fact.value is None or fact.place is None or fact.of is None or fact.better_than is None:
+        return f"its {fact.objective} is not known"
+    close = {WISHED: ", as you asked", LEARNED: ", going by your ratings", STRENGTH: ""}[fact.role]
+    shown = f"{fact.objective} {_number(fact.value)}"
+    good = "lowest" if objective.less_is_better else "highest"
+    if fact.of == 1:
+        return f"{shown}, the only one known{close}"
+    if fact.better_than >= TOP:
+        return f"{shown}, the {_ordinal(fact.place)}{good} of {fact.of}{close}"
+    if fact.better_than >= GOOD:
+        return f"{shown}, better than {100 * fact.better_than:.0f} % of {fact.of}{close}"
+    if fact.better_than > WEAK:
+        return f"{shown}, in the middle of {fact.of}"
+    return f"weak in {fact.objective}: {_number(fact.value)}, {fact.place - 1} of {fact.of} are better"
 
 
-def suspect(catalog: Catalog, past: Sequence[Event]) -> tuple[Suspicion, ...]:
-    """Return the queries since the last correction that are more likely not the user's own, by what else was said."""
-    said: list[Event] = []
-    for event in past:
-        if event.kind == events.CORRECTION:
-            said.clear()
-        elif event.kind == events.QUERY and event.body["ranking"]:
-            said.append(event)
-    said = said[-MOST_SUSPECTED:]
-    if not said:
-        return ()
-    anchor = Mixture(n_objectives=catalog.n_objectives)
-    honest = anchor.fit([catalog.ranking(event.body["ranking"]) for event in said]).responsibilities
-    return tuple(
-        Suspicion(event.position, event.at, event.body.get("text"), tuple(event.body["ranking"]), 1.0 - chance)
-        for event, chance in zip(said, honest.tolist(), strict=True)
-        if chance < 0.5
-    )
+def _ordinal(place: int) -> str:
+    if place == 1:
+        return ""
+    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending} "
 
 
-def trust(policy: Policy, user: str) -> dict[str, float] | None:
-    """Return how a user's words are read, if the policy tells."""
-    tell: Any = getattr(policy, "trust", None)
-    return None if tell is None else dict(tell(user)._asdict())
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -108,6 +109,15 @@ def is_detail(value: object) -> bool:
     return _is_fact(value) or (isinstance(value, list | tuple) and all(map(_is_fact, value)))
 
 
+def _is_scale(value: object) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    pairs: list[Any] = list(value)
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs):
+        return False
+    return all(before[0] < after[0] for before, after in itertools.pairwise(pairs))
+
+
 def _anything(value: object) -> bool:
     return True  # looked at elsewhere
 
@@ -137,6 +147,7 @@ OBJECTIVE_FIELDS: dict[str, Law] = {
     "less_is_better": FLAG,
     "synonyms": TEXTS,
     "examples": TEXTS,
+    "scale": (_is_scale, "a list of pairs of a value and its reward, values rising", False),
 }
 ITEM_FIELDS: dict[str, Law] = {
     "id": NAME,

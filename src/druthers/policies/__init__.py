@@ -14,6 +14,7 @@ from druthers.policies.pareto import ParetoTS, ParetoUCB
 from druthers.policies.pqucb import MOPQUCB, MOPQUCBGL, PRUCB, Greedy
 from druthers.policies.recipes import MOPQUCBGLRecipe, MOPQUCBRecipe, PRUCBRecipe
 from druthers.policies.scalarized import SMOSS, SUCB
+from druthers.policies.stated import StatedUCB
 from druthers.policies.trust import FisherPQUCBRobust
 from druthers.policies.yardsticks import Oracle, Random
 
@@ -32,6 +33,7 @@ POLICIES: dict[str, type[Policy]] = {
         FisherPQUCB,
         FisherPQUCBRobust,
         FisherUCB,
+        StatedUCB,
         PRUCBRecipe,
         MOPQUCBRecipe,
         MOPQUCBGLRecipe,
@@ -89,5 +91,6 @@ __all__ = [
     "ParetoUCB",
     "Policy",
     "Random",
+    "StatedUCB",
     "make_policy",
 ]

@@ -7,7 +7,7 @@ import functools
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -38,7 +38,7 @@ NEVER_SEEN = 1e9
 FIRST_GUESS = 0.1
 
 # What of a user's memory comes from feedback; all the rest comes from words.
-FELT = ("feedbacks", "products", "response", "root")
+FELT = ("feedbacks", "products", "response", "root", "gram")
 
 P = TypeVar("P", bound="Policy")
 
@@ -192,6 +192,7 @@ class Policy(ABC):
     hears: ClassVar[bool] = False
     asks: ClassVar[bool] = False
     learns_preference: ClassVar[bool] = False
+    hears_weights: ClassVar[bool] = False
     noise_per_arm: int = 0
     State: ClassVar[type[Any]]
 
@@ -320,7 +321,27 @@ class Policy(ABC):
             row = self._user_row(user)  # may replace the state, so it comes first
             self._hear(self._state, row, checked)
 
-    def choose(self, user: Hashable, offer: Iterable[Hashable] | None = None, size: int = 1) -> Decision:
+    def hear_weights(self, user: Hashable, mean: ArrayLike, variance: ArrayLike) -> None:
+        """Take in what a user's words say about weights; only for policies with `hears_weights`."""
+        raise NotImplementedError(f"{self.name} hears rankings only")
+
+    def utilities(self, user: Hashable, arms: Iterable[Hashable]) -> Floats:
+        """Return the estimated utility of known arms for a user, without any bonus."""
+        rows = np.array([self._arms.rows[arm] for arm in arms], dtype=np.int64)
+        out = np.empty((4, len(rows)))
+        noise = np.zeros(len(rows) * self.noise_per_arm)
+        self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
+        utilities: Floats = out[0]
+        return utilities
+
+    def choose(
+        self,
+        user: Hashable,
+        offer: Iterable[Hashable] | None = None,
+        size: int = 1,
+        *,
+        shift: Mapping[Hashable, float] | None = None,
+    ) -> Decision:
         """Choose a slate of arms for a user, best first; nothing is learned by choosing.
 
         Parameters
@@ -332,12 +353,16 @@ class Policy(ABC):
             go to the arm that is offered first.
         size
             How many arms to choose.
+        shift
+            By how much single arms are better or worse for this user than the policy can know.
         """
         ids, rows = self._offered(offer, size)
         n_offered = len(ids)
         out = np.empty((4, n_offered))
         noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else _SILENCE
         n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
+        for arm, by in (shift or {}).items():
+            out[:, rows == self._arms.rows.get(arm, -1)] += [[by], [0.0], [0.0], [by]]
         if size == 1 and not self.exploration:
             place = int(out[3].argmax())
             return Decision(user, (ids[place],), ids, out, (place,), (1.0 / n_equal if n_equal else math.nan,))

@@ -92,7 +92,7 @@ class Counter:
     async def decide(self, user: str, body: Any) -> dict[str, Any]:
         """Recommend something."""
         made: Recommendation = await self.desk.run(
-            self.ask.recommend(user, size=body.size, offer=body.offer, text=body.text, id=body.id)
+            self.ask.recommend(user, size=body.size, offer=body.offer, text=body.text, where=body.where, id=body.id)
         )
         if made.heard is not None:
             self.desk.metrics.heard(understood=bool(made.heard.ranking))

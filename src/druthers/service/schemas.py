@@ -47,6 +47,16 @@ class ReadingAnswer(BaseModel):
     notes: list[str]
 
 
+class LimitAnswer(BaseModel):
+    """A limit, and the words behind it."""
+
+    name: str
+    limit: Any = Field(description="A value, a list of values, min and max, or not with values.")
+    text: str
+    start: int
+    end: int
+
+
 class HeardAnswer(BaseModel):
     """What was understood of a query."""
 
@@ -54,6 +64,28 @@ class HeardAnswer(BaseModel):
     ranking: list[str] = Field(description="What matters, most important first; empty if nothing was understood.")
     reading: ReadingAnswer | None
     position: int = Field(description="Where the journal has it.")
+    limits: list[LimitAnswer] = Field(description="What an item must be, by the words of this query.")
+    dropped: list[str] = Field(description="Names whose limits are taken back.")
+    not_understood: list[str] = Field(description="Pieces of the text that fit nothing in the catalog.")
+
+
+class FactAnswer(BaseModel):
+    """What is true of an item in one objective, among what was on offer."""
+
+    objective: str
+    role: str = Field(description="Why it is spoken of: wished, learned from ratings, or a strength.")
+    value: float | None = Field(description="In the objective's own unit; null where nobody knows it.")
+    place: int | None = Field(description="1 is the best; equal ones share the better place.")
+    of: int | None = Field(description="Among how many that are known.")
+    better_than: float | None = Field(description="The share of the others that are worse, equal ones counting half.")
+
+
+class TradeOffAnswer(BaseModel):
+    """What an item gives up against the best one in the first wish, and what it has more of."""
+
+    rival: str
+    loses: tuple[str, float] = Field(description="Objective and by how much, in its own unit.")
+    gains: tuple[str, float]
 
 
 class SuggestionAnswer(BaseModel):
@@ -66,7 +98,9 @@ class SuggestionAnswer(BaseModel):
     reward_bonus: float = Field(description="Optimism for not knowing the item.")
     preference_bonus: float = Field(description="Optimism for not knowing the user.")
     propensity: float | None = Field(description="The chance of being here, given the places before.")
-    why: str
+    why: str = Field(description="The facts as a sentence.")
+    facts: list[FactAnswer]
+    trade_off: TradeOffAnswer | None
 
 
 class DecisionAnswer(BaseModel):
@@ -212,6 +246,18 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "size": (size, 1),
         "offer": (offer | None, None),
         "text": (text | None, None),
+        "where": (
+            Annotated[
+                dict[str, Any] | None,
+                Field(
+                    max_length=50,
+                    description="What an item must be, by name of a detail or objective: a value, a list of values,"
+                    ' {"min": ..., "max": ...} or {"not": ...}. What the user has said holds too.',
+                    examples=[{"price": {"max": 120}}],
+                ),
+            ],
+            None,
+        ),
         "id": (
             Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])],
             None,

@@ -1,0 +1,72 @@
+"""What is believed of a user, in figures: weights with intervals, queries that do not fit, trust in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from druthers.advisor import events
+from druthers.advisor.answers import Suspicion, Weight
+from druthers.anchors import Mixture
+from druthers.catalogs import Catalog
+from druthers.policies import Policy
+from druthers.stores import Event
+
+# How far back a card looks for queries that do not fit.
+MOST_SUSPECTED = 200
+INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
+# From which share on a weight counts as learned from behavior.
+LEARNED = 0.5
+
+
+def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
+    """Return what each objective is worth to a user, the largest first."""
+    believed = policy.preference(user)
+    sources = policy.sources(user)
+    weights = []
+    for k, objective in enumerate(catalog.objectives):
+        weight = float(believed.weights[k])
+        if sources is None:
+            weights.append(Weight(objective.name, weight))
+            continue
+        spread = INTERVAL * math.sqrt(float(believed.covariance[k, k]))
+        said, felt = float(sources[0, k]), float(sources[1, k])
+        weights.append(Weight(objective.name, weight, weight - spread, weight + spread, said, felt))
+    return tuple(sorted(weights, key=lambda entry: -entry.weight))
+
+
+def learned(weights: Sequence[Weight]) -> list[str]:
+    """Return the objectives that a user's ratings clearly single out: their intervals lie above all other estimates."""
+    found = []
+    for one in weights:
+        others = [other.weight for other in weights if other is not one]
+        if one.low is not None and (one.behavior or 0.0) >= LEARNED and one.low > max([0.0, *others]):
+            found.append(one.objective)
+    return found
+
+
+def suspect(catalog: Catalog, past: Sequence[Event]) -> tuple[Suspicion, ...]:
+    """Return the queries since the last correction that are more likely not the user's own, by what else was said."""
+    said: list[Event] = []
+    for event in past:
+        if event.kind == events.CORRECTION:
+            said.clear()
+        elif event.kind == events.QUERY and event.body["ranking"]:
+            said.append(event)
+    said = said[-MOST_SUSPECTED:]
+    if not said:
+        return ()
+    anchor = Mixture(n_objectives=catalog.n_objectives)
+    honest = anchor.fit([catalog.ranking(event.body["ranking"]) for event in said]).responsibilities
+    return tuple(
+        Suspicion(event.position, event.at, event.body.get("text"), tuple(event.body["ranking"]), 1.0 - chance)
+        for event, chance in zip(said, honest.tolist(), strict=True)
+        if chance < 0.5
+    )
+
+
+def trust(policy: Policy, user: str) -> dict[str, float] | None:
+    """Return how a user's words are read, if the policy tells."""
+    tell: Any = getattr(policy, "trust", None)
+    return None if tell is None else dict(tell(user)._asdict())

@@ -1,0 +1,113 @@
+"""What a person has said so far, and what it says about weights.
+
+The worths of a Plackett-Luce model, scaled to sum to one, are the chances of being named first. They are taken for the
+weights that words suggest, and a statement is worth so many draws of a first choice: one for a plain wish, more for
+"only", less for "ideally". Under a Dirichlet prior, worth `PRIOR` draws over all objectives together, draws are simply
+counted: mean and variance of the weights are those of a Dirichlet law. A list of wishes shares its draws so that each
+place has `NEXT` times those of the place before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers.limits import Where, merge
+from druthers.types import Floats
+
+PRIOR = 0.4  # draws that all objectives together are worth before anything is said
+PLAIN = 1.0  # draws of a plain wish; a reading may say another number
+NEXT = 0.45  # draws of a place in a list, in those of the place before
+MOST = 8.0  # draws of one objective, however often it is repeated
+FADING = 0.7  # what earlier draws keep when something else is wished later
+DISMISSED = 0.02  # what a dismissed objective keeps of its share of the prior
+LEAST_DEVIATION = 0.05  # nobody is so sure that behavior could not overrule it
+
+
+class Statement(NamedTuple):
+    """What one message says.
+
+    Parameters
+    ----------
+    wanted
+        Objectives, most important first.
+    draws
+        How much each is meant.
+    dismissed
+        Objectives that do not matter.
+    only
+        Whether nothing else matters from now on.
+    """
+
+    wanted: tuple[int, ...]
+    draws: tuple[float, ...]
+    dismissed: tuple[int, ...] = ()
+    only: bool = False
+
+
+@dataclass
+class Wishes:
+    """What is wished for: draws of objectives, the latest message first; what is dismissed; limits.
+
+    Examples
+    --------
+    >>> wishes = Wishes()
+    >>> wishes.hear(Statement((0,), (1.0,)))
+    >>> wishes.hear(Statement((2,), (1.0,), dismissed=(1,)))
+    >>> wishes.draws, wishes.dismissed
+    ({2: 1.0, 0: 0.7}, [1])
+    >>> mean, variance = wishes.weights(4)
+    >>> mean.round(2)
+    array([0.4 , 0.  , 0.54, 0.06])
+    """
+
+    draws: dict[int, float] = field(default_factory=dict)
+    dismissed: list[int] = field(default_factory=list)
+    limits: Where = field(default_factory=dict)
+
+    def hear(self, said: Statement) -> None:
+        """Take in a message: repetition strengthens, contradiction replaces, what was said earlier fades a little."""
+        before = {} if said.only else self.draws
+        shares = NEXT ** np.arange(len(said.wanted))
+        shares *= len(said.wanted) / max(shares.sum(), 1.0)
+        draws = {}
+        for objective, strength, share in zip(said.wanted, said.draws, shares.tolist(), strict=True):
+            draws[objective] = min(before.get(objective, 0.0) + strength * share, MOST)
+        fading = FADING if said.wanted else 1.0
+        for objective, earlier in before.items():
+            if objective not in draws and objective not in said.dismissed:
+                draws[objective] = fading * earlier
+        self.draws = draws
+        kept = () if said.only else self.dismissed
+        self.dismissed = list(dict.fromkeys(one for one in (*kept, *said.dismissed) if one not in draws))
+
+    def limit(self, limits: Where, dropped: Sequence[str] = ()) -> None:
+        """Take in limits: about the same thing the later one counts."""
+        kept = {name: limit for name, limit in self.limits.items() if name not in dropped}
+        self.limits = merge(kept, limits)
+
+    def weights(self, n_objectives: int) -> tuple[Floats, Floats]:
+        """Return mean and variance of the weights that the words suggest."""
+        counts = np.full(n_objectives, PRIOR / n_objectives)
+        counts[self.dismissed] *= DISMISSED
+        for objective, draws in self.draws.items():
+            counts[objective] += draws
+        mean = counts / counts.sum()
+        return mean, np.maximum(mean * (1.0 - mean) / (counts.sum() + 1.0), LEAST_DEVIATION**2)
+
+    def content(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "draws": [list(pair) for pair in self.draws.items()],
+            "dismissed": self.dismissed,
+            "limits": self.limits,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Wishes:
+        """Undo `content`."""
+        draws = {int(objective): float(count) for objective, count in content["draws"]}
+        return cls(draws, [int(one) for one in content["dismissed"]], dict(content["limits"]))

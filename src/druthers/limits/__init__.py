@@ -1,0 +1,7 @@
+"""Limits: what an item must be, in the language of programs (`where`) and in that of people."""
+
+from druthers.limits.columns import Columns, Relaxation
+from druthers.limits.sentences import LimitReader, Limits, Stated
+from druthers.limits.where import Range, Where, check_where, merge
+
+__all__ = ["Columns", "LimitReader", "Limits", "Range", "Relaxation", "Stated", "Where", "check_where", "merge"]

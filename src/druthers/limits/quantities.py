@@ -1,0 +1,220 @@
+"""Numbers in sentences: what bounds them, what unit they have, and what they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from druthers.limits.words import any_of, pattern, stem, stems, table, units
+from druthers.types import Floats, Objective
+
+NUMBER = r"(?:[$€£¥]\s?)?(?:\d{1,3}(?:[ ,.']\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?k?(?![\w])(?:\s?[$€£¥])?"
+ANY_NUMBER = rf"(?:{NUMBER}|\b<numbers>\b)"
+FILLER = r"(?:\s+<filler>)*[\s:]*"
+FEW = 20  # different whole numbers of something that is counted, such as rooms
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Something that has a number: what it is called, and where its numbers lie."""
+
+    name: str
+    words: frozenset[str]
+    about: str
+    low: float
+    high: float
+    objective: bool
+    counted: bool = False
+
+    @classmethod
+    def of_objective(cls, one: Objective) -> Attribute:
+        """Return an objective as an attribute."""
+        words = frozenset(word for text in (one.name, *one.synonyms) for word in stems(text))
+        about = " ".join([one.name, *one.synonyms, one.description]).casefold()
+        return cls(one.name, words, about, one.low, one.high, objective=True)
+
+    @classmethod
+    def of_detail(cls, name: str, numbers: Floats) -> Attribute:
+        """Return a detail as an attribute."""
+        known = numbers[~np.isnan(numbers)]
+        counted = bool(np.all(known == np.round(known))) and len(np.unique(known)) <= FEW
+        low, high = float(known.min()), float(known.max())
+        return cls(name, frozenset(stems(name)), name.casefold(), low, high, objective=False, counted=counted)
+
+    @property
+    def units(self) -> list[str]:
+        """The units that its description names; "a night" of "euros a night" is none."""
+        plain = re.sub(r"\b(?:a|per|each|every|the)\s+\w+", " ", self.about)
+        return [word for word in stems(plain) if word in units() and len(word) > 1]
+
+    def measures(self, measure: str) -> bool:
+        """Tell whether this can be measured so, by its name or the units in its description."""
+        named = re.search(any_of("hints", measure), self.about) is not None
+        return named or any(units()[word][0] == measure for word in self.units)
+
+    def unit(self, measure: str) -> float:
+        """Return the unit this attribute is measured in, by its description or by how large its numbers are."""
+        for word in self.units:
+            if units()[word][0] == measure:
+                return units()[word][1]
+        if measure == "time":
+            return 60.0 if self.high <= 48.0 else 1.0
+        if measure in ("distance", "mass"):
+            return 1.0 if self.high <= 500.0 else 0.001
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number in a text with what bounds it: `text[start:end]`.
+
+    Parameters
+    ----------
+    numbers
+        One, or the two ends of a range.
+    bound
+        "max", "min", "range", or "" for a bare number.
+    units
+        Words that may be its unit.
+    """
+
+    numbers: tuple[float, ...]
+    bound: str
+    units: tuple[str, ...]
+    start: int
+    end: int
+
+    @property
+    def unit(self) -> str | None:
+        """The unit, if one of the words is a known one."""
+        return next((unit for unit in self.units if unit in units()), None)
+
+    @property
+    def measure(self) -> str | None:
+        """What the unit measures."""
+        return None if self.unit is None else units()[self.unit][0]
+
+    def limit(self, attribute: Attribute) -> dict[str, Any] | float | None:
+        """Return this as a limit on an attribute, in its unit; None for a number that limits nothing."""
+        factor = 1.0
+        if self.unit is not None:
+            measure, size = units()[self.unit]
+            factor = size / attribute.unit(measure)
+        numbers = [_plain(round(number * factor, 6)) for number in self.numbers]
+        if self.bound == "range":
+            return {"min": min(numbers), "max": max(numbers)}
+        if self.bound:
+            return {self.bound: numbers[0]}
+        if attribute.objective:
+            return None
+        if re.search(any_of("hints", "roomy"), attribute.about):
+            return {"min": numbers[0]}
+        return numbers[0] if attribute.counted else None
+
+
+def find_quantities(text: str) -> list[Quantity]:
+    """Return the numbers of a folded text with what bounds them.
+
+    Examples
+    --------
+    >>> [(one.numbers, one.bound, one.units) for one in find_quantities("i can spend 1,500 euros at most, 10 to 20 km")]
+    [((1500.0,), 'max', ('euro',)), ((10.0, 20.0), 'range', ('km',))]
+    """
+    found: list[Quantity] = []
+    for match in pattern(rf"(?<![\w.,])({ANY_NUMBER})(?:\s*(<to>|<and>)\s*({ANY_NUMBER}))?").finditer(text):
+        place = found[-1].end if found else 0
+        if match.start() < place:
+            continue
+        before = text[place : match.start()]
+        between = pattern(r"\b<between>\s*$").search(before)
+        if match.group(3) and (between or match.group(2) in table()["to"]):
+            numbers = _value(match.group(1)), _value(match.group(3))
+            units_, end = _units(text, match.group(), match.end())
+            start = place + between.start() if between else match.start()
+            found.append(Quantity(numbers, "range", units_, start, end))
+            continue
+        units_, end = _units(text, match.group(1), match.end(1))
+        bound, start = _before(before, match.start())
+        bound, start, end = _after(text, bound, start, end, place)
+        if bound or units_ or not match.group(1).isalpha():  # "one" is mostly no number
+            found.append(Quantity((_value(match.group(1)),), bound, units_, start, end))
+    return found
+
+
+def _before(before: str, here: int) -> tuple[str, int]:
+    """Return the bound in the words right before a number, and where they begin."""
+    for bound, words in (("max", "<at_most>"), ("min", "<at_least>")):
+        match = pattern(rf"(?:\b<lead>\s+)*(?<!\w){words}(?!\w){FILLER}$").search(before)
+        if match:
+            return bound, here - len(before) + match.start()
+    return "", here
+
+
+def _after(text: str, bound: str, start: int, end: int, place: int) -> tuple[str, int, int]:
+    """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
+    after = pattern(rf"\s*,?\s*(?:(?P<max><most_after>)|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)").match(
+        text[end:]
+    )
+    if after is None or (bound and after.group(bound) is None):
+        return bound, start, end
+    lead = re.search(
+        r"(?:\b(?:i|we) (?:can|could|will|would|want to)(?: only)? )?\b(?:spend|pay|afford)\s*$", text[place:start]
+    )
+    begin = place + lead.start() if lead else start
+    return bound or ("max" if after.group("max") else "min"), begin, end + after.end()
+
+
+def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
+    """Return the words that may be a unit, of the number itself and after it, and where they end."""
+    found = [sign for sign in number if sign in "$€£¥"]
+    after = re.match(r"\s*-?\s*(m²|[^\W\d_]+2?)", text[end:])
+    if after:
+        word = stem(after.group(1))
+        if word in units() or len(word) > 3:
+            found.append(word)
+        if word in units():
+            end += after.end()
+            tail = pattern(
+                r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?:(?:a|per|each|the|pro|im|al|par|por|am)\s+<each>\b)?"
+            )
+            end += getattr(tail.match(text[end:]), "end", lambda: 0)()
+    return tuple(dict.fromkeys(found)), end
+
+
+def find_attribute(quantity: Quantity, attributes: Sequence[Attribute], clause: str) -> Attribute | None:
+    """Return what a number is about: by a name in the clause, by its unit, or as the only price there is."""
+    said = set(stems(clause))
+    best, found = 0.0, None
+    for one in attributes:
+        if (one.objective and not quantity.bound) or (quantity.measure and not one.measures(quantity.measure)):
+            continue
+        score = 4.0 * bool(one.words & set(quantity.units)) + 3.0 * (one.words <= said) + 1.0 * bool(one.words & said)
+        score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
+        if score > max(best, 0.9):
+            best, found = score, one
+    bare = quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause)
+    if found is None and bare:
+        prices = (one for one in attributes if one.measures("money"))
+        inside = (one for one in prices if all(one.low <= number <= one.high for number in quantity.numbers))
+        return next(inside, None)
+    return found
+
+
+def _value(text: str) -> float:
+    names = table()["numbers"]
+    if text in names:
+        return float(names.index(text) + 1)
+    plain = re.sub(r"[$€£¥\s]", "", text)
+    thousand = 1000.0 if plain.endswith("k") else 1.0
+    plain = plain.rstrip("k")
+    if re.fullmatch(r"\d{1,3}(?:[,.']\d{3})+", plain):
+        return float(re.sub(r"[,.']", "", plain)) * thousand
+    return float(plain.replace(",", ".").replace("'", "")) * thousand
+
+
+def _plain(number: float) -> float:
+    return int(number) if number == int(number) else number

@@ -1,0 +1,260 @@
+"""Limits in sentences: "in Vienna, under 120 euros, not a hostel, with a pool", read against what a catalog holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers.limits.columns import Columns
+from druthers.limits.quantities import Attribute, find_attribute, find_quantities
+from druthers.limits.where import Where, merge
+from druthers.limits.words import fold, pattern, stem, stems, table, words
+from druthers.types import Objective
+
+SOFT = r"\b<soft>\b"
+NOT = r"\b<not>(?:\s+<articles>)*\s+$"
+HAVING = r"\b<having>(?:\s+<articles>)*\s+$"
+HAD = r"\s+(?:(?:is|are|must be|should be|has to be|have to be)\s+)?<had>\b"
+PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
+BREAK = r"[.;!?,]|(?<!anything) but | aber | pero | mais | ma | maar | mas "
+
+MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
+LONGEST = 5  # words in a text that is looked for
+
+
+class Stated(NamedTuple):
+    """One limit, and the words behind it: `text[start:end]` of what was read."""
+
+    name: str
+    limit: Any
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a text says about limits.
+
+    Parameters
+    ----------
+    where
+        The limits.
+    stated
+        Each of them, with its words.
+    dropped
+        Names whose limits are taken back.
+    unmatched
+        Pieces that sound like limits and fit nothing in the catalog.
+    rest
+        The text with blanks in place of all this, every other letter where it was: what is left to be read as wishes.
+    """
+
+    where: Where = field(default_factory=dict)
+    stated: tuple[Stated, ...] = ()
+    dropped: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
+    rest: str = ""
+
+
+class LimitReader:
+    """Reads limits out of sentences.
+
+    Parameters
+    ----------
+    columns
+        What items are like: the names and texts that sentences are held against.
+    objectives
+        What matters: a number may be a limit on one of these too.
+    title
+        What the catalog is about, such as "hotels": a word that every item deserves limits nothing.
+
+    Examples
+    --------
+    >>> from druthers.catalogs import Item
+    >>> inns = {
+    ...     "mill": Item("mill", values={"price": 90.0}, details={"city": "Graz"}),
+    ...     "barn": Item("barn", values={"price": 140.0}, details={"city": "Vienna"}),
+    ... }
+    >>> reader = LimitReader(Columns(inns), [Objective("price", low=0, high=500, less_is_better=True)])
+    >>> read = reader.read("In Vienna, at most 120 euros, and quiet.")
+    >>> read.where, read.rest.split()
+    ({'city': 'Vienna', 'price': {'max': 120}}, [',', ',', 'and', 'quiet.'])
+    """
+
+    def __init__(self, columns: Columns, objectives: Sequence[Objective], title: str = "") -> None:
+        self._attributes: list[Attribute] = []
+        self._flags: dict[tuple[str, ...], str] = {}
+        self._values: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._names: dict[tuple[str, ...], str] = {}
+        taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
+        general = set(stems(title))
+        by_name = {one.name: one for one in objectives}
+        for name in columns.names:
+            objective = by_name.get(name)
+            numbers = columns.numbers(name)
+            if objective is not None:
+                self._attributes.append(Attribute.of_objective(objective))
+                continue
+            self._names[tuple(stems(name))] = name
+            facts = [fact for fact in columns.facts(name) if fact is not None]
+            kinds = {part for fact in facts for part in (fact if isinstance(fact, list | tuple) else (fact,))}
+            if all(_is_flag(kind) for kind in kinds):
+                self._flags[tuple(stems(name))] = name
+            elif (~np.isnan(numbers)).sum() >= 0.9 * len(facts):
+                self._attributes.append(Attribute.of_detail(name, numbers))
+            elif len(kinds) <= MOST_VALUES:
+                for kind in kinds:
+                    parts = tuple(stems(str(kind)))
+                    if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
+                        self._values.setdefault(parts, {})[name] = kind
+
+    def read(self, text: str) -> Limits:
+        """Return the limits that a text states or takes back."""
+        folded = fold(text)
+        dropped = self._dropped(folded)
+        for start, end, _ in dropped:
+            folded = folded[:start] + " " * (end - start) + folded[end:]
+        found, unmatched = self._numbers(folded, text)
+        found += self._texts(folded, text, found)
+        found.sort(key=lambda one: one.start)
+        where: Where = {}
+        for one in found:
+            where = _join(where, one)
+        rest = text
+        for start, end in [(one.start, one.end) for one in found] + [(start, end) for start, end, _ in dropped]:
+            rest = rest[:start] + " " * (end - start) + rest[end:]
+        names = {name for _, _, name in dropped}
+        gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
+        return Limits(where, tuple(found), gone, tuple(unmatched), rest)
+
+    @cached_property
+    def _limitable(self) -> dict[tuple[str, ...], str]:
+        """Everything that a limit can be on, by the stems of its name."""
+        return {**self._names, **{tuple(stems(one.name)): one.name for one in self._attributes}}
+
+    def _numbers(self, folded: str, text: str) -> tuple[list[Stated], list[str]]:
+        """Return limits by numbers, and pieces that sound like one and fit nothing."""
+        found, unmatched = [], []
+        for quantity in find_quantities(folded):
+            clause = _clause(folded, quantity.start, quantity.end)
+            if pattern(SOFT).search(clause):
+                continue
+            attribute = find_attribute(quantity, self._attributes, clause)
+            if attribute is None:
+                if quantity.bound:
+                    unmatched.append(text[quantity.start : quantity.end].strip())
+                continue
+            limit = quantity.limit(attribute)
+            if limit is not None:
+                start, end = _with_name(folded, quantity.start, quantity.end, attribute)
+                found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
+        return found, unmatched
+
+    def _texts(self, folded: str, text: str, taken: Iterable[Stated]) -> list[Stated]:
+        """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
+        spots = [(match.start(), match.end(), stem(match.group())) for match in re.finditer(r"[^\W_]+", folded)]
+        free = [not any(one.start <= start < one.end for one in taken) for start, _, _ in spots]
+        found = []
+        place = 0
+        while place < len(spots):
+            for length in range(min(LONGEST, len(spots) - place), 0, -1):
+                if all(free[place : place + length]):
+                    one = self._text(folded, text, spots, slice(place, place + length))
+                    if one is not None:
+                        found.append(one)
+                        place += length - 1
+                        break
+            place += 1
+        return found
+
+    def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
+        """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
+        key = tuple(word for _, _, word in spots[piece])
+        if key not in self._flags and key not in self._values:
+            return None
+        start, end = spots[piece.start][0], spots[piece.stop - 1][1]
+        clause = _clause(folded, start, end)
+        if pattern(SOFT).search(clause):
+            return None
+        before = re.split(BREAK, folded[max(0, start - 40) : start])[-1]
+        negated = pattern(NOT).search(before)
+        if key in self._flags:
+            lead, follow = negated or pattern(HAVING).search(before), pattern(HAD).match(folded[end:])
+            if (lead is None and follow is None) or pattern("<unneeded>").search(clause):
+                return None
+            begin, end = _begin(start, before, lead), end + (follow.end() if follow else 0)
+            return Stated(self._flags[key], negated is None, text[begin:end], begin, end)
+        owners = self._values[key]
+        around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
+        named = [name for name in owners if set(stems(name)) & around]
+        if len(key) == 1 and key[0] in words("common") and not named:
+            return None
+        name = named[0] if named else next(iter(owners))
+        begin = _begin(start, before, negated or re.search(PLACE, before))
+        return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
+
+    def _dropped(self, folded: str) -> list[tuple[int, int, str]]:
+        """Return what is taken back: start, end and name of each, an empty name for everything."""
+        found = [(match.start(), match.end(), "") for match in pattern(r"\b<drop_all>\b").finditer(folded)]
+        places = [name for parts, name in self._names.items() if set(parts) & words("places")]
+        for match in pattern(r"\b<anywhere>\b").finditer(folded):
+            found += [(match.start(), match.end(), name) for name in places]
+        for parts, name in self._limitable.items():
+            if parts and all(part in folded for part in parts):
+                spelled = r"\W+".join(rf"{re.escape(part)}\w{{0,3}}" for part in parts)
+                for one in table()["any"]:
+                    for match in re.finditer(rf"\b{one.replace('X', spelled)}\b", folded):
+                        found.append((match.start(), match.end(), name))
+        return found
+
+
+def _begin(start: int, before: str, lead: re.Match[str] | None) -> int:
+    """Return where a piece begins together with the words that lead up to it."""
+    return start if lead is None else start - len(before) + lead.start()
+
+
+def _is_flag(kind: Any) -> bool:
+    return isinstance(kind, bool) or (isinstance(kind, str) and kind.casefold() in ("yes", "no", "true", "false"))
+
+
+def _join(where: Where, one: Stated) -> Where:
+    """Return limits with another one of the same text: several texts under one name are alternatives."""
+    known = where.get(one.name)
+    limit = one.limit
+    if known is None or (isinstance(limit, dict) and "not" not in limit):
+        return merge(where, {one.name: limit})
+    excluded = isinstance(known, dict) and "not" in known
+    if isinstance(limit, dict) and "not" in limit:
+        if not excluded:
+            return where  # "in Vienna, not in Graz": the first says it all
+        return {**where, one.name: {"not": _listed(known["not"], limit["not"])}}
+    return {**where, one.name: limit if excluded or known == limit else _listed(known, limit)}
+
+
+def _listed(values: Any, another: Any) -> list[Any]:
+    listed = values if isinstance(values, list) else [values]
+    return listed if another in listed else [*listed, another]
+
+
+def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:
+    """Return a piece with the attribute's own name beside it: "rent under 900", "16 GB of RAM"."""
+    before = re.search(r"([^\W_]+)(?:\s+(?:is|of|should be|must be|has to be|for|:))*\s*$", text[:start])
+    if before and stem(before.group(1)) in attribute.words:
+        start = before.start()
+    after = re.match(r"\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
+    if after and stem(after.group(1)) in attribute.words:
+        end += after.end()
+    return start, end
+
+
+def _clause(text: str, start: int, end: int) -> str:
+    """Return the clause around a piece: up to the next mark, but not one within a number."""
+    begin = max((match.end() for match in re.finditer(r"[.;!?,](?!\d)", text[:start])), default=0)
+    stop = re.search(r"[.;!?,](?!\d)", text[end:])
+    return text[begin : end + stop.start() if stop else len(text)]

@@ -1,0 +1,89 @@
+"""The form of limits: a table from a name to what is allowed, as JSON has it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from druthers.errors import InvalidOffer, choices
+
+Range: TypeAlias = dict[str, Any]
+Where: TypeAlias = dict[str, Any]
+
+BOUNDS = ("min", "max")
+MOST = 50  # limits in one table, and allowed values in one limit
+
+
+def check_where(where: object, names: Mapping[str, object] | list[str]) -> Where:
+    """Return limits in their plain form, or say what is wrong with them.
+
+    A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, or
+    `{"not": ...}` with a value or a list of what is not wanted.
+
+    Examples
+    --------
+    >>> check_where({"city": "Vienna", "price": {"max": 120}}, ["city", "price"])
+    {'city': 'Vienna', 'price': {'max': 120}}
+    """
+    if not isinstance(where, Mapping) or len(where) > MOST:
+        raise InvalidOffer(f"limits must be a table of up to {MOST} names, but got {str(where)[:200]!r}")
+    return {str(name): _check_limit(str(name), limit, names) for name, limit in where.items()}
+
+
+def _check_limit(name: str, limit: object, names: Any) -> Any:
+    if name not in names:
+        raise InvalidOffer(
+            f"a limit must be on a detail or an objective of the catalog, but got {name!r}; {choices(name, names)}"
+        )
+    if not isinstance(limit, Mapping):
+        return _check_values(name, limit)
+    if set(limit) == {"not"}:
+        return {"not": _check_values(name, limit["not"])}
+    if not limit or not set(limit) <= set(BOUNDS) or not all(_is_number(bound) for bound in limit.values()):
+        raise InvalidOffer(
+            f"the limit on {name!r} must be a value, a list of values, numbers as min and max, or not with values,"
+            f" but got {dict(limit)!r}"
+        )
+    if limit.get("min", -math.inf) > limit.get("max", math.inf):
+        raise InvalidOffer(f"the limit on {name!r} must have min up to max, but got {dict(limit)!r}; exchange them")
+    return {bound: limit[bound] for bound in BOUNDS if bound in limit}
+
+
+def _check_values(name: str, values: object) -> Any:
+    if isinstance(values, list | tuple):
+        if 0 < len(values) <= MOST and all(_is_value(value) for value in values):
+            return list(values)
+    elif _is_value(values):
+        return values
+    raise InvalidOffer(
+        f"the limit on {name!r} must allow texts, finite numbers, true or false, at most {MOST} of them,"
+        f" but got {str(values)[:200]!r}"
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str | bool) or _is_number(value)
+
+
+def merge(before: Where, after: Where) -> Where:
+    """Return limits with later ones in force: about the same thing the later one counts, and bounds join.
+
+    Examples
+    --------
+    >>> merge({"price": {"min": 50, "max": 200}, "city": "Graz"}, {"price": {"max": 120}, "city": "Vienna"})
+    {'price': {'min': 50, 'max': 120}, 'city': 'Vienna'}
+    """
+    merged = dict(before)
+    for name, limit in after.items():
+        known = merged.get(name)
+        merged[name] = limit
+        if isinstance(known, dict) and isinstance(limit, dict) and "not" not in {*known, *limit}:
+            joined = {**known, **limit}
+            if joined.get("min", -math.inf) <= joined.get("max", math.inf):  # else the later one alone is meant
+                merged[name] = joined
+    return merged

@@ -1,0 +1,75 @@
+"""Words that people set limits with, from `words.toml`, and plain forms of words."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+_PLAIN = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüñçœ’", "aaaaaaeeeeiiiiooooouuuunco'")
+
+
+@cache
+def table() -> dict[str, Any]:
+    """Return the whole list of words."""
+    return tomllib.loads(resources.files("druthers.limits").joinpath("words.toml").read_text("utf-8"))
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """Return one list."""
+    return frozenset(table()[name])
+
+
+@cache
+def any_of(*path: str) -> str:
+    """Return a pattern for any of the words of a list."""
+    entries = table()
+    for part in path:
+        entries = entries[part]
+    return "(?:" + "|".join(entries) + ")"
+
+
+@cache
+def pattern(template: str) -> re.Pattern[str]:
+    r"""Return a compiled pattern in which `<name>` stands for any word of that list.
+
+    Examples
+    --------
+    >>> pattern(r"\\\\b<soft>\\\\b").search("ideally in vienna").group()
+    'ideally'
+    """
+    return re.compile(re.sub(r"(?<!\?P)<(\w+)>", lambda match: any_of(match.group(1)), template))
+
+
+@cache
+def units() -> dict[str, tuple[str, float]]:
+    """Return for each unit what it measures, and how many of the common one it is."""
+    return {unit: (measure, size) for measure, sizes in table()["units"].items() for unit, size in sizes.items()}
+
+
+def fold(text: str) -> str:
+    """Return a text in small plain letters, every letter where it was."""
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text).translate(_PLAIN)
+
+
+def stem(word: str) -> str:
+    """Return a word without the ending of a plural.
+
+    Examples
+    --------
+    >>> stem("hostels"), stem("cities"), stem("bus"), stem("glass")
+    ('hostel', 'city', 'bus', 'glass')
+    """
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of all words of a text."""
+    return [stem(word) for word in re.findall(r"[^\W_]+", fold(text))]

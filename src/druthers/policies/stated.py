@@ -1,0 +1,311 @@
+"""Stated-UCB: a normal prior on each user's weights, as words state them, and utilities as evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from druthers._jit import implements, kernel
+from druthers._matrices import factor, inverse, norms, solve
+from druthers.errors import InvalidFeedback
+from druthers.policies.base import (
+    NEVER_SEEN,
+    Arms,
+    Policy,
+    hear_policy,
+    learn_policy,
+    never_seen,
+    observe,
+    score_policy,
+)
+from druthers.policies.linear import require_not_negative, require_positive
+from druthers.types import Floats, Integers, Preference
+
+UNKNOWN_VARIANCE = 1.0 / 3.0  # of a value nobody knows, uniform over its scale
+UNKNOWN_MEAN = -0.3  # a blank is taken for somewhat worse than a typical value
+NOISE_DRAWS = 4.0  # utilities that the guess of their noise is worth
+REWARD_VARIANCE = 0.04  # of a report around an item's value, worth one report
+FIXED_POINTS = 3  # rounds in which the noise of utilities and the weights are fitted to each other
+
+
+class StatedSettings(NamedTuple):
+    """What Stated-UCB is told."""
+
+    width: float
+    noise: float
+    mood: float
+
+
+class StatedUsers(NamedTuple):
+    """Each user's prior and feedback.
+
+    With x = 2 reward - 1, so that a typical item is 0, `gram` (D + 2, D + 2) sums (x, 1, utility)(x, 1, utility)'.
+    """
+
+    feedbacks: Floats
+    gram: Floats
+    mean: Floats
+    precision: Floats
+    statements: Floats
+
+
+class StatedState(NamedTuple):
+    """All that Stated-UCB knows.
+
+    After its two counts, `clock` holds D squared deviations of rewards within arms, and how many of each are free.
+    """
+
+    settings: StatedSettings
+    clock: Floats
+    arms: Arms
+    users: StatedUsers
+
+
+class StatedUCB(Policy):
+    """A user's weights are what words state, until behavior tells better.
+
+    A utility is modelled as <c, 2 reward - 1> + mood + noise, with a normal prior on the weights c that `hear_weights`
+    sets for each user, a normal prior on the mood (how kindly somebody rates), and a noise variance fitted to the
+    residuals. The score of an arm is its expected utility and `width` standard deviations of it. It is the advisor's
+    policy; rewards are to lie between 0 and 1, 1/2 being typical, as the scales of a catalog make them.
+
+    Parameters
+    ----------
+    width
+        How many standard deviations to be optimistic.
+    noise
+        Standard deviation of a utility around what the weights say, before any is seen.
+    mood
+        Standard deviation of the mood over users.
+
+    Examples
+    --------
+    >>> policy = StatedUCB(n_objectives=2)
+    >>> policy.hear_weights("ada", [0.9, 0.1], [0.05, 0.05])
+    >>> policy.learn("eve", "inn", [0.2, 0.9]), policy.learn("eve", "spa", [0.8, 0.1])
+    (None, None)
+    >>> policy.choose("ada", offer=["inn", "spa"]).arm
+    'spa'
+    """
+
+    name = "stated-ucb"
+    hears = True
+    learns_preference = True
+    hears_weights = True
+    State: ClassVar[Any] = StatedState
+
+    def __init__(
+        self,
+        *,
+        n_objectives: int,
+        seed: int = 0,
+        exploration: float = 0.0,
+        width: float = 0.3,
+        noise: float = 0.3,
+        mood: float = 0.5,
+    ) -> None:
+        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+        require_positive(noise=noise, mood=mood)
+        require_not_negative(width=width)
+        self.width = width
+        self.noise = noise
+        self.mood = mood
+        self._start()
+
+    def _start(self) -> None:
+        super()._start()
+        self._state = self._state._replace(clock=np.zeros(2 + 2 * self.n_objectives))
+
+    def _settings(self) -> StatedSettings:
+        return StatedSettings(width=float(self.width), noise=float(self.noise), mood=float(self.mood))
+
+    def _fresh_users(self, n_users: int) -> StatedUsers:
+        size = self.n_objectives
+        mean = np.full((n_users, size), 1.0 / size)
+        return StatedUsers(
+            feedbacks=np.zeros(n_users),
+            gram=np.zeros((n_users, size + 2, size + 2)),
+            mean=mean,
+            precision=np.full((n_users, size), 1.0 / stated_variance(1.0 / size, 0.0)),
+            statements=np.zeros(n_users),
+        )
+
+    def hear_weights(self, user: Hashable, mean: ArrayLike, variance: ArrayLike) -> None:
+        """Take in what a user's words say about weights, in place of all that was said before.
+
+        Parameters
+        ----------
+        user
+            Who said it.
+        mean, variance
+            Of each weight (D,).
+        """
+        weights, spread = (np.asarray(given, dtype=np.float64) for given in (mean, variance))
+        shape = (self.n_objectives,)
+        if (
+            weights.shape != shape
+            or spread.shape != shape
+            or not np.isfinite(weights).all()
+            or not (spread > 0.0).all()
+        ):
+            raise InvalidFeedback(
+                f"stated weights must be {self.n_objectives} finite means and as many variances above 0,"
+                f" but got {mean!r} and {variance!r}"
+            )
+        row = self._user_row(user)
+        users = self._state.users
+        users.mean[row] = weights
+        users.precision[row] = 1.0 / spread
+        users.statements[row] += 1.0
+
+    def _posterior(self, row: int) -> tuple[Floats, Floats, float]:
+        size = self.n_objectives + 1
+        estimate, chol = np.empty(size), np.empty((size, size))
+        variance = posterior(self._state.users, row, self._state.settings, estimate, chol)
+        return estimate, chol, float(variance)
+
+    def _preference(self, row: int) -> Preference:
+        estimate, chol, _ = self._posterior(row)
+        covariance = np.empty_like(chol)
+        inverse(chol, covariance)
+        size = self.n_objectives
+        return Preference(weights=estimate[:size].copy(), covariance=covariance[:size, :size].copy())
+
+    def mood_of(self, user: Hashable) -> tuple[float, float]:
+        """Return what a user's utilities are around, whatever the item, and the standard deviation of their noise."""
+        estimate, _, variance = self._posterior(self._users.rows.get(user, 0))
+        return float(estimate[-1]), math.sqrt(variance)
+
+    def sources(self, user: Hashable) -> Floats:
+        """Return how much of each weight (3, D) comes from words, from behavior and from neither."""
+        row, size = self._users.rows.get(user, 0), self.n_objectives
+        _, chol, variance = self._posterior(row)
+        covariance = np.empty_like(chol)
+        inverse(chol, covariance)
+        users = self._state.users
+        felt = np.einsum("kj,jk->k", covariance, users.gram[row, :-1, :-1] / variance)[:size].clip(0.0, 1.0)
+        said = (1.0 - felt) * (users.statements[row] > 0.0)
+        return np.stack([said, felt, 1.0 - felt - said])
+
+
+def stated_variance(mean: float, draws: float) -> float:
+    """Return the variance of a weight that so many draws of a first choice state."""
+    return max(mean * (1.0 - mean) / (draws + 1.4), 0.0025)
+
+
+@kernel
+def posterior(users: StatedUsers, user: int, settings: StatedSettings, estimate: Floats, chol: Floats) -> float:
+    """Write the estimate of weights and mood and the upper factor of their precision; return the noise variance."""
+    size = estimate.shape[0]
+    gram = users.gram[user]
+    guess = settings.noise * settings.noise
+    variance = guess
+    for _ in range(FIXED_POINTS):
+        for i in range(size):
+            prior = users.precision[user, i] if i < size - 1 else 1.0 / (settings.mood * settings.mood)
+            mean = users.mean[user, i] if i < size - 1 else 0.0
+            estimate[i] = prior * mean + gram[i, size] / variance
+            for j in range(size):
+                chol[i, j] = gram[i, j] / variance
+            chol[i, i] += prior
+        factor(chol, chol)
+        solve(chol, estimate)
+        residual = gram[size, size]
+        for i in range(size):
+            along = 0.0
+            for j in range(size):
+                along += gram[i, j] * estimate[j]
+            residual += estimate[i] * (along - 2.0 * gram[i, size])
+        variance = (NOISE_DRAWS * guess + max(residual, 0.0)) / (NOISE_DRAWS + users.feedbacks[user])
+    return variance
+
+
+@implements(score_policy, StatedState)
+@kernel
+def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    arms, clock, size = state.arms, state.clock, state.users.mean.shape[1]
+    estimate = np.empty(size + 1)
+    chol = np.empty((size + 1, size + 1))
+    posterior(state.users, user, state.settings, estimate, chol)
+    columns = np.zeros((size + 1, offer.shape[0]))
+    share = clock[0] / max(clock[1], 1.0)  # reports of the average arm
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        utility = 0.0
+        square = 0.0
+        for k in range(size):
+            pulls = arms.pulls[arm, k]
+            weight = estimate[k] * estimate[k]
+            if pulls > 0.0:
+                value = 2.0 * arms.means[arm, k] - 1.0
+                spread = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k]) / pulls
+                square += weight * spread * max(1.0, np.log(max(share / pulls, 1.0)))
+            else:
+                value = UNKNOWN_MEAN if estimate[k] > 0.0 else 0.0
+            columns[k, j] = value
+            utility += estimate[k] * value
+        out[0, j] = utility + estimate[size]
+        out[1, j] = square
+    norms(chol, columns, out[2])
+    for j in range(offer.shape[0]):
+        of_preference = out[2, j] * out[2, j]
+        deviation = np.sqrt(out[1, j] + of_preference)
+        part = state.settings.width / deviation if deviation > 0.0 else 0.0
+        out[1, j] = NEVER_SEEN if never_seen(arms, offer[j]) else part * out[1, j]
+        out[2, j] = part * of_preference
+        out[3, j] = out[0, j] + out[1, j] + out[2, j]
+    return 1
+
+
+@implements(hear_policy, StatedState)
+@kernel
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    """Average what each ranking would state alone: half of what is left goes to the next place, and so on."""
+    users, size = state.users, state.users.mean.shape[1]
+    before = users.statements[user]
+    left = 1.0
+    stated = np.full(size, 0.1 / size)
+    for place in range(ranking.shape[0]):
+        stated[ranking[place]] += 0.9 * (0.5 * left if place < ranking.shape[0] - 1 else left)
+        left *= 0.5
+    for k in range(size):
+        mean = (users.mean[user, k] * before + stated[k]) / (before + 1.0)
+        users.mean[user, k] = mean
+        users.precision[user, k] = 1.0 / max(mean * (1.0 - mean) / (before + 2.4), 0.0025)
+    users.statements[user] = before + 1.0
+
+
+@implements(learn_policy, StatedState)
+@kernel
+def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    arms, clock, users, size = state.arms, state.clock, state.users, reward.shape[0]
+    for k in range(size):
+        pulls = arms.pulls[arm, k]
+        if not np.isnan(reward[k]) and pulls > 0.0:
+            off = reward[k] - arms.means[arm, k]
+            clock[2 + k] += off * off * pulls / (pulls + 1.0)
+            clock[2 + size + k] += 1.0
+    row = np.empty(size + 2)
+    observe(arms, clock, arm, reward, row[:size])
+    if np.isnan(utility):
+        return
+    blank = 0.0  # variance of what the values that nobody knows would add
+    for k in range(size):
+        if arms.pulls[arm, k] > 0.0:
+            row[k] = 2.0 * row[k] - 1.0
+        else:
+            row[k] = 0.0
+            mean = users.mean[user, k]
+            blank += UNKNOWN_VARIANCE * (mean * mean + 1.0 / users.precision[user, k])
+    row[size] = 1.0
+    row[size + 1] = utility
+    guess = state.settings.noise * state.settings.noise
+    weight = guess / (guess + blank)
+    for i in range(size + 2):
+        for j in range(size + 2):
+            users.gram[user, i, j] += weight * row[i] * row[j]
+    users.feedbacks[user] += weight

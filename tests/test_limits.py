@@ -1,0 +1,198 @@
+"""Limits: in tables and in sentences, no item outside them is ever returned, and what fits nothing is said."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from druthers.advisor import Advisor
+from druthers.catalogs import Catalog, Item
+from druthers.errors import InvalidOffer, NothingFits
+from druthers.limits import Columns, LimitReader, check_where, merge
+from druthers.types import Objective
+
+OBJECTIVES = [
+    Objective("rent", low=200, high=6000, less_is_better=True, description="euros a month"),
+    Objective("size", low=10, high=250, description="square meters"),
+    Objective("commute", low=1, high=120, less_is_better=True, description="minutes to the center"),
+]
+FLATS = {
+    one.id: one
+    for one in [
+        Item("a", values={"rent": 700, "size": 40, "commute": 30}, details={"district": "Neubau", "pets": "yes"}),
+        Item("b", values={"rent": 1200, "size": 70}, details={"district": "Mitte", "pets": "no", "rooms": "3"}),
+        Item("c", values={"rent": 1600, "commute": 10}, details={"district": "Old Town", "pets": "yes", "rooms": "4"}),
+        Item("d", values={"rent": 900, "size": 55, "commute": 45}, details={"district": "Neubau", "rooms": "2"}),
+    ]
+}
+COLUMNS = Columns(FLATS)
+READER = LimitReader(COLUMNS, OBJECTIVES, "flats to rent")
+
+
+@pytest.mark.parametrize(
+    ("where", "ids"),
+    [
+        ({}, "abcd"),
+        ({"district": "neubau"}, "ad"),
+        ({"district": ["Mitte", "Old Town"]}, "bc"),
+        ({"district": {"not": "Neubau"}}, "bc"),
+        ({"pets": True}, "ac"),
+        ({"pets": {"not": True}}, "b"),  # what is not known breaks a limit
+        ({"rent": {"max": 900}}, "ad"),
+        ({"rent": {"min": 900, "max": 1200}}, "bd"),
+        ({"rooms": {"min": 3}}, "bc"),
+        ({"rooms": 3}, "b"),
+        ({"size": {"max": 60}, "district": "Neubau", "rent": {"max": 800}}, "a"),
+    ],
+)
+def test_tables_of_limits(where, ids):
+    assert "".join(COLUMNS.eligible(check_where(where, COLUMNS.names))) == ids
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"castle": 1}, {"rent": {"max": "a lot"}}, {"rent": {"max": math.nan}}, {"rent": {}}, {"rent": {"most": 3}},
+        {"rent": {"min": 3, "max": 2}}, {"rent": []}, {"rent": None}, {"rent": [[1]]}, "rent", {"rent": {"not": {}}},
+    ],
+)  # fmt: skip
+def test_a_table_that_breaks_the_law_is_refused(where):
+    with pytest.raises(InvalidOffer, match=r"but got"):
+        check_where(where, COLUMNS.names)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "rest"),
+    [
+        ("In Neubau, under 1500 euros, and bright", {"district": "Neubau", "rent": {"max": 1500}}, "and bright"),
+        ("for less than €1,500", {"rent": {"max": 1500}}, ""),
+        ("I can spend 900 euros at most. Quiet!", {"rent": {"max": 900}}, "Quiet!"),
+        ("my budget is 1.2k", {"rent": {"max": 1200}}, ""),
+        ("between 700 and 900 euros", {"rent": {"min": 700, "max": 900}}, ""),
+        ("at least 60 square meters, at most half the way", {"size": {"min": 60}}, "at most half the way"),
+        ("no more than an hour to work", {}, "no more than an hour to work"),
+        ("at most 1 hour commute", {"commute": {"max": 60}}, ""),
+        ("pets must be allowed", {"pets": True}, ""),
+        ("without pets", {"pets": False}, ""),
+        ("I do not need pets", {}, "I do not need pets"),
+        ("not in Neubau", {"district": {"not": "Neubau"}}, ""),
+        ("Neubau or the old town", {"district": ["Neubau", "Old Town"]}, "or the"),
+        ("with 3 rooms", {"rooms": {"min": 3}}, "with"),
+        ("ideally in Neubau", {}, "ideally in Neubau"),
+        ("höchstens 800 Euro", {"rent": {"max": 800}}, ""),
+        ("menos de 800 euros", {"rent": {"max": 800}}, ""),
+        ("moins de 800 euros", {"rent": {"max": 800}}, ""),
+        ("meno di 800 euro", {"rent": {"max": 800}}, ""),
+        ("no máximo 800 euros", {"rent": {"max": 800}}, ""),
+        ("minder dan 800 euro", {"rent": {"max": 800}}, ""),
+        ("cheap and bright", {}, "cheap and bright"),
+        ("I was there 3 times in 2019", {}, "I was there 3 times in 2019"),
+    ],
+)  # fmt: skip
+def test_limits_in_sentences(text, where, rest):
+    read = READER.read(text)
+    assert read.where == where
+    assert " ".join(read.rest.replace(",", " ").split()).strip(" .") == rest.strip(" .")
+    assert len(read.rest) == len(text)
+    for one in read.stated:
+        assert one.text in text
+
+
+def test_limits_are_taken_back():
+    assert READER.read("any district is fine").dropped == ("district",)
+    assert READER.read("forget the rent limit").dropped == ("rent",)
+    assert set(READER.read("drop all the filters").dropped) == {"district", "pets", "rooms", "rent", "size", "commute"}
+    assert READER.read("anywhere").dropped == ("district",)
+
+
+def test_what_sounds_like_a_limit_and_fits_nothing_is_said():
+    assert READER.read("at most 3 toilets").unmatched == ("at most 3",)
+
+
+def test_later_limits_count():
+    assert merge({"rent": {"min": 500}}, {"rent": {"max": 400}}) == {"rent": {"max": 400}}
+    assert merge({"rent": {"min": 300}}, {"rent": {"max": 400}}) == {"rent": {"min": 300, "max": 400}}
+    assert merge({"district": "Mitte"}, {"district": {"not": "Neubau"}}) == {"district": {"not": "Neubau"}}
+
+
+def test_where_nothing_is_left_it_says_what_to_relax():
+    relaxed = COLUMNS.relax({"district": "Neubau", "rent": {"max": 600}})
+    assert (relaxed[0].name, relaxed[0].limit, relaxed[0].items) == ("rent", {"max": 700.0}, 1)
+    with Advisor(Catalog("flats", OBJECTIVES, FLATS.values()), parser="lexicon") as advisor:
+        with pytest.raises(NothingFits, match=r"set 'rent' to \{'max': 700.0\} \(1 left then\)") as refused:
+            advisor.recommend("ada", where={"district": "Neubau", "rent": {"max": 600}})
+        assert refused.value.relaxations[0].items == 1
+
+
+def test_what_was_said_holds_and_a_table_counts_over_it():
+    with Advisor(Catalog("flats", OBJECTIVES, FLATS.values()), parser="lexicon") as advisor:
+        heard = advisor.hear("ada", "In Neubau, a short commute")
+        assert [(one.name, one.limit, one.text) for one in heard.limits] == [("district", "Neubau", "In Neubau")]
+        assert {one.item for one in advisor.recommend("ada", size=4).items} == {"a", "d"}
+        assert [one.item for one in advisor.recommend("ada", where={"district": "Mitte"}, size=4).items] == ["b"]
+        assert [one.item for one in advisor.recommend("ada", offer=["b", "c"], where={"pets": True}).items] == ["c"]
+        advisor.hear("ada", "any district is fine")
+        assert len(advisor.recommend("ada", size=4).items) == 4
+        advisor.save()
+        advisor.hear("ada", "at most 1000 euros")
+        advisor.shrink(0)
+        assert {one.item for one in advisor.recommend("ada", size=4).items} == {"a", "d"}
+
+
+VALUES = st.one_of(st.booleans(), st.integers(0, 4), st.sampled_from(["red", "blue", "Yes", "3"]))
+LIMITS = st.one_of(
+    VALUES,
+    st.lists(VALUES, min_size=1, max_size=3),
+    st.builds(lambda values: {"not": values}, VALUES),
+    st.builds(lambda low, more: {"min": low, "max": low + more}, st.integers(0, 4), st.integers(0, 3)),
+    st.builds(lambda low: {"min": low}, st.integers(0, 4)),
+)
+
+
+def naive(fact, limit):
+    """Tell whether one fact is within one limit, the slow way."""
+    if fact is None:
+        return False
+    if isinstance(limit, dict) and "not" in limit:
+        return not naive(fact, limit["not"])
+    if isinstance(limit, list):
+        return any(naive(fact, one) for one in limit)
+    if isinstance(limit, dict):
+        try:
+            number = math.nan if isinstance(fact, bool) else float(fact)
+        except ValueError:
+            return False
+        return limit.get("min", -math.inf) <= number <= limit.get("max", math.inf)
+    words = {"yes": True, "no": False}
+    plain = [words.get(str(one).lower(), one) if isinstance(one, str) else one for one in (fact, limit)]
+    if isinstance(plain[0], bool) or isinstance(plain[1], bool):
+        return plain[0] is plain[1]
+    try:
+        return float(plain[0]) == float(plain[1])
+    except ValueError:
+        return str(plain[0]).lower() == str(plain[1]).lower()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.fixed_dictionaries({}, optional={"x": VALUES, "y": VALUES}), min_size=1, max_size=8),
+    st.fixed_dictionaries({}, optional={"x": LIMITS, "y": LIMITS}),
+)
+def test_no_item_outside_its_limits_is_eligible(tables, where):
+    items = {str(k): Item(str(k), details=table) for k, table in enumerate(tables)}
+    expected = [id for id, item in items.items() if all(naive(item.details.get(k), v) for k, v in where.items())]
+    assert Columns(items).eligible(where) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=80))
+def test_any_text_can_be_read(text):
+    read = READER.read(text)
+    assert len(read.rest) == len(text)
+    check_where(read.where, [*COLUMNS.names])
+
+
+def test_columns_hold_numbers_and_gaps():
+    assert np.isnan(COLUMNS.numbers("size")).tolist() == [False, False, True, False]

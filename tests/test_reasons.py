@@ -1,0 +1,115 @@
+"""No reason states anything false: an independent checker recomputes every fact."""
+
+import numpy as np
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.advisor.reasons import Fact, sentence
+from druthers.catalogs import Catalog, Item
+from druthers.types import Objective
+
+NAMES = ("price", "quiet", "clean", "distance")
+
+
+def make(rng):
+    objectives = [Objective(name, low=0, high=100, less_is_better=name in ("price", "distance")) for name in NAMES]
+    items = []
+    for k in range(int(rng.integers(2, 30))):
+        values = {name: float(rng.integers(0, 8) * 5) for name in NAMES if rng.random() > 0.2}
+        items.append(Item(f"i{k}", values=values, details={"city": str(rng.choice(["Graz", "Linz"]))}))
+    return Catalog("random", objectives, items)
+
+
+def check(catalog, made, offered, wished, dismissed):
+    """Recompute every fact of a recommendation from the catalog alone; return how many there were."""
+    less = {one.name: one.less_is_better for one in catalog.objectives}
+    values = {item.id: dict(item.values) for item in catalog.items}
+    count = 0
+    for one in made.items:
+        assert one.why
+        told = [fact.objective for fact in one.facts]
+        assert not set(told) & set(dismissed)
+        assert [name for name in told if name in wished][:4] == wished[:4]
+        for fact in one.facts:
+            count += 1
+            assert (fact.role == "wished") == (fact.objective in wished)
+            mine = values[one.item].get(fact.objective)
+            assert fact.value == mine
+            if mine is None:
+                assert (fact.place, fact.of, fact.better_than) == (None, None, None)
+                assert f"its {fact.objective} is not known" in one.why.lower()
+                continue
+            sign = -1 if less[fact.objective] else 1
+            others = [values[id][fact.objective] for id in offered if id != one.item and fact.objective in values[id]]
+            assert fact.of == len(others) + 1
+            assert fact.place == 1 + sum(sign * other > sign * mine for other in others)
+            worse = sum(sign * other < sign * mine for other in others) + 0.5 * sum(other == mine for other in others)
+            assert fact.better_than == pytest.approx(worse / len(others) if others else 1.0)
+        if one.trade_off is not None:
+            count += 1
+            (lost, less_by), (gained, more_by) = one.trade_off.loses, one.trade_off.gains
+            rival = values[one.trade_off.rival]
+            assert one.trade_off.rival in offered
+            assert abs(rival[lost] - values[one.item][lost]) == pytest.approx(less_by)
+            assert (-1 if less[lost] else 1) * (rival[lost] - values[one.item][lost]) > 0
+            assert (-1 if less[gained] else 1) * (values[one.item][gained] - rival[gained]) == pytest.approx(more_by)
+            assert {lost, gained} <= set(wished)
+    return count
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_reason_states_anything_false(seed):
+    rng = np.random.default_rng(seed)
+    catalog = make(rng)
+    count = 0
+    with Advisor(catalog, parser="lexicon") as advisor:
+        for turn in range(25):
+            user = f"user-{turn % 7}"
+            if rng.random() < 0.5:
+                wanted = list(rng.permutation(NAMES)[: rng.integers(1, 4)])
+                advisor.hear(user, wanted)
+            city = (
+                {"city": "Graz"}
+                if rng.random() < 0.3 and any(i.details["city"] == "Graz" for i in catalog.items)
+                else None
+            )
+            made = advisor.recommend(user, size=3, where=city)
+            offered = [item.id for item in catalog.items if city is None or item.details["city"] == "Graz"]
+            person = advisor.fold.people[user]
+            draws = person.wishes.draws
+            wished = [NAMES[k] for k in sorted(draws, key=lambda k: -draws[k])]
+            count += check(catalog, made, offered, wished, [NAMES[k] for k in person.wishes.dismissed])
+            if rng.random() < 0.5:
+                advisor.feedback(made.id, utility=float(rng.uniform(-1, 1)))
+    assert count > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 1400))
+def test_ten_thousand_decisions_state_nothing_false(seed):
+    test_no_reason_states_anything_false(seed)
+
+
+def test_facts_in_words():
+    table = {"price": Objective("price", less_is_better=True), "quiet": Objective("quiet")}
+
+    def say(name, share, place=3, of=9, role="wished", value=12.5):
+        return sentence([Fact(name, role, value, place, of, share)], table)
+
+    assert say("price", 1.0, 1) == "Price 12.5, the lowest of 9, as you asked."
+    assert say("quiet", 0.8, 2) == "Quiet 12.5, the 2nd highest of 9, as you asked."
+    assert say("quiet", 0.6) == "Quiet 12.5, better than 60 % of 9, as you asked."
+    assert say("quiet", 0.4) == "Quiet 12.5, in the middle of 9."
+    assert say("quiet", 0.1, 8) == "Weak in quiet: 12.5, 7 of 9 are better."
+    assert say("quiet", 0.9, 2, role="learned") == "Quiet 12.5, the 2nd highest of 9, going by your ratings."
+    assert say("quiet", 1.0, 1, 1) == "Quiet 12.5, the only one known, as you asked."
+    assert sentence([], table).startswith("Nothing was asked for yet")
+    assert sentence([], table, unseen=True).startswith("Nobody has told yet what it is like")
+
+
+def test_what_was_dismissed_is_no_reason():
+    items = [Item(f"i{k}", values={"price": float(k), "quiet": float(k)}) for k in range(9)]
+    objectives = [Objective("price", high=9, less_is_better=True), Objective("quiet", high=9)]
+    with Advisor(Catalog("nine", objectives, items), parser="lexicon") as advisor:
+        advisor.hear("ada", "price does not matter")
+        assert all("rice" not in one.why for one in advisor.recommend("ada", size=9).items)
