@@ -136,7 +136,7 @@ def test_a_policy_of_your_own_is_a_file_and_a_class(tmp_path):
     assert not np.array_equal(second.final_regret(mine), first.final_regret(mine))
     with pytest.raises(UnknownName, match="did you mean 'Mine'"):
         tiny(policies={f"{file}:Min": {}})
-    with pytest.raises(InvalidExperiment, match="there is no"):
+    with pytest.raises(InvalidSetting, match="there is no"):
         tiny(policies={f"{tmp_path}/none.py:Mine": {}})
 
 

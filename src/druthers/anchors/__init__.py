@@ -10,25 +10,35 @@ from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
 from druthers.anchors.mixture import Mixture
 from druthers.errors import UnknownName
+from druthers.own import is_own, own_class
 
 ANCHORS: dict[str, type[Anchor]] = {anchor.name: anchor for anchor in (Likelihood, GroupLasso, Mixture)}
 
 
+def find_anchor(name: str) -> type[Anchor]:
+    """Return the class of an anchor: one of ours by its name, or anyone's by FILE.py:Class."""
+    if is_own(name):
+        own: type[Anchor] = own_class(name, Anchor, "anchor")
+        return own
+    if name not in ANCHORS:
+        raise UnknownName.of("anchor", name, ANCHORS)
+    return ANCHORS[name]
+
+
 def make_anchor(name: str, **params: Any) -> Anchor:
-    """Build an anchor by its name.
+    """Build an anchor by its name, or one of your own by FILE.py:Class.
 
     Examples
     --------
     >>> make_anchor("likelihood", n_objectives=3)
     Likelihood(bound=5.0, ridge=0.0, window=128, n_objectives=3)
     """
-    if name not in ANCHORS:
-        raise UnknownName.of("anchor", name, ANCHORS)
-    known = list(inspect.signature(ANCHORS[name]).parameters)
+    anchor = find_anchor(name)
+    known = list(inspect.signature(anchor).parameters)
     for param in params:
         if param not in known:
             raise UnknownName.of(f"setting of {name}", param, known)
-    return ANCHORS[name](**params)
+    return anchor(**params)
 
 
-__all__ = ["ANCHORS", "Anchor", "GroupLasso", "Likelihood", "Mixture", "make_anchor"]
+__all__ = ["ANCHORS", "Anchor", "GroupLasso", "Likelihood", "Mixture", "find_anchor", "make_anchor"]

@@ -25,9 +25,10 @@ from druthers.cli.lab import (
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, evaluate
 from druthers.evaluation.judging import DEFAULT
-from druthers.experiments.plan import SET_BY_THE_LAB, lively, parameters, policy_class
+from druthers.experiments.plan import SET_BY_THE_LAB, lively, parameters
 from druthers.experiments.running import fresh_policy
 from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
+from druthers.policies import find_policy
 from druthers.terminal import show_evaluations
 
 app = typer.Typer()
@@ -159,7 +160,7 @@ def evaluate_(
     console = make_console(as_json)
     found, refused = [], {}
     for name in names:
-        family, given = policy_class(name), _settings_of(name, names, chosen)
+        family, given = find_policy(name), _settings_of(name, names, chosen)
         options: dict[str, Any] = {"estimators": wanted, "learn": learn, "level": level, "seed": seed}
         try:
             with console.status(f"judging {name}; the first time, its machine code is compiled"):
@@ -177,7 +178,7 @@ def evaluate_(
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of one policy: those by its name, and single words that it takes."""
-    taken = {other: set(parameters(policy_class(other))) - SET_BY_THE_LAB for other in names}
+    taken = {other: set(parameters(find_policy(other))) - SET_BY_THE_LAB for other in names}
     settings = {}
     for path, value in chosen.items():
         owner, _, key = path.rpartition(".")

@@ -25,7 +25,9 @@ At = Annotated[
         "--store", metavar="WHERE", envvar="DRUTHERS_STORE", help="`sqlite:FILE` or `postgresql://HOST/NAME`."
     ),
 ]
-Policy = Annotated[str, typer.Option(metavar="NAME", help="The policy that the states are of.")]
+Policy = Annotated[
+    str, typer.Option(metavar="NAME", help="The policy that the states are of; your own as FILE.py:Class.")
+]
 
 
 @app.command()
@@ -39,7 +41,9 @@ def serve(
     catalog: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="What to recommend: `hotels`, `beers`, or a file.")
     ] = None,
-    policy: Annotated[str | None, typer.Option(metavar="NAME", help="How to choose.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="How to choose; your own as FILE.py:Class.")
+    ] = None,
     parser: Annotated[str | None, typer.Option(metavar="NAME", help="How to read sentences.")] = None,
     host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where to listen.")] = None,
     port: Annotated[int | None, typer.Option(metavar="N", help="At which port.")] = None,

@@ -5,7 +5,20 @@ from __future__ import annotations
 from druthers.environments.base import Chunk, Environment, Tape
 from druthers.environments.reviews import Reviews
 from druthers.environments.synthetic import Synthetic
+from druthers.errors import UnknownName
+from druthers.own import is_own, own_class
 
 ENVIRONMENTS: dict[str, type[Environment]] = {environment.name: environment for environment in (Synthetic, Reviews)}
 
-__all__ = ["ENVIRONMENTS", "Chunk", "Environment", "Reviews", "Synthetic", "Tape"]
+
+def find_environment(name: str) -> type[Environment]:
+    """Return the class of an environment: one of ours by its name, or anyone's by FILE.py:Class."""
+    if is_own(name):
+        own: type[Environment] = own_class(name, Environment, "environment")
+        return own
+    if name not in ENVIRONMENTS:
+        raise UnknownName.of("environment", name, ENVIRONMENTS)
+    return ENVIRONMENTS[name]
+
+
+__all__ = ["ENVIRONMENTS", "Chunk", "Environment", "Reviews", "Synthetic", "Tape", "find_environment"]

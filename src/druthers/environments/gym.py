@@ -18,7 +18,7 @@ from typing import Any, Literal, SupportsFloat
 
 import numpy as np
 
-from druthers.environments import ENVIRONMENTS, Chunk, Environment, Tape
+from druthers.environments import Chunk, Environment, Tape, find_environment
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.errors import InvalidOffer, InvalidSetting, UnknownName, needs
 from druthers.types import Floats, Integers
@@ -58,7 +58,7 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
     Parameters
     ----------
     environment
-        A name in `ENVIRONMENTS`, or an environment.
+        A name in `ENVIRONMENTS`, FILE.py:Class for one of your own, or an environment.
     horizon
         Steps of an episode; the last one is truncated.
     unoffered
@@ -230,9 +230,7 @@ def _made(environment: str | Environment, settings: dict[str, Any]) -> Environme
         if settings:
             raise InvalidSetting(f"an environment that is made already takes no settings, but got {sorted(settings)}")
         return environment
-    if environment not in ENVIRONMENTS:
-        raise UnknownName.of("environment", environment, ENVIRONMENTS)
-    kind = ENVIRONMENTS[environment]
+    kind = find_environment(environment)
     known = list(inspect.signature(kind).parameters)
     for name in settings:
         if name not in known:

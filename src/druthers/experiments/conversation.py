@@ -10,12 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from druthers.experiments.plan import Row, policy_class
+from druthers.experiments.plan import Row
 from druthers.experiments.results import Paired, Results, mean_and_error, paired, replaced
 from druthers.experiments.simulators import Simulators
 from druthers.experiments.transcripts import Line
 from druthers.language import Reading, Scores, Sentence
 from druthers.language.evaluation import score
+from druthers.policies import find_policy
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Conversation:
     def listeners(self) -> list[str]:
         """The policies that hear rankings, in the order of the experiment."""
         rows = {row.group: row.policy for row in self.results.rows}
-        return [group for group, policy in rows.items() if policy_class(policy).hears]
+        return [group for group, policy in rows.items() if find_policy(policy).hears]
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of every row that listens, and of the reading: the content of conversation.json."""

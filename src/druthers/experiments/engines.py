@@ -9,13 +9,17 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from druthers.errors import EngineFailure, UnknownName, needs
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+# A forked process has everything imported already; elsewhere than on Linux forking is not safe.
+START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 
 # How often work is given out again after a process died, before giving up: it may be the work that kills it.
 LOST_WORKERS_ALLOWED = 3
@@ -45,6 +49,7 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
+        self._started: list[BaseProcess] = []
 
     def __enter__(self) -> Processes:
         self._start()
@@ -52,17 +57,17 @@ class Processes:
 
     def _start(self) -> None:
         if self.workers > 1:
-            # A forked process has everything imported already; elsewhere than on Linux forking is not safe.
-            context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-            self._pool = ProcessPoolExecutor(self.workers, context, _leave_interrupts_to_the_parent)
+            context = _Noting(multiprocessing.get_context(START_METHOD), self._started)
+            self._pool = ProcessPoolExecutor(self.workers, cast("Any", context), _leave_interrupts_to_the_parent)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
             if kind is not None:  # what is half done is not waited for
-                for process in multiprocessing.active_children():
-                    process.terminate()
+                for process in self._started:
+                    if process.is_alive():
+                        process.terminate()
             self._pool.shutdown(cancel_futures=True)
 
     def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R]]:
@@ -92,6 +97,22 @@ class Processes:
                     ) from None
                 self._pool.shutdown()
                 self._start()
+
+
+class _Noting:
+    """A context of multiprocessing that notes the processes it starts: those of others are none of our business."""
+
+    def __init__(self, context: Any, started: list[BaseProcess]) -> None:
+        self._context = context
+        self._started = started
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def Process(self, *arguments: Any, **options: Any) -> BaseProcess:  # noqa: N802 - as multiprocessing calls it
+        process: BaseProcess = self._context.Process(*arguments, **options)
+        self._started.append(process)
+        return process
 
 
 def _leave_interrupts_to_the_parent() -> None:

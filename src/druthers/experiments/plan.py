@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import inspect
 import itertools
-import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from druthers.anchors import ANCHORS, make_anchor
-from druthers.environments import ENVIRONMENTS, Environment
+from druthers.environments import Environment, find_environment
 from druthers.errors import InvalidExperiment, UnknownName, choices
+from druthers.own import is_own
 from druthers.policies import Policy, find_policy
 
 HERE = Path(__file__).parent
@@ -37,6 +35,8 @@ class Row:
         Its name in the table, different for each row.
     group
         The name of its policy in the experiment, the same for all values of what is varied.
+    params, defaults
+        The settings that the experiment gives the policy, and all that it takes as they are where none is given.
     varied
         The values of what is varied, by short name.
     """
@@ -48,15 +48,23 @@ class Row:
     environment: dict[str, Any]
     horizon: int
     varied: dict[str, Any]
+    defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def own(self) -> list[str]:
+        """The parts of this row that are someone's own, each FILE.py:Class."""
+        anchor = self.params.get("anchor")
+        names = (self.policy, self.environment["name"], anchor.get("name") if isinstance(anchor, Mapping) else anchor)
+        return [name for name in names if is_own(name)]
 
     def make_environment(self) -> Environment:
         """Return the environment of this row."""
         settings = dict(self.environment)
-        return ENVIRONMENTS[settings.pop("name")](**settings)
+        return find_environment(settings.pop("name"))(**settings)
 
     def make_policy(self, n_objectives: int, seed: int = 0, **truth: Any) -> Policy:
         """Return a fresh policy of this row; `truth` is for policies that know it."""
-        family = policy_class(self.policy)
+        family = find_policy(self.policy)
         params = {key: lively(value) for key, value in self.params.items()} | truth
         if "horizon" in parameters(family):
             params.setdefault("horizon", self.horizon)
@@ -127,7 +135,7 @@ class Experiment:
         chosen: dict[str, dict[str, Any]] = {}
         for label in labels:
             if label not in self.policies:
-                policy_class(label)
+                find_policy(label)
             chosen[label] = self.policies.get(label, {})
         return dataclasses.replace(self, policies=chosen)
 
@@ -146,7 +154,7 @@ class Experiment:
         return [
             key
             for label, given in self.policies.items()
-            for key in parameters(policy_class(given.get("policy", label)))
+            for key in parameters(find_policy(given.get("policy", label)))
             if key not in SET_BY_THE_LAB
         ]
 
@@ -183,20 +191,19 @@ class Experiment:
                 varied = {
                     path.rpartition(".")[2]: value
                     for path, value in combination.items()
-                    if _concerns(path, group, policy_class(policy))
+                    if _concerns(path, group, find_policy(policy))
                 }
                 values = ", ".join(f"{key}={short(value)}" for key, value in varied.items())
                 label = f"{group} [{values}]" if varied else group
-                row = Row(label, group, policy, params, content["environment"], content["horizon"], varied)
-                self._check_names(row)
+                defaults = {
+                    key: value for key, value in parameters(find_policy(policy)).items() if key not in SET_BY_THE_LAB
+                }
+                row = Row(label, group, policy, params, content["environment"], content["horizon"], varied, defaults)
+                _refuse_unknown(params, defaults, f"policy {group!r}")
+                known = parameters(_environment_class(row.environment))
+                _refuse_unknown(row.environment, ["name", *known], "the environment")
                 rows[label] = row
         return list(rows.values())
-
-    def _check_names(self, row: Row) -> None:
-        family = policy_class(row.policy)
-        known = [key for key in parameters(family) if key not in SET_BY_THE_LAB]
-        _refuse_unknown(row.params, known, f"policy {row.group!r}")
-        _refuse_unknown(row.environment, ["name", *parameters(_environment_class(row.environment))], "the environment")
 
     def _combinations(self) -> Iterator[dict[str, Any]]:
         paths = {self.full_path(path): values for path, values in self.vary.items()}
@@ -223,44 +230,6 @@ class Experiment:
         return dataclasses.asdict(self)
 
 
-def is_own(policy: str) -> bool:
-    """Tell whether a policy is someone's own, FILE.py:Class."""
-    return ":" in policy
-
-
-def policy_class(name: str) -> type[Policy]:
-    """Return the class of a policy: one of ours by name, or anyone's by FILE.py:Class."""
-    if not is_own(name):
-        return find_policy(name)
-    file, _, wanted = name.rpartition(":")
-    path = Path(file).resolve()
-    module = _own_module(path)
-    found = getattr(module, wanted, None)
-    if not isinstance(found, type) or not issubclass(found, Policy):
-        classes = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Policy)]
-        raise UnknownName.of(f"policy of {path.name}", wanted, classes)
-    return found
-
-
-_OWN_MODULES: dict[Path, tuple[int, ModuleType]] = {}
-
-
-def _own_module(path: Path) -> ModuleType:
-    """Return what a file defines, read again whenever it has changed."""
-    if not path.is_file():
-        raise InvalidExperiment(f"a policy of your own must be FILE.py:Class, but there is no {path}")
-    changed = path.stat().st_mtime_ns
-    if path not in _OWN_MODULES or _OWN_MODULES[path][0] != changed:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None:
-            raise InvalidExperiment(f"a policy of your own must be FILE.py:Class, but {path} is no Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module  # kernels look up the module they stand in
-        spec.loader.exec_module(module)
-        _OWN_MODULES[path] = changed, module
-    return _OWN_MODULES[path][1]
-
-
 def experiment_names() -> list[str]:
     """Return the names of the experiments that come with the package."""
     return sorted(path.stem for path in HERE.glob("*.toml"))
@@ -269,7 +238,7 @@ def experiment_names() -> list[str]:
 def load_experiment(source: str | Path) -> Experiment:
     """Read an experiment by its name or from a file.
 
-    A data folder of the environment that begins with a dot is looked for from the folder of the file.
+    A data folder or a file of your own whose path begins with a dot is looked for from the folder of the file.
 
     Examples
     --------
@@ -287,10 +256,25 @@ def load_experiment(source: str | Path) -> Experiment:
         raise InvalidExperiment(f"an experiment file must be readable, but {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidExperiment(f"an experiment must be valid TOML, but {path}: {error}") from None
-    environment = content.get("environment")
-    if isinstance(environment, dict) and str(environment.get("data", "")).startswith("."):
-        environment["data"] = str((path.parent / environment["data"]).resolve())
+    _place_paths(content, path.parent)
     return Experiment.of(content, path.stem)
+
+
+def _place_paths(content: dict[str, Any], folder: Path) -> None:
+    """Make paths whole that begin with a dot: of the environment and its data, of policies and their anchors."""
+
+    def placed(table: Any, *keys: str) -> None:
+        for key in keys:
+            if isinstance(table, dict) and str(table.get(key, "")).startswith("."):
+                table[key] = str((folder / table[key]).resolve())
+
+    placed(content.get("environment"), "data", "name")
+    policies = content.get("policies")
+    for label, given in policies.items() if isinstance(policies, dict) else ():
+        if isinstance(given, dict) and is_own(label):
+            given.setdefault("policy", label)
+        placed(given, "policy", "anchor")
+        placed(isinstance(given, dict) and given.get("anchor"), "name")
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: Iterable[str], where: str) -> None:
@@ -305,16 +289,15 @@ def _require_whole(key: str, value: Any, least: int) -> None:
         raise InvalidExperiment(f"{key} must be a whole number of at least {least}, but got {value!r}")
 
 
-def parameters(kind: type) -> list[str]:
-    """Return the settings of a policy or an environment."""
-    return list(inspect.signature(kind).parameters)
+def parameters(kind: type) -> dict[str, Any]:
+    """Return the settings of a policy or an environment, with their defaults."""
+    return {key: parameter.default for key, parameter in inspect.signature(kind).parameters.items()}
 
 
 def _environment_class(settings: Mapping[str, Any]) -> type[Environment]:
-    name = settings.get("name")
-    if name not in ENVIRONMENTS:
-        raise UnknownName.of("environment", name, ENVIRONMENTS)
-    return ENVIRONMENTS[name]
+    if "name" not in settings:
+        raise InvalidExperiment(f"an environment must have a name, but got only {sorted(settings)}")
+    return find_environment(settings["name"])
 
 
 def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
@@ -324,7 +307,7 @@ def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         return {**content, head: value}
     if head == "*":
         return {
-            label: {**given, rest: value} if rest in parameters(policy_class(given.get("policy", label))) else given
+            label: {**given, rest: value} if rest in parameters(find_policy(given.get("policy", label))) else given
             for label, given in content.items()
         }
     if not isinstance(content.get(head), Mapping):
@@ -354,7 +337,7 @@ def _drawn(values: Any, rng: np.random.Generator) -> Any:
 
 def lively(value: Any) -> Any:
     """Return the anchor that a name or a table with a name stands for; anything else as it is."""
-    if isinstance(value, str) and value in ANCHORS:
+    if isinstance(value, str) and (value in ANCHORS or is_own(value)):
         return make_anchor(value)
     if isinstance(value, Mapping) and "name" in value:
         return make_anchor(**value)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 import itertools
 import json
 import math
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -66,6 +67,9 @@ class Results:
         Where the environment's data came from, if from anywhere.
     spoken
         Who wrote and read what policies heard, as options of `druthers converse`; None where they heard the rankings.
+    rows
+        The rows of the experiment, in its order. They are kept with the results, which can be looked at where a policy
+        of someone's own is not, or is no longer what it was.
     """
 
     experiment: Experiment
@@ -73,11 +77,11 @@ class Results:
     seconds: dict[str, list[float]]
     data: str | None = None
     spoken: str | None = None
+    rows: Sequence[Row] = ()
 
-    @functools.cached_property
-    def rows(self) -> list[Row]:
-        """The rows of the experiment, in its order."""
-        return self.experiment.rows()
+    def __post_init__(self) -> None:
+        if not self.rows:
+            object.__setattr__(self, "rows", self.experiment.rows())
 
     @property
     def labels(self) -> list[str]:
@@ -182,7 +186,14 @@ class Results:
         packages = {name: metadata.version(name) for name in ("numpy", "numba")}
         versions = {"druthers": druthers.__version__, "python": platform.python_version(), **packages}
         spoken = {} if self.spoken is None else {"spoken": self.spoken}
-        return {"experiment": self.experiment.settings(), "data": self.data, **spoken, "versions": versions}
+        rows = [dataclasses.asdict(row) for row in self.rows]
+        return {
+            "experiment": self.experiment.settings(),
+            "data": self.data,
+            **spoken,
+            "versions": versions,
+            "rows": rows,
+        }
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the curves in long form: one line for each label, run and round."""
@@ -233,7 +244,8 @@ class Results:
                 parquet.write_table(table, path, compression="zstd")
         for name in ("settings", "timing", "summary"):  # the summary last: where it is, all is
             with replaced(place / f"{name}.json") as path:
-                path.write_text(json.dumps(getattr(self, name)(), indent=1, allow_nan=False) + "\n", "utf-8")
+                content = json.dumps(getattr(self, name)(), indent=1, allow_nan=False, default=repr)
+                path.write_text(content + "\n", "utf-8")
 
     @classmethod
     def load(cls, folder: str | Path) -> Results:
@@ -252,9 +264,9 @@ class Results:
         for key, part in curves.items():
             run = Run(part["round"], part["regret"], part["error"], part["gram_error"], arms[key]["pulls"])
             runs.setdefault(key[0], []).append(run)
-        horizons = {row.label: row.horizon for row in experiment.rows()}
-        seconds = {label: [timing[label]["us_per_round"] * horizons[label] / 1e6] for label in runs}
-        return cls(experiment, runs, seconds, settings["data"], settings.get("spoken"))
+        rows = [Row(**row) for row in settings.get("rows", ())] or experiment.rows()
+        seconds = {row.label: [timing[row.label]["us_per_round"] * row.horizon / 1e6] for row in rows}
+        return cls(experiment, runs, seconds, settings["data"], settings.get("spoken"), rows)
 
     def _of(self, label: str) -> list[Run]:
         if label not in self.runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -15,8 +16,9 @@ import numpy as np
 
 from druthers.environments import Environment, Reviews, Tape
 from druthers.experiments.engines import Engine, make_engine
-from druthers.experiments.plan import Experiment, Row, is_own
+from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.results import Results, replaced
+from druthers.own import is_own, own_digest
 from druthers.policies import Oracle, Policy
 from druthers.simulation import CACHE, Run, simulate, spread_rounds
 from druthers.types import RankingLike
@@ -29,10 +31,13 @@ BATCH_ROUNDS = 10_000
 
 
 class Task(NamedTuple):
-    """One policy on one run; it hears the rankings of the tape, or others where some are given."""
+    """One policy on one run; it hears the rankings of the tape, or others where some are given.
+
+    An environment of someone's own is made where the task is carried out: another process may not have its class.
+    """
 
     row: Row
-    environment: Environment
+    environment: Environment | None
     seed: int
     run: int
     points: int
@@ -62,11 +67,13 @@ Heard = Callable[[Row, int], Sequence[RankingLike]]
 
 def play(task: Task) -> Outcome:
     """Carry out a task: draw the tape of the run and let a fresh policy play it."""
-    if is_own(task.row.policy) and task.row.policy not in _COMPILED_HERE:
-        _COMPILED_HERE.add(task.row.policy)
+    kind = _kind(task.row)
+    if task.row.own and kind not in _COMPILED_HERE:
+        _COMPILED_HERE.add(kind)
         play(_shortened(task))
     start = time.perf_counter()
-    tape = task.environment.tape(seed=(task.seed, task.run), horizon=task.row.horizon)
+    environment = task.environment or task.row.make_environment()
+    tape = environment.tape(seed=(task.seed, task.run), horizon=task.row.horizon)
     if task.rankings is not None:
         tape = tape.with_rankings(task.rankings)
     run = simulate(
@@ -84,7 +91,7 @@ def fresh_policy(row: Row, tape: Tape, seed: int, run: int) -> Policy:
     return row.make_policy(tape.means.shape[1], seed=own_seed, **truth)
 
 
-# Policies of others leave nothing in the cache, so each process compiles them before it takes the time.
+# Parts of others leave nothing in the cache, so each process compiles them before it takes the time.
 _COMPILED_HERE: set[str] = set()
 
 
@@ -128,14 +135,15 @@ def run_experiment(
     """
     rows = experiment.rows()
     environments = [row.make_environment() for row in rows]
-    tasks = [
-        Task(row, environment, experiment.seed, run, experiment.points, heard(row, run) if heard else None)
-        for row, environment in zip(rows, environments, strict=True)
-        for run in range(experiment.runs)
-    ]
+    tasks, keys = [], []
+    for row, environment in zip(rows, environments, strict=True):
+        sent = None if is_own(row.environment["name"]) else environment
+        for run in range(experiment.runs):
+            said = heard(row, run) if heard else None
+            tasks.append(Task(row, sent, experiment.seed, run, experiment.points, said))
+            keys.append(_key(tasks[-1], environment))
     kept = None if folder is None else Path(folder) / "pairs"
     outcomes: dict[int, Outcome] = {}
-    keys = [_key(task) for task in tasks]
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
         for place, key in enumerate(keys):
@@ -160,7 +168,7 @@ def run_experiment(
         runs[task.row.label].append(outcomes[place].run)
         seconds[task.row.label].append(outcomes[place].seconds)
     sources = {environment.source for environment in environments if isinstance(environment, Reviews)}
-    results = Results(experiment, runs, seconds, "; ".join(sorted(sources)) or None)
+    results = Results(experiment, runs, seconds, "; ".join(sorted(sources)) or None, rows=rows)
     if folder is not None:
         results.save(folder)
     return results
@@ -171,14 +179,15 @@ def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
     games = {}
     for task in tasks:
         kind = _kind(task.row)
-        if not is_own(task.row.policy) and not (CACHE / f"{kind}.compiled").exists():
+        if not task.row.own and not (CACHE / f"{kind}.compiled").exists():
             games[kind] = _shortened(task)
     if not games:
         return
     order = sorted(games, key=_haste)
     watch(Progress("compiling", 0, len(games)))
     for done, (place, _) in enumerate(engine.run(play, [games[kind] for kind in order]), start=1):
-        (CACHE / f"{order[place]}.compiled").touch()
+        with contextlib.suppress(OSError):  # caches may be deleted at any time; the mark only saves time
+            (CACHE / f"{order[place]}.compiled").touch()
         watch(Progress("compiling", done, len(games), order[place]))
 
 
@@ -216,21 +225,21 @@ def _shortened(task: Task) -> Task:
     return task._replace(row=row, rankings=None)
 
 
-def _key(task: Task) -> str:
+def _key(task: Task, environment: Environment) -> str:
     """Return a name for all that decides a task's outcome: settings, chance, and the code itself."""
-    environment = {
+    settings = {
         name: value if isinstance(value, str | int | float | None) else repr(value)
-        for name, value in task.environment.params.items()
+        for name, value in environment.params.items()
     }
-    if isinstance(task.environment, Reviews):
-        environment = {**environment, "data": task.environment.source}
+    if isinstance(environment, Reviews):
+        settings = {**settings, "data": environment.source}
     content = [
         CACHE.name,
         np.__version__,
-        type(task.environment).__name__,
-        environment,
+        type(environment).__name__,
+        settings,
         task.row.policy,
-        Path(task.row.policy.rpartition(":")[0]).read_text("utf-8") if is_own(task.row.policy) else "",
+        [own_digest(name) for name in task.row.own],
         task.row.params,
         task.row.horizon,
         task.seed,

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from druthers.errors import UnknownName
+from druthers.own import is_own, own_class
 from druthers.policies.base import Policy
 from druthers.policies.conucb import ConUCB
 from druthers.policies.fisher import FisherPQUCB, FisherUCB
@@ -45,14 +46,17 @@ POLICIES: dict[str, type[Policy]] = {
 
 
 def find_policy(name: str) -> type[Policy]:
-    """Return the class of a policy by its name."""
+    """Return the class of a policy: one of ours by its name, or anyone's by FILE.py:Class."""
+    if is_own(name):
+        own: type[Policy] = own_class(name, Policy, "policy")
+        return own
     if name not in POLICIES:
         raise UnknownName.of("policy", name, POLICIES)
     return POLICIES[name]
 
 
 def make_policy(name: str, *, n_objectives: int, seed: int = 0, **params: Any) -> Policy:
-    """Build a policy by its name.
+    """Build a policy by its name, or one of your own by FILE.py:Class.
 
     Examples
     --------
@@ -92,5 +96,6 @@ __all__ = [
     "Policy",
     "Random",
     "StatedUCB",
+    "find_policy",
     "make_policy",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
 import math
 import re
@@ -15,8 +14,6 @@ from numpy.typing import ArrayLike
 
 from druthers.errors import DruthersError
 from druthers.experiments import Results, Row, load_experiment, mean_and_error
-from druthers.experiments.plan import SET_BY_THE_LAB
-from druthers.policies import find_policy
 from druthers.report.layout import (
     axis_of,
     band_of,
@@ -108,12 +105,12 @@ def _policies(results: Results) -> list[dict[str, Any]]:
     for group in groups_of(results):
         row = first[group]
         params = []
-        for key, parameter in inspect.signature(find_policy(row.policy)).parameters.items():
+        for key, default in row.defaults.items():
             # A policy that asks for the horizon is told that of the experiment.
-            value = row.params.get(key, row.horizon if key == "horizon" else parameter.default)
+            value = row.params.get(key, row.horizon if key == "horizon" else default)
             if key in row.varied and (key in row.params or key == "horizon"):
                 params.append([key, "varied", True])
-            elif key not in SET_BY_THE_LAB:
+            else:
                 params.append([key, shown(value), key in row.params])
         policies.append({"group": group, "policy": row.policy, "params": params})
     return policies

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from druthers.own import is_own
+
 
 class Law(NamedTuple):
     """What a setting must be.
@@ -52,11 +54,15 @@ def number(low: float, high: float) -> Law:
 FLAG = Law(lambda value: isinstance(value, bool), "true or false")
 
 
-def one_of(names: Iterable[str]) -> Law:
-    """Return the law of a few names."""
+def one_of(names: Iterable[str], *, or_own: bool = False) -> Law:
+    """Return the law of a few names, or of those and of files of your own."""
     known = tuple(names)
+    says = f"one of {', '.join(known)}" + (", or FILE.py:Class for your own" if or_own else "")
     return Law(
-        lambda value: isinstance(value, str) and value in known, f"one of {', '.join(known)}", known, is_text=True
+        lambda value: isinstance(value, str) and (value in known or (or_own and is_own(value))),
+        says,
+        known,
+        is_text=True,
     )
 
 

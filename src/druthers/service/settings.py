@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from druthers.errors import InvalidSetting, choices
+from druthers.errors import DruthersError, InvalidSetting, choices
 from druthers.language import PARSERS
-from druthers.policies import POLICIES
+from druthers.policies import POLICIES, find_policy
 from druthers.service.laws import FLAG, TABLE, Law, like, number, one_of, whole
 from druthers.service.logs import redact
 
@@ -58,7 +58,7 @@ class Settings:
         "Where the journal lives: sqlite:FILE, postgresql://HOST/NAME or memory:.",
     )
     catalog: str = _setting("hotels", like(r"\S(?:.*\S)?", "a name or a file"), "Catalog of objectives and items.")
-    policy: str = _setting("fisher-pqucb-robust", one_of(POLICIES), "Policy that chooses.")
+    policy: str = _setting("fisher-pqucb-robust", one_of(POLICIES, or_own=True), "Policy that chooses.")
     policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
     parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
     parser_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the parser: model, base_url... of llm.")
@@ -249,12 +249,7 @@ def refuse(found: Mapping[str, Found], problems: list[str] | None = None) -> Non
 
 
 def _disagreements(values: Mapping[str, Any], *, checks_policy: bool) -> list[str]:
-    known = [name for name in inspect.signature(POLICIES[values["policy"]]).parameters if name not in FROM_ELSEWHERE]
-    problems = [
-        f"{_shown(name)} is not a setting of {values['policy']}; {choices(name, known)}"
-        for name in values["policy_settings"]
-        if checks_policy and name not in known
-    ]
+    problems = _policy_problems(values["policy"], values["policy_settings"]) if checks_policy else []
     if values["keys"] == "off" and not is_loopback(values["host"]):
         problems.append(
             f"keys must not be off where others can reach the service, but host is {_shown(values['host'])};"
@@ -271,6 +266,16 @@ def _disagreements(values: Mapping[str, Any], *, checks_policy: bool) -> list[st
             " use sqlite:FILE or postgresql://HOST/NAME"
         )
     return problems
+
+
+def _policy_problems(policy: str, settings: Mapping[str, Any]) -> list[str]:
+    try:
+        known = [name for name in inspect.signature(find_policy(policy)).parameters if name not in FROM_ELSEWHERE]
+    except DruthersError as error:  # a file of someone's own that is not there, or without the class
+        return [f"policy: {error}"]
+    return [
+        f"{_shown(name)} is not a setting of {policy}; {choices(name, known)}" for name in settings if name not in known
+    ]
 
 
 def _shown(value: object) -> str:

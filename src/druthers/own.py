@@ -1,0 +1,147 @@
+"""Parts of your own: a policy, an anchor or an environment in a file of yours, named FILE.py:Class wherever ours are.
+
+A file is read into a package that nobody else has, so that no module of the same name is in its way, be it `json`.
+Files beside it are found with a dot (`from .distances import far`).
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any, TypeGuard
+
+from druthers.errors import InvalidSetting, UnknownName
+
+
+def is_own(name: object) -> TypeGuard[str]:
+    """Tell whether a name is that of someone's own part, FILE.py:Class.
+
+    Examples
+    --------
+    >>> is_own("borda.py:Borda"), is_own("mo-pqucb")
+    (True, False)
+    """
+    return isinstance(name, str) and ".py:" in name
+
+
+def own_class(name: str, kind: type, what: str) -> Any:
+    """Return the class that FILE.py:Class names, a `kind` of class; the file is read again whenever it has changed."""
+    file, _, wanted = name.rpartition(":")
+    path = Path(file).resolve()
+    module = _module(path)
+    found = getattr(module, wanted, None)
+    if not isinstance(found, type) or not issubclass(found, kind):
+        own = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, kind)]
+        raise UnknownName.of(f"{what} of {path.name}", wanted, [key for key in own if key != kind.__name__])
+    return found
+
+
+def own_digest(name: str) -> str:
+    """Return a digest of the file that FILE.py:Class names and of those beside it that it imports."""
+    digest = hashlib.sha256()
+    for path, source in _sources(Path(name.rpartition(":")[0]).resolve()).items():
+        digest.update(f"{path.name}\0{len(source)}\0".encode() + source)
+    return digest.hexdigest()
+
+
+_FOLDERS: dict[str, Path] = {}
+_LOADED: dict[Path, tuple[dict[Path, bytes], ModuleType]] = {}
+
+
+def _module(path: Path) -> ModuleType:
+    """Return what a file defines."""
+    sources = _sources(path)
+    if path not in _LOADED or _LOADED[path][0] != sources:
+        package = _package(path.parent)
+        for source in sources:
+            sys.modules.pop(f"{package}.{source.stem}", None)
+        try:
+            _LOADED[path] = sources, importlib.import_module(f"{package}.{path.stem}")
+        except ImportError as error:
+            beside = str(error.name or "").removeprefix(f"{package}.").partition(".")[0]
+            if (path.parent / f"{beside}.py").is_file():
+                raise InvalidSetting(
+                    f"files beside one of your own must be imported with a dot, but {path.name} or one of them imports"
+                    f" {beside!r} without; write `from .{beside} import ...`"
+                ) from error
+            if package in str(error) or "relative import" in str(error):
+                raise InvalidSetting(
+                    f"a dot must mean a file beside {path.name} in {path.parent}, but: {error}; put what it needs"
+                    " there, or install it as a package and import that without a dot"
+                ) from error
+            raise
+    return _LOADED[path][1]
+
+
+def _package(folder: Path) -> str:
+    """Return the name of the package that the files of a folder are read into."""
+    name = f"own_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+    if name not in sys.modules:
+        package = ModuleType(name, f"Parts of someone's own in {folder}.")
+        package.__path__ = []
+        sys.modules[name] = package
+        _FOLDERS[name] = folder
+    return name
+
+
+class _Source(SourceFileLoader):
+    """Reads a file as it is now: bytecode kept from before may be that of another file of the same age and size."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
+class _Finder(MetaPathFinder):
+    """Finds the files of our packages; any other module is left to others."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, stem = fullname.rpartition(".")
+        file = _FOLDERS[package] / f"{stem}.py" if package in _FOLDERS else None
+        if file is None or not file.is_file():
+            return None
+        return spec_from_file_location(fullname, file, loader=_Source(fullname, str(file)))
+
+
+sys.meta_path.append(_Finder())
+
+
+def _sources(path: Path) -> dict[Path, bytes]:
+    """Return the content of a file and of those beside it that it imports with a dot, directly or not."""
+    if not path.is_file() or "." in path.stem:
+        problem = f"{path} has a dot in its name" if path.is_file() else f"there is no {path}"
+        raise InvalidSetting(f"a part of your own must be FILE.py:Class, but {problem}")
+    sources: dict[Path, bytes] = {}
+    left = [path]
+    while left:
+        file = left.pop()
+        if file not in sources and file.is_file():
+            sources[file] = file.read_bytes()
+            left += [file.with_name(f"{name}.py") for name in _with_a_dot(sources[file])]
+    return dict(sorted(sources.items()))
+
+
+@functools.cache
+def _with_a_dot(source: bytes) -> list[str]:
+    """Return the names that a file imports with a dot."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):  # told when the file is read
+        return []
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names += [node.module.partition(".")[0]] if node.module else [alias.name for alias in node.names]
+    return names
