@@ -254,15 +254,24 @@ def _fail_or_wait(path):
     _wait_for(path)
 
 
-def test_an_advisor_is_served_by_an_own_policy(borda, tmp_path):
+def test_an_advisor_is_served_by_an_own_policy_and_starts_again(borda, tmp_path):
     settings = Settings(policy="borda.py:Borda", policy_settings={"width": 0.2})
     store = f"sqlite:{tmp_path}/journal.db"
     options = {"parser": "lexicon", "policy": settings.policy, "policy_settings": dict(settings.policy_settings)}
     with Advisor("hotels", store=store, **options) as advisor:
         advisor.hear("ada", "cheap and clean")
         advisor.feedback(advisor.recommend("ada").id, utility=0.5)
+        advisor.save()
+        weights = [weight.weight for weight in advisor.preference("ada").weights]
         assert type(advisor.fold.policy).__name__ == "Borda"
         assert advisor.fold.policy.width == 0.2
+    with Advisor(store=store, **options) as again:
+        assert [weight.weight for weight in again.preference("ada").weights] == weights
+        name = again.fold.name
+    (tmp_path / "borda.py").write_text(example("Borda") + "\n# other code, whose states may be other ones\n")
+    with Advisor(store=store, **options) as other:
+        assert other.fold.name != name
+        assert [weight.weight for weight in other.preference("ada").weights] == weights
     with pytest.raises(InvalidSetting, match="there is no"):
         Settings(policy="bodra.py:Borda")
     with pytest.raises(InvalidSetting, match=r'"widht" is not a setting of borda.py:Borda; .*did you mean .width'):
