@@ -48,7 +48,7 @@ def own_class(name: str, kind: type, what: str) -> Any:
 def own_digest(name: str) -> str:
     """Return a digest of the file that FILE.py:Class names and of those beside it that it imports."""
     digest = hashlib.sha256()
-    for path, source in _sources(Path(name.rpartition(":")[0]).resolve()).items():
+    for path, source in own_sources(Path(name.rpartition(":")[0]).resolve()).items():
         digest.update(f"{path.name}\0{len(source)}\0".encode() + source)
     return digest.hexdigest()
 
@@ -59,7 +59,7 @@ _LOADED: dict[Path, tuple[dict[Path, bytes], ModuleType]] = {}
 
 def _module(path: Path) -> ModuleType:
     """Return what a file defines."""
-    sources = _sources(path)
+    sources = own_sources(path)
     if path not in _LOADED or _LOADED[path][0] != sources:
         package = _package(path.parent)
         for source in sources:
@@ -118,7 +118,7 @@ class _Finder(MetaPathFinder):
 sys.meta_path.append(_Finder())
 
 
-def _sources(path: Path) -> dict[Path, bytes]:
+def own_sources(path: Path) -> dict[Path, bytes]:
     """Return the content of a file and of those beside it that it imports with a dot, directly or not."""
     if not path.is_file() or "." in path.stem:
         problem = f"{path} has a dot in its name" if path.is_file() else f"there is no {path}"

@@ -12,6 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from druthers.anchors import Anchor
+from druthers.errors import InvalidSetting
+from druthers.own import own_sources
 from druthers.policies import Policy
 
 PACKAGE = Path(__file__).parents[1]
@@ -23,7 +25,8 @@ IMPORT = re.compile(r"^[ \t]*from (druthers(?:\.\w+)*) import (\([^)]*\)|[^\n(]*
 def digest_of(policy: Policy) -> str:
     """Return a digest of the sources of a fold with this policy and of all of this package that they import.
 
-    A policy from a file of one's own counts with that file; one that has no file is like no other.
+    A policy from a file of one's own counts with that file and those beside it that it imports; one that has no file is
+    like no other.
     """
     parts = (policy, *(value for value in policy.params.values() if isinstance(value, Anchor)))
     files = {PACKAGE / "advisor" / "fold.py"}
@@ -31,12 +34,18 @@ def digest_of(policy: Policy) -> str:
         for kind in (kind for part in parts for kind in type(part).__mro__):
             if issubclass(kind, Policy | Anchor):
                 files.add(Path(inspect.getfile(kind)))
-    except (OSError, TypeError):
+        own = {beside for file in files if not file.is_relative_to(PACKAGE) for beside in own_sources(file)}
+    except (OSError, TypeError, InvalidSetting):
         return secrets.token_hex(16)
-    return _digest(frozenset(files))
+    return _digest(frozenset(files | own)) if own else _our_digest(frozenset(files))
 
 
 @functools.cache
+def _our_digest(files: frozenset[Path]) -> str:
+    """Return the digest of files that do not change while the process lives."""
+    return _digest(files)
+
+
 def _digest(files: frozenset[Path]) -> str:
     whole = hashlib.sha256(repr([(tool, version(tool)) for tool in TOOLS]).encode())
     for path, content in sorted(_with_imports(files).items()):
