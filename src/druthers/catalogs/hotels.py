@@ -1,16 +1,32 @@
-"""The simulated hotels as a catalog: 62 of them in four cities that are on no map."""
+"""The simulated hotels as a catalog: 62 of them in four cities that are on no map, none of them good at everything."""
 
 from __future__ import annotations
 
+import math
 import random
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from druthers.catalogs.prose import Phrases, capitalized, describe, slug, standardized
-from druthers.catalogs.standins import HIGHEST, LOWEST, SEED, make_stand_in
+from druthers.catalogs.standins import HIGHEST, LOWEST, SEED, normal_scores
+from druthers.types import Floats
 
 DESCRIPTION = (
-    "Simulated: 62 invented hotels in four invented cities, with ratings drawn from summary facts about real reviews."
+    "Simulated: 62 invented hotels in four invented cities, each strong in some aspects and weak in others, as its"
+    " money and its place allow."
 )
+
+# How each aspect goes with how dear a hotel is and with how central; the rest is a hotel's own.
+DEAR = {"cleanliness": 0.3, "location": 0.0, "rooms": 0.6, "service": 0.4, "sleep quality": 0.1, "value": -0.8}
+CENTRAL = {"cleanliness": 0.0, "location": 0.8, "rooms": -0.3, "service": 0.0, "sleep quality": -0.65, "value": -0.1}
+# How each goes with how good a hotel is in everything: hardly, or one hotel would be the answer to every wish.
+QUALITY = 0.1
+MEAN, SPREAD = 3.75, 0.55
+# Euros for a night in the middle of the market, and by how much the logarithm grows with either.
+PRICE, PRICE_DEAR, PRICE_CENTRAL = 95, 0.45, 0.1
+# What a hotel may have: how the chance of it goes with how dear and how central the hotel is.
+AMENITIES = {"bar": (0.3, 0.8), "garden": (0.0, -0.8), "lift": (0.5, 0.5), "parking": (0.0, -1.0), "pool": (1.0, -0.3)}
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "cleanliness": {
@@ -97,14 +113,50 @@ PHRASES = {
 }
 
 
+class Market(NamedTuple):
+    """What was drawn: ratings (K, D), euros for a night, and what each hotel has."""
+
+    ratings: Floats
+    prices: list[int]
+    amenities: list[list[str]]
+
+
+def draw(seed: int = SEED) -> Market:
+    """Return 62 hotels whose strengths have their price: what one is better in than others, it pays for elsewhere.
+
+    Another seed gives other hotels by the same laws.
+    """
+    rng = random.Random(seed)
+    n = sum(map(len, CITIES.values()))
+    dear, central, quality = (normal_scores(n, rng) for _ in range(3))
+    by_dear, by_central = (np.array([ties[aspect] for aspect in OBJECTIVES]) for ties in (DEAR, CENTRAL))
+    own = np.stack([normal_scores(n, rng) for _ in OBJECTIVES], axis=1)
+    own *= np.sqrt(1.0 - by_dear**2 - by_central**2)
+    strengths = by_dear * dear[:, None] + by_central * central[:, None] + own
+    strengths -= strengths.mean(axis=1, keepdims=True)
+    strengths /= strengths.std(axis=0)
+    standard = QUALITY * quality[:, None] + math.sqrt(1.0 - QUALITY**2) * strengths
+    ratings: Floats = np.clip(MEAN + SPREAD * standard, LOWEST, HIGHEST).round(2)
+    prices = PRICE * np.exp(PRICE_DEAR * dear + PRICE_CENTRAL * central)
+    kinds = zip(dear.tolist(), central.tolist(), strict=True)
+    amenities = [[name for name, ties in AMENITIES.items() if _has(ties, *kind, rng)] for kind in kinds]
+    return Market(ratings, [5 * round(price / 5) for price in prices.tolist()], amenities)
+
+
+def _has(ties: tuple[float, float], dear: float, central: float, rng: random.Random) -> bool:
+    """Draw by a logistic law whether a hotel has something."""
+    return rng.random() < 1.0 / (1.0 + math.exp(0.5 - 1.7 * (ties[0] * dear + ties[1] * central)))
+
+
 def content() -> dict[str, Any]:
     """Return the catalog as a file would hold it."""
-    ratings, _ = make_stand_in("hotels")
-    scores = standardized(ratings)
+    market = draw()
+    ratings, scores = market.ratings, standardized(market.ratings)
     words = random.Random(SEED)
     places = [(city, name) for city, names in CITIES.items() for name in names]
     items = []
-    for (city, name), row, standing in zip(places, ratings.tolist(), scores.tolist(), strict=True):
+    for place, row, standing, price, has in zip(places, ratings.tolist(), scores.tolist(), *market[1:], strict=True):
+        city, name = place
         judgment = describe(dict(zip(OBJECTIVES, standing, strict=True)), PHRASES, words)
         items.append(
             {
@@ -112,7 +164,7 @@ def content() -> dict[str, Any]:
                 "name": name,
                 "description": capitalized(judgment.format(city=city)) + ".",
                 "values": dict(zip(OBJECTIVES, row, strict=True)),
-                "details": {"city": city},
+                "details": {"city": city, "price": price, "amenities": has},
             }
         )
     objectives = [{"name": name, **facts, "low": LOWEST, "high": HIGHEST} for name, facts in OBJECTIVES.items()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from druthers.advisor import Advisor, Card, Recommendation
 from druthers.catalogs import CATALOGS
+from druthers.catalogs.catalog import Detail
 from druthers.cli.language import highlighted, ranked
 from druthers.errors import DruthersError, UnknownUser
 from druthers.language import PARSERS
@@ -181,6 +182,8 @@ class Conversation:
         for place, one in enumerate(self.shown.items, 1):
             item = self.advisor.items[one.item]
             told = Text(one.name, style="bold")
+            if item.details:
+                told.append(f"  {in_words(item.details)}", style="not bold")
             if item.description:
                 told.append(f"  {item.description}", style="not bold dim")
             told.append(f"\n{one.why}", style="not bold")
@@ -242,6 +245,25 @@ class Conversation:
         for say, does in HELP:
             table.add_row(Text(say, style="cyan"), does)
         self.console.print(table)
+
+
+def in_words(details: Mapping[str, Detail]) -> str:
+    """Return the details of an item as one line.
+
+    Examples
+    --------
+    >>> in_words({"city": "Ely", "price": 120, "pool": True, "bar": False, "near": ["sea", "station"]})
+    'Ely, price 120, pool, sea, station'
+    """
+    parts: list[str] = []
+    for name, detail in details.items():
+        if isinstance(detail, bool):
+            parts += [name] * detail
+        elif isinstance(detail, int | float):
+            parts.append(f"{name} {detail:g}")
+        else:
+            parts += [detail] if isinstance(detail, str) else map(str, detail)
+    return ", ".join(parts)
 
 
 def as_stars(text: str) -> int | None:
