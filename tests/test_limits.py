@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from druthers.advisor import Advisor
 from druthers.catalogs import Catalog, Item
-from druthers.errors import InvalidOffer, NothingFits
+from druthers.errors import InvalidOffer, NothingFits, UnknownName
 from druthers.limits import Columns, LimitReader, check_where, merge
 from druthers.types import Objective
 
@@ -54,7 +54,7 @@ def test_tables_of_limits(where, ids):
 @pytest.mark.parametrize(
     "where",
     [
-        {"castle": 1}, {"rent": {"max": "a lot"}}, {"rent": {"max": math.nan}}, {"rent": {}}, {"rent": {"most": 3}},
+        {"rent": {"max": "a lot"}}, {"rent": {"max": math.nan}}, {"rent": {}}, {"rent": {"most": 3}},
         {"rent": {"min": 3, "max": 2}}, {"rent": []}, {"rent": None}, {"rent": [[1]]}, "rent", {"rent": {"not": {}}},
     ],
 )  # fmt: skip
@@ -109,6 +109,11 @@ def test_limits_are_taken_back():
 
 def test_what_sounds_like_a_limit_and_fits_nothing_is_said():
     assert READER.read("at most 3 toilets").unmatched == ("at most 3",)
+
+
+def test_a_name_that_nothing_has_is_refused():
+    with pytest.raises(UnknownName, match="did you mean 'rent'"):
+        check_where({"rents": 1}, COLUMNS.names)
 
 
 def test_later_limits_count():

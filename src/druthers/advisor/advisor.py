@@ -13,6 +13,7 @@ from druthers.advisor import events
 from druthers.advisor.answers import Card, Heard, Recommendation
 from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Operations, Step
+from druthers.advisor.replies import Conversation, Reply
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item
 from druthers.catalogs.scales import with_scales
@@ -78,12 +79,17 @@ class Advisor:
         if isinstance(parser, str):
             parser = make_parser(parser, objectives=known.objectives, **(parser_settings or {}))
         self.operations = Operations(self.fold, self.store, parser)
+        self.conversation = Conversation(self.operations)
         self._lock = threading.RLock()
         self.catch_up()
 
     def hear(self, user: str, query: str | Sequence[str]) -> Heard:
         """Take in a query: a text, or names of objectives, most important first."""
         return self._run(self.operations.hear(user, query))
+
+    def message(self, user: str, text: str) -> Reply:
+        """Answer whatever a person types: a wish, a limit, how something was, a question, or small talk."""
+        return self._run(self.conversation.reply(user, text))
 
     def recommend(
         self,

@@ -47,9 +47,11 @@ class Person:
         What the user said, as far as it stands.
     felt
         For each item, how many utilities the user gave it, and their sum.
+    shown
+        The id of the last decision, and its items.
     """
 
-    __slots__ = ("feedbacks", "felt", "first", "position", "queries", "wishes")
+    __slots__ = ("feedbacks", "felt", "first", "position", "queries", "shown", "wishes")
 
     def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
         self.first = first
@@ -58,16 +60,20 @@ class Person:
         self.feedbacks = feedbacks
         self.wishes = Wishes()
         self.felt: dict[str, tuple[int, float]] = {}
+        self.shown: tuple[str, list[str]] = "", []
 
     def memory(self) -> bytes:
-        """Return what the user said and felt about items, to be kept with the state."""
-        return json.dumps({"wishes": self.wishes.content(), "felt": self.felt}, separators=(",", ":")).encode()
+        """Return what the user said, felt about items and was shown last, to be kept with the state."""
+        content = {"wishes": self.wishes.content(), "felt": self.felt, "shown": self.shown}
+        return json.dumps(content, separators=(",", ":")).encode()
 
     def recall(self, memory: bytes) -> None:
         """Undo `memory`."""
         content = json.loads(memory)
         self.wishes = Wishes.from_content(content["wishes"])
         self.felt = {item: (int(count), float(total)) for item, (count, total) in content["felt"].items()}
+        decision, items = content["shown"]
+        self.shown = decision, items
 
 
 class Fold:
@@ -264,8 +270,7 @@ class Fold:
     def _correction(self, event: Event) -> None:
         person = self._person(event)
         if person is not None:
-            limits = person.wishes.limits
-            person.wishes = Wishes(limits=limits)
+            person.wishes = Wishes(limits={} if event.body.get("limitless") else person.wishes.limits)
             self.policy.unhear(event.user)
             self._hear(str(event.user), person, event)
 
@@ -283,8 +288,10 @@ class Fold:
             self.policy.hear(user, ranking)
 
     def _decision(self, event: Event) -> None:
-        """Note only that something was about a user: decisions, and whether they were shown, teach nothing."""
-        self._person(event)
+        """Note only what was shown to a user: decisions teach nothing."""
+        person = self._person(event)
+        if person is not None and event.kind == events.DECISION:
+            person.shown = str(event.about), list(event.body["items"])
 
     def _feedback(self, event: Event) -> None:
         person = self._person(event)

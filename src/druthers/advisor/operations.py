@@ -157,12 +157,16 @@ class Operations:
             self._columns = self.fold.items_changed, columns, Offer(columns, self.catalog.objectives)
         return self._columns[1]
 
-    def _read(self, text: str, columns: Columns) -> tuple[Reading, Limits]:
-        """Read a text: limits first, and what is left as wishes."""
+    def limit_reader(self, columns: Columns) -> LimitReader:
+        """Return what reads limits against these columns; made once for them, by whichever thread needs it first."""
         known = self._limit_reader
         if known is None or known[0] is not columns:
             known = self._limit_reader = columns, LimitReader(columns, self.catalog.objectives, self.catalog.name)
-        limits = known[1].read(text)
+        return known[1]
+
+    def _read(self, text: str, columns: Columns) -> tuple[Reading, Limits]:
+        """Read a text: limits first, and what is left as wishes."""
+        limits = self.limit_reader(columns).read(text)
         return replace(self.parser.read(limits.rest), text=text), limits
 
     def _heard_before(self, decision: str, user: str, body: dict[str, Any]) -> Operation[int]:
@@ -173,13 +177,14 @@ class Operations:
             raise Contradiction(f"a decision's query must stay, but {decision!r} came with another; choose another id")
         return event.position
 
-    def correct(self, user: str, ranking: Sequence[str]) -> Operation[Card]:
-        """Take back all that a user said, and hear this instead."""
+    def correct(self, user: str, ranking: Sequence[str], *, limits: bool = False) -> Operation[Card]:
+        """Take back all that a user said, limits too on request, and hear this instead."""
         names = self._names(ranking)
         person = yield from self.find(events.as_id(user, "a user"))
         if person is None:
             raise _unknown(user)
-        yield Append(events.make(events.CORRECTION, {"ranking": names}, user=user))
+        body = {"ranking": names, **({"limitless": True} if limits else {})}
+        yield Append(events.make(events.CORRECTION, body, user=user))
         return (yield from self.preference(user))
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
@@ -257,6 +262,11 @@ class Operations:
             for item, figures, told in zip(items, event.body["why"], facts, strict=True)
         ]
         return Recommendation(id, user, tuple(made))
+
+    @staticmethod
+    def reasons_of(decision: Event) -> dict[str, str]:
+        """Return why each item of a decision was recommended."""
+        return {item: figures[6] for item, figures in zip(decision.body["items"], decision.body["why"], strict=True)}
 
     def _check_offer(self, offer: Sequence[str] | None, size: int) -> int:
         """Return how many items to choose: as many as wanted, or all there are."""

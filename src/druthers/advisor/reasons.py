@@ -169,7 +169,7 @@ def sentence(
     text = ". ".join(part[0].upper() + part[1:] for part in said) + "."
     if trade_off is not None:
         (lost, less), (gained, more) = trade_off.loses, trade_off.gains
-        text += f" A trade-off: {_number(less)} in {lost} against {_number(more)} in {gained}, compared with {rival}."
+        text += f" A trade-off: {number(less)} in {lost} against {number(more)} in {gained}, compared with {rival}."
     return text
 
 
@@ -178,7 +178,7 @@ def _clause(fact: Fact, objective: Objective) -> str:
     if fact.value is None or fact.place is None or fact.of is None or fact.better_than is None:
         return f"its {fact.objective} is not known"
     close = {WISHED: ", as you asked", LEARNED: ", going by your ratings", STRENGTH: ""}[fact.role]
-    shown = f"{fact.objective} {_number(fact.value)}"
+    shown = f"{fact.objective} {number(fact.value)}"
     good = "lowest" if objective.less_is_better else "highest"
     if fact.of == 1:
         return f"{shown}, the only one known{close}"
@@ -188,7 +188,7 @@ def _clause(fact: Fact, objective: Objective) -> str:
         return f"{shown}, better than {100 * fact.better_than:.0f} % of {fact.of}{close}"
     if fact.better_than > WEAK:
         return f"{shown}, in the middle of {fact.of}"
-    return f"weak in {fact.objective}: {_number(fact.value)}, {fact.place - 1} of {fact.of} are better"
+    return f"weak in {fact.objective}: {number(fact.value)}, {fact.place - 1} of {fact.of} are better"
 
 
 def _ordinal(place: int) -> str:
@@ -198,5 +198,6 @@ def _ordinal(place: int) -> str:
     return f"{place}{ending} "
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Return a value as people write it."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -2,6 +2,18 @@
 
 from druthers.limits.columns import Columns, Relaxation
 from druthers.limits.sentences import LimitReader, Limits, Stated
-from druthers.limits.where import Range, Where, check_where, merge
+from druthers.limits.where import SCHEMA, Range, Where, check_shape, check_where, merge
 
-__all__ = ["Columns", "LimitReader", "Limits", "Range", "Relaxation", "Stated", "Where", "check_where", "merge"]
+__all__ = [
+    "SCHEMA",
+    "Columns",
+    "LimitReader",
+    "Limits",
+    "Range",
+    "Relaxation",
+    "Stated",
+    "Where",
+    "check_shape",
+    "check_where",
+    "merge",
+]

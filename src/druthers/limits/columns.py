@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -61,6 +62,16 @@ class Columns:
     def places(self) -> dict[str, int]:
         """The row of each item by its id."""
         return {id: row for row, id in enumerate(self.ids)}
+
+    @cached_property
+    def by_name(self) -> dict[str, Item]:
+        """Items by their names in small letters, without marks and a leading article; equal names have no item."""
+        found: dict[str, Item | None] = {}
+        for item in self.items:
+            words = re.findall(r"[^\W_]+", item.name.lower())
+            name = " ".join(words[1:] if words[:1] == ["the"] else words)
+            found[name] = None if name in found else item
+        return {name: item for name, item in found.items() if item is not None and len(name) > 2}
 
     def facts(self, name: str) -> list[Any]:
         """Return what is known of each item under a name, None where nothing is; values go before details."""

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from druthers.errors import InvalidOffer, choices
+from druthers.errors import InvalidOffer, NothingFits, UnknownName
 
 Range: TypeAlias = dict[str, Any]
 Where: TypeAlias = dict[str, Any]
 
 BOUNDS = ("min", "max")
+_VALUE = {"type": ["string", "number", "boolean"]}
+_VALUES = {"anyOf": [_VALUE, {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": 50}]}
+_RANGE = {
+    "type": "object",
+    "properties": {bound: {"type": "number"} for bound in BOUNDS},
+    "additionalProperties": False,
+    "minProperties": 1,
+}
+_NOT = {"type": "object", "properties": {"not": _VALUES}, "required": ["not"], "additionalProperties": False}
+# A limit as JSON Schema has it.
+SCHEMA: dict[str, Any] = {"anyOf": [*_VALUES["anyOf"], _RANGE, _NOT]}
 MOST = 50  # limits in one table, and allowed values in one limit
 
 
-def check_where(where: object, names: Mapping[str, object] | list[str]) -> Where:
+def check_where(where: object, names: Iterable[str]) -> Where:
     """Return limits in their plain form, or say what is wrong with them.
 
     A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, or
@@ -26,16 +37,22 @@ def check_where(where: object, names: Mapping[str, object] | list[str]) -> Where
     >>> check_where({"city": "Vienna", "price": {"max": 120}}, ["city", "price"])
     {'city': 'Vienna', 'price': {'max': 120}}
     """
+    checked = check_shape(where)
+    known = set(names)
+    for name in checked:
+        if name not in known:
+            raise UnknownName.of("detail or objective of the catalog", name, sorted(known))
+    return checked
+
+
+def check_shape(where: object) -> Where:
+    """Return limits in their plain form, whatever they are on."""
     if not isinstance(where, Mapping) or len(where) > MOST:
         raise InvalidOffer(f"limits must be a table of up to {MOST} names, but got {str(where)[:200]!r}")
-    return {str(name): _check_limit(str(name), limit, names) for name, limit in where.items()}
+    return {str(name): _check_limit(str(name), limit) for name, limit in where.items()}
 
 
-def _check_limit(name: str, limit: object, names: Any) -> Any:
-    if name not in names:
-        raise InvalidOffer(
-            f"a limit must be on a detail or an objective of the catalog, but got {name!r}; {choices(name, names)}"
-        )
+def _check_limit(name: str, limit: object) -> Any:
     if not isinstance(limit, Mapping):
         return _check_values(name, limit)
     if set(limit) == {"not"}:
@@ -43,10 +60,10 @@ def _check_limit(name: str, limit: object, names: Any) -> Any:
     if not limit or not set(limit) <= set(BOUNDS) or not all(_is_number(bound) for bound in limit.values()):
         raise InvalidOffer(
             f"the limit on {name!r} must be a value, a list of values, numbers as min and max, or not with values,"
-            f" but got {dict(limit)!r}"
+            f" but got {str(dict(limit))[:200]}"
         )
     if limit.get("min", -math.inf) > limit.get("max", math.inf):
-        raise InvalidOffer(f"the limit on {name!r} must have min up to max, but got {dict(limit)!r}; exchange them")
+        raise NothingFits(f"the limit on {name!r} must have min up to max, but got {dict(limit)!r}; exchange them")
     return {bound: limit[bound] for bound in BOUNDS if bound in limit}
 
 

@@ -32,6 +32,7 @@ STATUSES: dict[type[DruthersError], int] = {
     errors.InvalidRanking: 422,
     errors.InvalidFeedback: 422,
     errors.InvalidOffer: 422,
+    errors.NothingFits: 409,
     errors.InvalidExperiment: 422,
     errors.InvalidCatalog: 422,
     errors.InvalidLog: 422,

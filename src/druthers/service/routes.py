@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
 
 from druthers.advisor import Recommendation
+from druthers.advisor.replies import Conversation
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownDecision
 from druthers.service import schemas as answers
@@ -137,6 +138,7 @@ def make_routes(desk: Desk, settings: Settings, bodies: Schemas) -> list[Routes]
 
 def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     routes = Routes("/v1/users", tags=["users"])
+    talk = Conversation(desk.operations, erases=False)
 
     @routes.post(
         "/{user}/decisions",
@@ -155,6 +157,12 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     async def hear(user: UserId, body: Any) -> Response:
         """Hear what a user wants: a sentence, or a ranking of objectives."""
         return as_json(await counter.hear(user, body))
+
+    @routes.post("/{user}/messages", role="decide", problems=[409], response_model=answers.ReplyAnswer)
+    @takes(bodies.message)
+    async def message(user: UserId, body: Any) -> Response:
+        """Answer whatever a user types: a wish, a limit, how something was, a question, or small talk."""
+        return as_json((await desk.run(talk.reply(user, body.text))).as_dict())
 
     @routes.get("/{user}", role="read", problems=[404], response_model=answers.CardAnswer)
     async def card(user: UserId) -> Response:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from druthers.catalogs import Catalog
+from druthers.errors import InvalidOffer, NothingFits
+from druthers.limits import SCHEMA, check_shape
 from druthers.service.settings import Settings
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+~=-]{0,199}$"
@@ -119,6 +121,16 @@ class FeedbackAnswer(BaseModel):
     new: bool = Field(description="False if all of it was told before.")
 
 
+class ReplyAnswer(BaseModel):
+    """An answer to a message."""
+
+    kind: str = Field(description="What the message was taken for: wish, limit, dismissal, feedback, why, compare ...")
+    text: str = Field(description="What was understood and done, or the answer to a question.")
+    items: list[str] = Field(description="The items that the message was about.")
+    heard: HeardAnswer | None
+    recommendation: DecisionAnswer | None
+
+
 class WeightAnswer(BaseModel):
     """What an objective is worth to a user."""
 
@@ -197,6 +209,7 @@ class Schemas(NamedTuple):
     """The bodies that one service takes."""
 
     query: type[BaseModel]
+    message: type[BaseModel]
     decision: type[BaseModel]
     feedback: type[BaseModel]
     correction: type[BaseModel]
@@ -249,8 +262,14 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "where": (
             Annotated[
                 dict[str, Any] | None,
+                AfterValidator(_limits),
                 Field(
-                    max_length=50,
+                    json_schema_extra={
+                        "anyOf": [
+                            {"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50},
+                            {"type": "null"},
+                        ]
+                    },
                     description="What an item must be, by name of a detail or objective: a value, a list of values,"
                     ' {"min": ..., "max": ...} or {"not": ...}. What the user has said holds too.',
                     examples=[{"price": {"max": 120}}],
@@ -283,6 +302,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
 
     return Schemas(
         query=query,
+        message=_model("Message", text=(text, ...)),
         decision=_model("DecisionRequest", **decision_parts),
         feedback=_model("Feedback", some_of=("rewards", "utility"), **feedback_parts),
         correction=_model("Correction", ranking=(ranking, ...)),
@@ -299,6 +319,15 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
 Text = Annotated[str, Field(max_length=500, strict=True)]
 Fact = Text | Annotated[bool, Field(strict=True)] | Finite
 Detail = Fact | Annotated[list[Fact], Field(max_length=50)]
+
+
+def _limits(where: dict[str, Any] | None) -> dict[str, Any] | None:
+    try:
+        return where if where is None else check_shape(where)
+    except NothingFits:
+        return where  # a lawful range that holds nothing
+    except InvalidOffer as error:
+        raise ValueError(str(error)) from error
 
 
 def _one_of(names: list[str]) -> Any:

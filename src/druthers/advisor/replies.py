@@ -1,0 +1,337 @@
+"""One door for whatever a person types: what was understood, what was done, and an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from druthers.advisor import events
+from druthers.advisor.answers import Heard, Recommendation
+from druthers.advisor.messages import Kind, Message, Understanding
+from druthers.advisor.operations import Look, Operation, Operations
+from druthers.advisor.reasons import number
+from druthers.catalogs import Item
+from druthers.errors import NothingFits, UnknownUser
+from druthers.limits.words import stems
+
+SIZE = 3
+MOST_FOUND = 5
+DISLIKED, LIKED = -0.4, 0.6  # what "not that one" and "more like that" say of an item
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to a message.
+
+    Parameters
+    ----------
+    kind
+        What the message was taken for.
+    text
+        The answer, in sentences.
+    items
+        Ids of the items the message was about.
+    heard
+        What was understood of wishes and limits, if it held any.
+    recommendation
+        What is recommended now, if anything new is.
+    """
+
+    kind: str
+    text: str
+    items: tuple[str, ...] = ()
+    heard: Heard | None = None
+    recommendation: Recommendation | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "items": list(self.items),
+            "heard": None if self.heard is None else self.heard.as_dict(),
+            "recommendation": None if self.recommendation is None else self.recommendation.as_dict(),
+        }
+
+
+class Conversation:
+    """Answers messages by an advisor's operations.
+
+    Parameters
+    ----------
+    operations
+        What can be done.
+    erases
+        Whether a person may have herself erased by a message.
+    """
+
+    def __init__(self, operations: Operations, *, erases: bool = True) -> None:
+        self.ask = operations
+        self.erases = erases
+
+    def reply(self, user: str, text: str, *, size: int = SIZE) -> Operation[Reply]:
+        """Answer a message of a user."""
+        events.as_id(user, "a user")
+        person = yield from self.ask.find(user)
+        decision, ids = ("", []) if person is None else person.shown
+        shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
+        columns = self.ask.columns
+        message: Message = yield Look(
+            lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, shown)
+        )
+        about = tuple(shown[place] for place in message.places) or message.items
+        answer = _ANSWERS[message.kind]
+        made: Reply = yield from answer(self, _Turn(user, text, message, decision, shown, about, size))
+        return made
+
+    def _small_talk(self, turn: _Turn) -> Operation[Reply]:
+        yield from ()
+        if turn.message.kind == Kind.THANKS:
+            return turn.reply("You are welcome.")
+        wanted = ", ".join(one.name for one in self.ask.catalog.objectives[:4])
+        return turn.reply(f"Hello. Tell me what matters to you: {wanted}, or a limit such as a price.")
+
+    def _unclear(self, turn: _Turn) -> Operation[Reply]:
+        yield from ()
+        names = [one.name for one in self.ask.catalog.objectives]
+        lost = _listed([f"“{piece}”" for piece in turn.message.limits.unmatched]) or "this"
+        return turn.reply(
+            f"I did not understand {lost}: nothing was changed. I know about {_listed(names)};"
+            " say which of these matters, set a limit, tell how one was, or ask why."
+        )
+
+    def _hear(self, turn: _Turn) -> Operation[Reply]:
+        heard: Heard = yield from self.ask.hear(turn.user, turn.text)
+        said = []
+        if heard.ranking:
+            said.append(f"You want {_listed(heard.ranking)}.")
+        gone = () if heard.reading is None else heard.reading.dismissed_names
+        if gone:
+            said.append(f"Set aside: {_listed(gone)}.")
+        said += [f"Only {one.name} {_limit(one.limit)}." for one in heard.limits]
+        if heard.dropped:
+            said.append(f"No limit on {_listed(heard.dropped)} any more.")
+        if heard.not_understood:
+            said.append(f"Not understood: {_listed(heard.not_understood)}.")
+        if heard.reading is not None and heard.reading.question:
+            said.append(heard.reading.question)
+        return (yield from self._recommend(turn, " ".join(said), heard=heard))
+
+    def _recommend(
+        self, turn: _Turn, text: str, *, heard: Heard | None = None, without: Sequence[str] = ()
+    ) -> Operation[Reply]:
+        offer = None
+        if without:
+            person = yield from self.ask.find(turn.user)
+            limits = {} if person is None else person.wishes.limits
+            offer = [id for id in self.ask.columns.eligible(limits) if id not in without]
+            if not offer:
+                return turn.reply(f"{text} There is nothing else that fits.".strip(), heard=heard)
+        try:
+            made: Recommendation = yield from self.ask.recommend(turn.user, size=turn.size, offer=offer)
+        except NothingFits as error:
+            return turn.reply(f"{text} Nothing fits: {str(error).partition('; ')[2]}.".strip(), heard=heard)
+        return turn.reply(text.strip(), heard=heard, made=made)
+
+    def _feedback(self, turn: _Turn) -> Operation[Reply]:
+        message, told = turn.message, []
+        objectives = {one.name: one for one in self.ask.catalog.objectives}
+        for item in turn.about or turn.shown[:1]:
+            decision = yield from self._decision(turn, item)
+            rewards = {name: objectives[name].to_value(0.5 + 0.45 * felt) for name, felt in message.aspects.items()}
+            yield from self.ask.feedback(decision, item=item.id, rewards=rewards, utility=message.utility)
+            parts = [f"{name} {'good' if felt > 0 else 'bad'}" for name, felt in message.aspects.items()]
+            told.append(f"{item.name} was {_grade(message.utility)}" + (f" ({', '.join(parts)})" if parts else ""))
+        return (yield from self._recommend(turn, f"Noted: {'; '.join(told)}."))
+
+    def _decision(self, turn: _Turn, item: Item) -> Operation[str]:
+        """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
+        if item in turn.shown:
+            return turn.decision
+        made: Recommendation = yield from self.ask.recommend(turn.user, offer=[item.id])
+        return made.id
+
+    def _taken(self, turn: _Turn) -> Operation[Reply]:
+        yield from ()
+        names = _listed([item.name for item in turn.about or turn.shown[:1]])
+        return turn.reply(f"Good: you took {names}. Tell me how it was when you know.")
+
+    def _reject(self, turn: _Turn) -> Operation[Reply]:
+        gone = turn.about or turn.shown[:1]
+        for item in gone:
+            yield from self.ask.feedback(turn.decision, item=item.id, utility=DISLIKED)
+        names = _listed([item.name for item in gone])
+        return (yield from self._recommend(turn, f"Without {names}, then.", without=[item.id for item in gone]))
+
+    def _like(self, turn: _Turn) -> Operation[Reply]:
+        liked = turn.about or turn.shown[:1]
+        for item in liked:
+            yield from self.ask.feedback(turn.decision, item=item.id, utility=LIKED)
+        names = _listed([item.name for item in liked])
+        return (yield from self._recommend(turn, f"More like {names}.", without=[item.id for item in liked]))
+
+    def _other(self, turn: _Turn) -> Operation[Reply]:
+        seen = [item.id for item in turn.shown]
+        return (yield from self._recommend(turn, "Something else:" if seen else "", without=seen))
+
+    def _why(self, turn: _Turn) -> Operation[Reply]:
+        if not turn.shown:
+            return turn.reply("Nothing was recommended yet: say what matters to you.")
+        past = yield Look(lambda: self.ask.store.find(events.decision_key(turn.decision)))
+        item = (turn.about or turn.shown)[0]
+        why = self.ask.reasons_of(past).get(item.id, "") if past is not None else ""
+        others = [one for one in turn.shown if one.id != item.id]
+        beside = f" Beside {others[0].name}: {self._differences(item, others[0])}." if others else ""
+        return turn.reply(f"{item.name}: {why}{beside}", about=[item])
+
+    def _compare(self, turn: _Turn) -> Operation[Reply]:
+        yield from ()
+        pair = list(turn.about or turn.shown)[:2]
+        if len(pair) < 2:
+            pair = list(turn.shown)[:2]
+        if len(pair) < 2:
+            return turn.reply("There are no two items to compare: say what matters to you first.")
+        return turn.reply(f"{pair[0].name} beside {pair[1].name}: {self._differences(*pair)}.", about=pair)
+
+    def _differences(self, one: Item, other: Item) -> str:
+        """Return where two items differ, each in the objective's own unit."""
+        parts = []
+        for objective in self.ask.catalog.objectives:
+            mine, theirs = one.values.get(objective.name), other.values.get(objective.name)
+            if mine is not None and theirs is not None and mine != theirs:
+                parts.append(f"{objective.name} {number(mine)} against {number(theirs)}")
+        return ", ".join(parts) or "no difference that is known"
+
+    def _detail(self, turn: _Turn) -> Operation[Reply]:
+        yield from ()
+        item = (turn.about or turn.shown)[0]
+        asked = set(stems(turn.text))
+        reading = turn.message.reading
+        named = () if reading is None else (*reading.names, *reading.dismissed_names)
+        names = [name for name in (*item.values, *item.details) if set(stems(name)) & asked or name in named]
+        if "where" in asked:
+            names += [name for name in ("city", "district", "location", "address") if name in item.details]
+        facts = {**item.details, **item.values}
+        told = [f"{name} {fact_in_words(facts[name])}" for name in dict.fromkeys(names or facts)]
+        unknown = [name for name in named if name not in item.values]
+        told += [f"{name} is not known" for name in unknown]
+        return turn.reply(f"{item.name}: {', '.join(told) or 'nothing more is known'}.", about=[item])
+
+    def _find(self, turn: _Turn) -> Operation[Reply]:
+        yield from ()
+        where = turn.message.limits.where
+        ids = self.ask.columns.eligible(where)
+        names = [self.ask.fold.items[id].name for id in ids[:MOST_FOUND]]
+        what = " and ".join(f"{name} {_limit(limit)}" for name, limit in where.items())
+        rest = f", and {len(ids) - MOST_FOUND} more" if len(ids) > MOST_FOUND else ""
+        return turn.reply(f"With {what}: {_listed(names) + rest if names else 'none'}.")
+
+    def _profile(self, turn: _Turn) -> Operation[Reply]:
+        try:
+            card = yield from self.ask.preference(turn.user)
+        except UnknownUser:
+            return turn.reply("Nothing yet: you have not told me anything.")
+        person = yield from self.ask.find(turn.user)
+        names = [one.name for one in self.ask.catalog.objectives]
+        weights = ", ".join(f"{one.objective} {one.weight:.2f}" for one in card.weights)
+        said = [f"How much things count for you: {weights}."]
+        if person is not None and person.wishes.dismissed:
+            said.append(f"Set aside: {_listed([names[k] for k in person.wishes.dismissed])}.")
+        if person is not None and person.wishes.limits:
+            limits = [f"{name} {_limit(limit)}" for name, limit in person.wishes.limits.items()]
+            said.append(f"Limits: {', '.join(limits)}.")
+        said.append(f"From {card.queries} messages and {card.feedbacks} ratings.")
+        return turn.reply(" ".join(said))
+
+    def _forget_that(self, turn: _Turn) -> Operation[Reply]:
+        person = yield from self.ask.find(turn.user)
+        if person is None or not (person.wishes.draws or person.wishes.dismissed or person.wishes.limits):
+            return turn.reply("There is nothing to take back.")
+        yield from self.ask.correct(turn.user, [], limits=True)
+        return turn.reply("All that you said is taken back; what you felt about items stays.")
+
+    def _forget_me(self, turn: _Turn) -> Operation[Reply]:
+        if not self.erases:
+            return turn.reply("Who runs this service can erase you: ask there to have all that is known of you erased.")
+        if turn.message.kind == Kind.FORGET_ME:
+            return turn.reply("This erases all that is known of you, for good. Say “yes, forget me” to do it.")
+        try:
+            yield from self.ask.forget(turn.user)
+        except UnknownUser:
+            return turn.reply("Nothing was known of you.")
+        return turn.reply("All that was known of you is erased.")
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A message, and what it is about."""
+
+    user: str
+    text: str
+    message: Message
+    decision: str
+    shown: Sequence[Item]
+    about: Sequence[Item]
+    size: int
+
+    def reply(
+        self, text: str, *, heard: Heard | None = None, made: Recommendation | None = None, about: Sequence[Item] = ()
+    ) -> Reply:
+        """Return the answer to this message."""
+        return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard, made)
+
+
+_ANSWERS = {
+    Kind.GREETING: Conversation._small_talk,
+    Kind.THANKS: Conversation._small_talk,
+    Kind.WISH: Conversation._hear,
+    Kind.LIMIT: Conversation._hear,
+    Kind.DISMISSAL: Conversation._hear,
+    Kind.FEEDBACK: Conversation._feedback,
+    Kind.TAKEN: Conversation._taken,
+    Kind.WHY: Conversation._why,
+    Kind.COMPARE: Conversation._compare,
+    Kind.DETAIL: Conversation._detail,
+    Kind.FIND: Conversation._find,
+    Kind.PROFILE: Conversation._profile,
+    Kind.FORGET_THAT: Conversation._forget_that,
+    Kind.FORGET_ME: Conversation._forget_me,
+    Kind.FORGET_ME_YES: Conversation._forget_me,
+    Kind.OTHER: Conversation._other,
+    Kind.REJECT: Conversation._reject,
+    Kind.LIKE: Conversation._like,
+    Kind.UNCLEAR: Conversation._unclear,
+}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def _limit(limit: Any) -> str:
+    """Return a limit in words."""
+    if isinstance(limit, dict):
+        if "not" in limit:
+            return f"other than {_limit(limit['not'])}"
+        words = {"min": "from", "max": "up to"}
+        return " ".join(f"{words[bound]} {fact_in_words(limit[bound])}" for bound in ("min", "max") if bound in limit)
+    if isinstance(limit, list):
+        return " or ".join(map(fact_in_words, limit))
+    return fact_in_words(limit)
+
+
+def fact_in_words(value: Any) -> str:
+    """Return a value of a detail or an objective as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return _listed([fact_in_words(one) for one in value])
+    return number(value) if isinstance(value, int | float) else str(value)
+
+
+def _grade(utility: float | None) -> str:
+    for least, word in ((0.8, "great"), (0.3, "good"), (-0.1, "fair"), (-0.8, "bad")):
+        if utility is not None and utility >= least:
+            return word
+    return "awful"

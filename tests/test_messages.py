@@ -1,0 +1,125 @@
+"""One door for whatever a person types: what it is, what it does, and what is answered."""
+
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.advisor.messages import Kind, feeling, references
+from druthers.catalogs import Catalog, Item
+from druthers.types import Objective
+
+INNS = Catalog(
+    name="inns",
+    objectives=[
+        Objective(
+            "price", low=20, high=500, less_is_better=True, synonyms=("cost", "cheap"), description="euros a night"
+        ),
+        Objective("cleanliness", low=1, high=5, synonyms=("clean", "filthy")),
+        Objective("staff", low=1, high=5, synonyms=("people", "friendly")),
+        Objective("quiet", low=1, high=5),
+    ],
+    items=[
+        Item(
+            f"inn-{k}",
+            f"{name} Inn",
+            values={
+                "price": 40.0 + 12 * k,
+                "cleanliness": 2 + 0.3 * k,
+                "staff": 4.8 - 0.3 * k,
+                "quiet": 1 + (k * 3) % 5,
+            },
+            details={"city": ("Graz", "Vienna")[k % 2], "pool": k % 3 == 0},
+        )
+        for k, name in enumerate(["Amber", "Birch", "Copper", "Dune", "Elm", "Fern", "Gold", "Hazel"])
+    ],
+)
+
+
+@pytest.fixture
+def talk():
+    with Advisor(INNS, parser="lexicon") as advisor:
+        yield lambda text: advisor.message("ada", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Hello!", Kind.GREETING), ("good evening", Kind.GREETING), ("thank you so much", Kind.THANKS),
+        ("cheap and clean", Kind.WISH), ("In Vienna", Kind.LIMIT), ("under 90 euros please", Kind.LIMIT),
+        ("any city is fine", Kind.LIMIT), ("quiet does not matter", Kind.DISMISSAL), ("1 was awful", Kind.FEEDBACK),
+        ("we took 2, it was filthy but the people were nice", Kind.FEEDBACK), ("I loved the Birch Inn", Kind.FEEDBACK),
+        ("the last one was a nightmare", Kind.FEEDBACK), ("we booked the second one", Kind.TAKEN),
+        ("why?", Kind.WHY), ("why the second", Kind.WHY), ("compare 1 and 3", Kind.COMPARE),
+        ("what is the difference between the first and the second?", Kind.COMPARE),
+        ("what does the second cost?", Kind.DETAIL), ("does 1 have a pool?", Kind.DETAIL),
+        ("how clean is it?", Kind.DETAIL),
+        ("which are in Graz?", Kind.FIND), ("is there anything with a pool under 100 euros?", Kind.FIND),
+        ("what do you know about me?", Kind.PROFILE), ("forget that", Kind.FORGET_THAT), ("forget me", Kind.FORGET_ME),
+        ("something different", Kind.OTHER), ("show me others", Kind.OTHER), ("none of these", Kind.OTHER),
+        ("not that one", Kind.REJECT), ("not 2", Kind.REJECT), ("more like 2", Kind.LIKE),
+        ("similar to the first one", Kind.LIKE), ("blorp fnord", Kind.UNCLEAR), ("", Kind.UNCLEAR),
+    ],
+)  # fmt: skip
+def test_kinds(talk, text, kind):
+    talk("clean, please")
+    reply = talk(text)
+    assert reply.kind == kind
+    assert reply.text
+
+
+def test_feedback_reaches_aspects_and_the_item(talk):
+    shown = talk("cheap").recommendation
+    reply = talk("we took 2, it was filthy but the people were nice")
+    assert reply.items == (shown.items[1].item,)
+    assert "cleanliness bad, staff good" in reply.text
+    assert reply.recommendation is not None
+
+
+def test_awful_falls_and_others_come(talk):
+    first = talk("cheap").recommendation
+    after = talk("1 was awful").recommendation
+    assert after.items[0].item != first.items[0].item
+    other = talk("something different").recommendation
+    assert not {one.item for one in other.items} & {one.item for one in after.items}
+    rejected = talk("not that one").recommendation
+    assert other.items[0].item not in {one.item for one in rejected.items}
+
+
+def test_questions_are_answered_from_what_is_known(talk):
+    shown = talk("cheap").recommendation
+    first, second, third = (next(item for item in INNS.items if item.id == one.item) for one in shown.items)
+    assert f"price {second.values['price']:.4g}" in talk("what does the second cost?").text
+    assert shown.items[0].why in talk("why?").text
+    compared = talk("compare 1 and 3").text
+    assert f"price {first.values['price']:.4g} against {third.values['price']:.4g}" in compared
+    found = talk("which are in Graz?").text
+    assert "Amber Inn" in found
+    assert "Birch Inn" not in found
+    assert "pool" in talk("does 1 have a pool?").text
+
+
+def test_limits_hold_are_told_and_taken_back(talk):
+    reply = talk("in Vienna, at most 80 euros")
+    assert "Only city Vienna. Only price up to 80." in reply.text
+    assert {one.item for one in reply.recommendation.items} == {"inn-1", "inn-3"}
+    assert "set 'price'" in talk("under 10 euros").text
+    known = talk("what do you know about me?").text
+    assert "city Vienna" in known
+    assert "taken back" in talk("forget that").text
+    assert "Limits" not in talk("what do you know about me?").text
+
+
+def test_nobody_is_erased_without_a_second_word(talk):
+    talk("cheap")
+    assert "yes, forget me" in talk("forget me").text
+    assert "price" in talk("what do you know about me?").text
+    assert "erased" in talk("yes, forget me").text
+    assert "Nothing yet" in talk("what do you know about me?").text
+
+
+def test_references_and_feelings():
+    three = [Item(name, name) for name in ("The Amber", "Birch Inn", "c")]
+    assert references("the amber or the third one", three) == (0, 2)
+    assert references("2 nights for 2 people at 3 euros", three) == ()
+    assert references("both", three) == (0, 1)
+    assert feeling("not good") == pytest.approx(-0.3)
+    assert feeling("never again, it was awful") < -0.5 or feeling("it was awful") == -1.0
