@@ -1,10 +1,112 @@
-"""Machine code is kept between processes, never mixed up, and never kept for classes of others."""
+"""Machine code is kept between processes: never mixed up, never stale, never kept for classes of others."""
 
 from __future__ import annotations
 
+import functools
+import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+import cache_steps
+import pytest
+
+import druthers
+from druthers import ANCHORS, POLICIES
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+PACKAGE = Path(druthers.__file__).parent
+STEPS = Path(cache_steps.__file__)
+
+
+def start(arguments, folder, **environment):
+    environment = {**os.environ, "DRUTHERS_CACHE_DIR": str(folder), "PYTHONPATH": str(PACKAGE.parent), **environment}
+    return subprocess.Popen(
+        [sys.executable, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finished(process):
+    out, err = process.communicate(timeout=1200)
+    assert (process.returncode, err) == (0, "")
+    return out.strip()
+
+
+def stepping(folder, *work):
+    return start([str(STEPS), json.dumps(work)], folder)
+
+
+def expected(*work):
+    return json.loads(json.dumps([cache_steps.done(name, methods) for name, methods in work]))
+
+
+def kept(folder):
+    return sorted(folder.rglob("*.nb?"))
+
+
+def test_processes_that_come_one_after_the_other(tmp_path):
+    """What one has compiled as part of something else never breaks what another compiled before it."""
+    name = "fisher-pqucb-robust"
+    for methods in (["preference"], ["choose"], ["choose"], ["preference", "choose"]):
+        assert json.loads(finished(stepping(tmp_path, (name, methods)))) == expected((name, methods))
+
+
+def test_a_cache_that_is_damaged_is_made_whole(tmp_path):
+    """Files that are missing, cut off, empty or of no meaning are made anew, and then used."""
+    work = ("s-ucb", ["choose", "learn", "choose"])
+    want = expected(work)
+    assert json.loads(finished(stepping(tmp_path, work))) == want
+    files = kept(tmp_path)
+    assert len(files) >= 4
+    damages = (Path.unlink, cut_off, empty, nonsense)
+    for turn in range(4):
+        for place, path in enumerate(files):
+            damages[(place + turn) % 4](path)
+        assert json.loads(finished(stepping(tmp_path, work))) == want
+        assert kept(tmp_path) == files
+    before = {path: path.stat().st_mtime_ns for path in files}
+    assert json.loads(finished(stepping(tmp_path, work))) == want
+    assert {path: path.stat().st_mtime_ns for path in kept(tmp_path)} == before
+
+
+def cut_off(path):
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def nonsense(path):
+    path.write_bytes(b"nonsense")
+
+
+def rotations(methods):
+    return [methods[first:] + methods[:first] for first in range(len(methods))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*POLICIES, *ANCHORS])
+def test_every_method_in_every_order_over_several_processes(tmp_path, name):
+    """On a cache that is empty, warm, being filled by another process, and half deleted."""
+    methods = list(cache_steps.ANCHOR_METHODS if name in ANCHORS else [*cache_steps.POLICY_METHODS, "play"])
+    for turn, order in enumerate(rotations(methods)):
+        folder = tmp_path / "one-by-one"
+        # Each process comes with a method that none has begun with, and the first of them stops there.
+        for begun in ([order[0]], order) if turn < 3 else (order,):
+            assert json.loads(finished(stepping(folder, (name, begun)))) == expected((name, begun))
+    filled = tmp_path / "filled-by-two"
+    there, back = methods, methods[::-1]
+    for process, order in [(stepping(filled, (name, order)), order) for order in (there, back)]:
+        assert json.loads(finished(process)) == expected((name, order))
+    for first in (0, 1):
+        for path in kept(filled)[first::2]:
+            path.unlink()
+        for process, order in [(stepping(filled, (name, order)), order) for order in (there, back)]:
+            assert json.loads(finished(process)) == expected((name, order))
+
 
 # Reading the list of what is kept takes long here, so that the two are sure to meet.
 COMPILE = """
@@ -23,59 +125,82 @@ for preference in kinds[int(sys.argv[1]) :: 2]:
 LOAD = """
 import numpy as np
 from druthers.simulation import expected_utility
-names = list(expected_utility._cache._cache_file._load_index().values())
 kinds = [np.arange(6, dtype=kind)[::step] for kind in ("f8", "f4", "i8", "i4", "i2", "u1") for step in (1, 2)]
-answers = [expected_utility(preference, preference) for preference in kinds]
-print(len(names), len(set(names)), sum(expected_utility.stats.cache_hits.values()), set(answers))
+print({expected_utility(preference, preference) for preference in kinds})
 """
+
+
+def test_two_processes_that_compile_at_once_keep_all_they_compiled(tmp_path):
+    for process in [start(["-c", COMPILE, number], tmp_path) for number in "01"]:
+        finished(process)
+    before = {path: path.stat().st_mtime_ns for path in kept(tmp_path)}
+    assert len(before) == 2 * 12
+    assert finished(start(["-c", LOAD], tmp_path)) in ("{20.0, 55.0}", "{55.0, 20.0}")
+    assert {path: path.stat().st_mtime_ns for path in kept(tmp_path)} == before
+
 
 FOREIGN = """
 import numpy as np
 from typing import NamedTuple
-from druthers._jit import bound, kernel
-from druthers.policies.base import Arms, never_seen
+from druthers._jit import bound
+from druthers.policies.base import never_seen
 
 class Arms(NamedTuple):
     pulls: np.ndarray
     means: np.ndarray
 
-bound(never_seen, Arms(np.zeros((2, 2)), np.zeros((2, 2))), 1)
+arms = Arms(np.zeros((2, 2)), np.zeros((2, 2)))
+print(bound(never_seen, arms, 1)(arms, 1))
 """
-
-OURS = """
-import numpy as np
-from druthers._jit import bound
-from druthers.policies.base import Arms, never_seen
-print(bound(never_seen, Arms(np.zeros((2, 2)), np.zeros((2, 2))), 1)(Arms(np.zeros((2, 2)), np.zeros((2, 2))), 1))
-"""
-
-
-def start(code, folder, *arguments):
-    environment = {**os.environ, "DRUTHERS_CACHE_DIR": str(folder)}
-    environment.pop("NUMBA_DISABLE_JIT", None)
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finished(process):
-    out, err = process.communicate(timeout=300)
-    assert (process.returncode, err) == (0, "")
-    return out.strip()
-
-
-def test_two_processes_that_compile_at_once_keep_all_they_compiled(tmp_path):
-    for process in [start(COMPILE, tmp_path, number) for number in "01"]:
-        finished(process)
-    assert finished(start(LOAD, tmp_path)) == "12 12 12 {20.0, 55.0}"
+OURS = FOREIGN.partition("class")[0] + "from druthers.policies.base import Arms\narms" + FOREIGN.partition("\narms")[2]
 
 
 def test_classes_of_others_leave_nothing_behind(tmp_path):
-    finished(start(FOREIGN, tmp_path))
-    assert not list(tmp_path.rglob("*never_seen*.nbi"))
-    assert finished(start(OURS, tmp_path)) == "True"
-    assert list(tmp_path.rglob("*never_seen*.nbi"))
+    assert finished(start(["-c", FOREIGN], tmp_path)) == "True"
+    assert not kept(tmp_path)
+    assert finished(start(["-c", OURS], tmp_path)) == "True"
+    assert [path.name for path in kept(tmp_path) if "never_seen" in path.name]
+
+
+def test_without_a_folder_to_keep_it_in_all_is_compiled_each_time(tmp_path):
+    (tmp_path / "file").write_text("")
+    place = {"TMPDIR": str(tmp_path / "file"), "XDG_CACHE_HOME": str(tmp_path / "file")}
+    assert finished(start(["-c", OURS], tmp_path / "file", **place)) == "True"
+
+
+# What is changed: a kernel that another file's kernel calls, a constant it reads, and the order of a NamedTuple.
+CHANGED = {
+    "a kernel": ("_matrices.py", "value = x[k] / root[k, k]", "value = 2.0 * x[k] / root[k, k]"),
+    "a constant": ("policies/base.py", "NEVER_SEEN = 1e9", "NEVER_SEEN = 1e6"),
+    "a field": ("policies/base.py", "    pulls: Floats\n    means: Floats", "    means: Floats\n    pulls: Floats"),
+}
+USE = """
+import druthers as dr
+policy = dr.SUCB(n_objectives=2)
+policy.add_arms(["inn"])
+policy.learn("ada", "inn", [3.0, 4.0])
+print(policy.choose("ada", ["inn", "spa"]).reasons.round(3).tolist())
+estimator = dr.HybridEstimator(n_objectives=2, feedback_weight=0.5, ridge=0.1)
+estimator.learn([1.0, 2.0], 3.0)
+print(estimator.estimate([0.5, -0.5]).round(3).tolist())
+"""
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_code_that_changed_is_compiled_anew(tmp_path, what):
+    shutil.copytree(PACKAGE, tmp_path / "druthers", ignore=shutil.ignore_patterns("__pycache__"))
+    run = functools.partial(start, ["-B", "-c", USE], tmp_path / "cache", PYTHONPATH=str(tmp_path))
+    before = finished(run())
+    assert finished(run()) == before
+    name, old, new = CHANGED[what]
+    path = tmp_path / "druthers" / name
+    source, times = path.read_text("utf-8"), path.stat()
+    assert old in source
+    path.write_text(source.replace(old, new), "utf-8")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    after = finished(run())
+    again = tmp_path / "again"
+    assert after == finished(start(["-B", "-c", USE], again, PYTHONPATH=str(tmp_path)))
+    assert (after == before) == (what == "a field")  # which is the same, read from another place
+    path.write_text(source, "utf-8")
+    assert finished(run()) == before

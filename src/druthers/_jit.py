@@ -1,7 +1,9 @@
-"""The only place that knows Numba: compiled kernels, a cache that cannot go stale, dispatch on the class of a state.
+"""The only place that knows Numba: compiled kernels, dispatch on the class of a state, a cache that cannot go stale.
 
 Kernels are strict IEEE arithmetic (no fast-math): the same numbers come out whether a kernel is called alone
 or inlined into a compiled episode, so single steps and simulations agree bit for bit.
+
+Only public interfaces of Numba are used, and Numba itself is loaded when a kernel is first called.
 """
 
 from __future__ import annotations
@@ -10,234 +12,133 @@ import contextlib
 import functools
 import hashlib
 import os
-import re
-import shutil
+import platform
+import stat
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+import types
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-import numba
 import numpy as np
-from llvmlite.binding import add_symbol
-from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import lower_builtin
-
-try:
-    import fcntl
-except ImportError:  # Windows, where two processes should not compile for the first time at once
-    fcntl = None  # type: ignore[assignment]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-PACKAGE = Path(__file__).parent
-KEPT_CACHES = 8
-
-
-def _kernel_sources() -> list[Path]:
-    """Return the files that hold kernels and all they import, directly or not: what machine code can depend on."""
-    found = [path for path in PACKAGE.rglob("*.py") if "druthers._jit" in path.read_text("utf-8")]
-    for path in found:  # grows as it goes
-        for module in re.findall(r"^\s*from druthers([\w.]*) import", path.read_text("utf-8"), re.MULTILINE):
-            place = PACKAGE.joinpath(*module.split("."))
-            for source in (place.with_suffix(".py"), place / "__init__.py"):
-                if source.exists() and source not in found:
-                    found.append(source)
-    return sorted(found)
-
-
-def _cache_folder() -> Path:
-    """Return a folder named after the sources of the kernels, Numba and Python, so that a stale cache is impossible.
-
-    Numba itself compares only the time stamp of the file a kernel stands in, not of the kernels it calls.
-    """
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in _kernel_sources():
-        digest.update(source.relative_to(PACKAGE).as_posix().encode())
-        digest.update(source.read_bytes())
-    home = os.environ.get("DRUTHERS_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    for parent in (Path(home).expanduser(), Path(tempfile.gettempdir())):
-        folder = parent / "druthers" / digest.hexdigest()[:16]
-        try:
-            if not folder.exists():
-                folder.mkdir(parents=True, exist_ok=True)
-                _forget_old(folder.parent)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
-    return Path(tempfile.mkdtemp(prefix="druthers-"))
-
-
-def _forget_old(caches: Path) -> None:
-    """Remove all but the latest caches: each change of the sources leaves one of some 20 MB behind."""
-    with contextlib.suppress(OSError):  # another process may be tidying up too
-        latest_first = sorted(caches.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)
-        for folder in latest_first[KEPT_CACHES:]:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-CACHE = _cache_folder()
-
+# As Numba reads it: kernels then run as plain Python.
+SWITCHED_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 # Division by zero gives infinity, as in NumPy; no wrapper for C callers, which nobody needs.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
+# What of Numba's settings changes the machine code it makes.
+SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
+# Each change of a kernel leaves the machine code of the old one behind, some 100 kB.
+MOST_FILES = 4000
+
+_LOCK = threading.RLock()
+
+
+class Kernel:
+    """A function on arrays, compiled for the types of its arguments when it is first called with them."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._entries: dict[Any, Callable[..., Any]] = {}
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the machine code for arguments of these types."""
+        return self.entry(arguments)(*arguments)
+
+    def entry(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        """Return the machine code for arguments of these types, compiled, or read from the cache, the first time."""
+        # Asking Numba for the types takes longer than 100 rounds of a simulation, so it is asked once for each kind.
+        kind = _kind(arguments)
+        if kind not in self._entries:
+            self._entries[kind] = _compiled(self.body(type(arguments[0])), arguments)
+        return self._entries[kind]
+
+    def body(self, first: type) -> Callable[..., Any]:
+        """Return the function that serves for a first argument of this class."""
+        return self.function
+
+    @functools.cached_property
+    def inner(self) -> Any:
+        """What Numba puts into the kernels that call this one."""
+        return _numba().njit(no_cpython_wrapper=True, **OPTIONS)(self.function)
+
+
+class Generic(Kernel):
+    """A kernel with a body for each class of its first argument; its own body serves for all other classes."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.bodies: dict[type, Callable[..., Any]] = {}
+        _GENERICS.append(self)
+
+    def body(self, first: type) -> Callable[..., Any]:
+        """Return the function that serves for a first argument of this class."""
+        return self.bodies.get(first, self.function)
+
+    if SWITCHED_OFF:
+
+        def __call__(self, *arguments: Any) -> Any:
+            """Run the body for this class."""
+            return self.body(type(arguments[0]))(*arguments)
+
+
+_GENERICS: list[Generic] = []
 
 if TYPE_CHECKING:
 
-    def kernel(function: Callable[P, R], **options: bool) -> Callable[P, R]:
+    def kernel(function: Callable[P, R]) -> Callable[P, R]:
         """Compile a function on arrays; to the type checker it stays the plain function."""
+
+    def generic(stub: Callable[P, R]) -> Callable[P, R]:
+        """Make a kernel that is looked up by the class of its first argument."""
 
 else:
 
-    def kernel(function, **options):
-        """Compile a function on arrays with Numba; keep the machine code of our own in `CACHE`."""
-        ours = Path(function.__code__.co_filename).is_relative_to(PACKAGE)
-        # Numba reads its cache folder when the function is decorated, so it is set for that moment only.
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(CACHE)
-        try:
-            compiled = numba.njit(cache=ours, **OPTIONS, **options)(function)
-        finally:
-            numba.config.CACHE_DIR = before
-        if ours and hasattr(compiled, "_cache"):  # not so when compilation is switched off
-            compiled._cache.save_overload = functools.partial(_save, compiled._cache.save_overload)
-        return compiled
+    def kernel(function):
+        """Compile a function on arrays, once it is called; it may call other kernels."""
+        return function if SWITCHED_OFF else Kernel(function)
 
+    def generic(stub):
+        """Make a kernel that is looked up by the class of its first argument, a NamedTuple of arrays.
 
-def _save(save: Callable[[Any, Any], None], types: Any, code: Any) -> None:
-    """Keep machine code, one process at a time: Numba lets two that come together take the same file name."""
-    if _foreign(types):
-        return
-    with (CACHE / "lock").open("w") as file:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX)  # given back when the file is closed, or the process dies
-        save(types, code)
-
-
-def _foreign(types: Any) -> bool:
-    """Tell whether types name a class from outside this package.
-
-    Code for such a class must not be kept: the folder's name does not tell when that class's kernels change, and a
-    process that cannot import the class could not even read the list of what is kept.
-    """
-    owner = getattr(types, "instance_class", None)
-    if owner is not None and not owner.__module__.startswith("druthers."):
-        return True
-    parts = types if isinstance(types, tuple) else getattr(types, "types", ())
-    return any(_foreign(part) for part in parts)
-
-
-def routine(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel that others call by name, where a plain one is swallowed by each that calls it.
-
-    The callers compile without the kernel's own code: in a chain of large kernels each would otherwise swallow, and
-    optimize again, all below it.
-    """
-    body: Any = kernel(function)
-    if not hasattr(body, "overloads"):  # compilation is switched off
-        return function
-
-    @functools.wraps(function)
-    def call(*arguments: Any) -> Any:
-        return body(*arguments)
-
-    _call_by_name(call, lambda types: body)
-    return cast("Callable[P, R]", call)
-
-
-_IMPLEMENTATIONS: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
-
-
-def generic(stub: Callable[P, R]) -> Callable[P, R]:
-    """Make a `routine` that is looked up by the class of its first argument, a NamedTuple of arrays.
-
-    `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
-    choice is made when they are compiled and costs nothing when they run.
-    """
-    bodies: dict[type, Callable[..., Any]] = {}
-    default = kernel(stub, no_cpython_wrapper=True)
-
-    @functools.wraps(stub)
-    def call(*arguments: Any) -> Any:
-        return bodies.get(type(arguments[0]), stub)(*arguments)
-
-    _call_by_name(call, lambda types: bodies.get(types[0].instance_class, default))
-    _IMPLEMENTATIONS[call] = bodies
-    return cast("Callable[P, R]", call)
-
-
-_CHOICES: dict[str, Callable[[Any], Any]] = {}
-
-
-def _call_by_name(function: Callable[..., Any], choose: Callable[[Any], Any]) -> None:
-    """Let kernels that call `function` call the kernel that `choose` finds for the types of the arguments."""
-    place = f"{function.__module__}.{function.__qualname__}"
-    _CHOICES[place] = choose
-
-    class Typing(AbstractTemplate):  # type: ignore[misc]
-        key = function
-
-        def generic(self, types: Any, keywords: Any) -> Any:
-            return numba.types.Dispatcher(choose(types)).get_call_type(self.context, types, keywords)
-
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        types, result, convention = signature.args, signature.return_type, context.call_conv
-        # When the caller is read from the cache by another process, this is done first.
-        context.active_code_library._reload_init.add(functools.partial(_publish, place, types))
-        shape = convention.get_function_type(result, types)
-        code = cgutils.get_or_insert_function(builder.module, shape, _publish(place, types))
-        status, value = convention.call_function(builder, code, result, types, arguments)
-        with cgutils.if_unlikely(builder, status.is_error):
-            convention.return_status_propagate(builder, status)
-        return value
-
-    infer_global(function, numba.types.Function(Typing))
-    lower_builtin(function, numba.types.VarArg(numba.types.Any))(lower)
-
-
-def _publish(place: str, types: Any) -> str:
-    """Compile a kernel for these types, or read it from the cache, and make its machine code known by a name."""
-    body = _CHOICES[place](types)
-    body.compile(types)
-    code = body.overloads[types]
-    name = f"{place}.{hashlib.sha256(str(types).encode()).hexdigest()[:32]}"
-    add_symbol(name, code.library.get_pointer_to_function(code.fndesc.llvm_func_name))
-    return name
+        `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
+        choice is made when they are compiled and costs nothing when they run.
+        """
+        made = Generic(stub)
+        if _numba.cache_info().currsize:
+            _teach(made)
+        return made
 
 
 def implements(function: Callable[..., Any], state_class: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Give a `generic` kernel its body for states of `state_class`."""
 
     def register(body: Callable[P, R]) -> Callable[P, R]:
-        _IMPLEMENTATIONS[function][state_class] = body
+        assert isinstance(function, Generic)
+        function.bodies[state_class] = body.function if isinstance(body, Kernel) else body
         return body
 
     return register
 
 
 def bound(function: Any, *example: Any) -> Callable[..., Any]:
-    """Return the machine code of a kernel for arguments of exactly these types, skipping Numba's type checks.
+    """Return the machine code of a kernel for arguments of exactly these types, skipping all checks of types.
 
     Looking at the types of a nested state takes Numba 12 us a call, five times the work of most kernels; the
     caller promises to pass the same types each time.
     """
-    if function in _IMPLEMENTATIONS:
-        function = _IMPLEMENTATIONS[function][type(example[0])]
-    if not hasattr(function, "overloads"):  # compilation is switched off
-        return cast("Callable[..., Any]", function)
-    # Asking Numba for the types takes longer than 100 rounds of a simulation, so it is asked once for each kind.
-    kind = (function, _kind(example))
-    if kind not in _ENTRIES:
-        signature = tuple(numba.typeof(argument) for argument in example)
-        function.compile(signature)
-        _ENTRIES[kind] = function.overloads[signature].entry_point
-    return _ENTRIES[kind]
-
-
-_ENTRIES: dict[Any, Callable[..., Any]] = {}
+    bare: Callable[..., Any]
+    if SWITCHED_OFF:
+        bare = function.body(type(example[0])) if isinstance(function, Generic) else function
+    else:
+        bare = function.entry(example)
+    return bare
 
 
 def _kind(value: Any) -> Any:
@@ -248,3 +149,166 @@ def _kind(value: Any) -> Any:
         flags = value.flags
         return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
     return type(value)
+
+
+@functools.cache
+def _numba() -> Any:
+    """Load Numba and tell it what kernels are."""
+    import numba
+    from numba.extending import typeof_impl
+
+    typeof_impl.register(Kernel)(lambda value, context: numba.typeof(value.inner))
+    typeof_impl.register(Generic)(lambda value, context: None)  # by `overload`
+    for made in _GENERICS:
+        _teach(made)
+    return numba
+
+
+def _teach(made: Generic) -> None:
+    """Tell Numba how a generic kernel is looked up."""
+    from numba.extending import overload
+
+    def choose(*arguments: Any) -> Callable[..., Any]:
+        return made.body(getattr(arguments[0], "instance_class", type(None)))
+
+    overload(made, jit_options=OPTIONS, strict=False)(choose)
+
+
+def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callable[..., Any]:
+    """Return the machine code of a function for arguments of these types, kept on disk if all of it is ours.
+
+    Whatever is wrong with what is kept, it is made anew; where nothing can be kept, it is made each time.
+    """
+    signature = tuple(map(_numba().typeof, example))
+    folder = cache_folder()
+    with _LOCK:
+        if folder is not None and _is_ours(function) and all(map(_is_ours, _classes(signature))):
+            name = f"{function.__qualname__}-{_digest(function, signature)}"
+            for _ in range(2):
+                try:
+                    return _entry(function, signature, name, folder)
+                except Exception:
+                    _remove(folder, name)
+        return _entry(function, signature, function.__qualname__, None)
+
+
+def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path | None) -> Callable[..., Any]:
+    """Compile a function, or read it from the folder.
+
+    Numba lets two processes that come together take the same file for different signatures. Here each signature has
+    a name of its own, so that all who take a file put the same machine code there.
+    """
+    numba = _numba()
+    named = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
+    named.__qualname__, named.__module__ = name, function.__module__
+    # Numba reads its cache folder when a function is decorated, so it is set for that moment only.
+    before = numba.config.CACHE_DIR
+    try:
+        if folder is not None:
+            numba.config.CACHE_DIR = str(folder)
+        compiled = numba.njit(cache=folder is not None, **OPTIONS)(named)
+    finally:
+        numba.config.CACHE_DIR = before
+    compiled.compile(signature)
+    if folder is not None and not compiled.stats.cache_hits:
+        _tidy(folder)
+    # Not documented by Numba; without it calls are right and slow.
+    entry: Callable[..., Any] = getattr(compiled.overloads[signature], "entry_point", compiled)
+    return entry
+
+
+def _is_ours(value: Any) -> bool:
+    """Tell whether a function or class is from this package: those of others may not be there for the next process."""
+    return bool(value.__module__.startswith("druthers."))
+
+
+def _classes(signature: tuple[Any, ...]) -> Iterator[type]:
+    """Yield the classes of all NamedTuples in a signature, nested ones too."""
+    for part in signature:
+        if hasattr(part, "instance_class"):
+            yield part.instance_class
+        yield from _classes(tuple(getattr(part, "types", ())))
+
+
+def _digest(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
+    """Return a name for all that machine code depends on: the code as it was loaded, the types, the tools.
+
+    Numba itself compares only the time stamp of the file a kernel stands in, not of the kernels it calls.
+    """
+    import llvmlite.binding
+
+    numba = _numba()
+    machine = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
+    whole = hashlib.sha256()
+    whole.update(repr((sys.version, numba.__version__, np.__version__, platform.machine(), machine)).encode())
+    whole.update(repr([getattr(numba.config, setting, None) for setting in SETTINGS]).encode())
+    whole.update(repr((signature, OPTIONS)).encode())
+    for cls in _classes(signature):
+        whole.update("\n".join(_ingredients(cls, set())).encode())
+    whole.update("\n".join(_ingredients(function, set())).encode())
+    return whole.hexdigest()[:24]
+
+
+def _ingredients(value: Any, seen: set[int]) -> Iterator[str]:
+    """Yield all that the meaning of a value inside a kernel depends on, what it calls included."""
+    if isinstance(value, Kernel | types.FunctionType | types.CodeType):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+    if isinstance(value, Kernel):
+        yield from _ingredients(value.function, seen)
+        for cls, body in sorted(getattr(value, "bodies", {}).items(), key=lambda item: item[0].__qualname__):
+            yield from _ingredients(cls, seen)
+            yield from _ingredients(body, seen)
+    elif isinstance(value, types.FunctionType):
+        yield f"{value.__module__}.{value.__qualname__}"
+        yield from _ingredients(value.__code__, seen)
+        for name in value.__code__.co_names:
+            if name in value.__globals__:
+                yield name
+                yield from _ingredients(value.__globals__[name], seen)
+        for cell in value.__closure__ or ():
+            yield from _ingredients(cell.cell_contents, seen)
+    elif isinstance(value, types.CodeType):
+        yield repr((value.co_code, value.co_names, value.co_varnames, value.co_freevars))
+        for constant in value.co_consts:
+            yield from _ingredients(constant, seen)
+    elif isinstance(value, types.ModuleType):
+        yield value.__name__
+    elif isinstance(value, type):
+        yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape} {value.tobytes()!r}"
+    else:
+        yield repr(value)
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Return the folder for machine code; None where there is none that only this user can write to."""
+    home = os.environ.get("DRUTHERS_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    for parent in (Path(home).expanduser() / "druthers", Path(tempfile.gettempdir()) / f"druthers-{user}"):
+        folder = parent / "kernels"
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            about = folder.stat()
+            if os.access(folder, os.W_OK) and (user in ("user", about.st_uid)) and not about.st_mode & stat.S_IWOTH:
+                return folder
+    return None
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Remove what is kept under a name."""
+    for path in folder.glob(f"*/*{name.rpartition('-')[2]}*"):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _tidy(folder: Path) -> None:
+    """Remove the older half of what is kept where that is very much; whoever misses it compiles again."""
+    files = list(folder.glob("*/*.nb?"))
+    if len(files) > MOST_FILES:
+        with contextlib.suppress(OSError):  # another process may be tidying up too
+            for path in sorted(files, key=lambda path: path.stat().st_mtime)[: len(files) // 2]:
+                path.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import CACHE, bound, kernel, routine
+from druthers._jit import bound, cache_folder, kernel
 from druthers.environments import Chunk, Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.policies import Policy
@@ -16,9 +16,9 @@ from druthers.policies.base import answer_policy, ask_policy, hear_policy, learn
 from druthers.types import Floats, Integers
 
 __all__ = [
-    "CACHE",
     "Played",
     "Run",
+    "cache_folder",
     "expected_utility",
     "felt_utility",
     "play_by_steps",
@@ -235,7 +235,7 @@ def play(
 
 
 # What does not depend on the class of the state is apart from `play`, so that it is compiled once for all policies.
-@routine
+@kernel
 def present(order: NDArray[np.int16], offer: Integers, arm_rows: Integers, out: Integers, rows: Integers) -> None:
     """Write a ranking as whole numbers into `out` and the rows of the offered arms, all where none is listed."""
     for place in range(order.shape[0]):
@@ -244,7 +244,7 @@ def present(order: NDArray[np.int16], offer: Integers, arm_rows: Integers, out: 
         rows[j] = arm_rows[offer[j] if offer.shape[0] > 0 else j]
 
 
-@routine
+@kernel
 def pick(scores: Floats, coins: Floats, exploration: float, offer: Integers) -> int:
     """Return the offered arm with the highest score, or now and then one of a random rank."""
     place = 0
@@ -257,7 +257,7 @@ def pick(scores: Floats, coins: Floats, exploration: float, offer: Integers) -> 
     return int(offer[place]) if offer.shape[0] > 0 else place
 
 
-@routine
+@kernel
 def lost_utility(arm: int, offer: Integers, preference: Floats, means: Floats, best_of_all: Floats, user: int) -> float:
     """Return the regret of an arm; `best_of_all` keeps each user's best utility where all arms are offered."""
     everything = offer.shape[0] == 0
@@ -270,7 +270,7 @@ def lost_utility(arm: int, offer: Integers, preference: Floats, means: Floats, b
     return best - expected_utility(preference, means[arm])
 
 
-@routine
+@kernel
 def reap(preference: Floats, preference_noise: Floats, mean: Floats, reward_noise: Floats, out: Floats) -> float:
     """Write the reward of an arm and return the utility that the user felt."""
     for k in range(out.shape[0]):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import generic, kernel, routine
+from druthers._jit import generic, kernel
 from druthers.errors import InvalidSetting
 from druthers.rankings import as_orders, as_ranking, total_derivatives
 from druthers.types import Floats, Integers, RankingLike
@@ -119,7 +119,7 @@ def remember(rows: Any, user: int, ranking: NDArray[Any]) -> None:
     rows.total_length[user] += length
 
 
-@routine
+@kernel
 def fold_oldest(rows: Any, user: int, n_folded: int) -> None:
     """Turn the oldest kept rankings into a quadratic at the current estimate, and drop them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from druthers._jit import kernel, routine
+from druthers._jit import kernel
 from druthers._matrices import center, factor, max_abs, solve, sum_of
 from druthers.types import Floats
 
@@ -132,7 +132,7 @@ def held_step(matrix: Floats, slope: Floats, bound: float, slack: float, estimat
     return False
 
 
-@routine
+@kernel
 def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, estimate: Floats, step: Floats) -> None:
     """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.
 

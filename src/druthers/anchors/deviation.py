@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import kernel, routine
+from druthers._jit import kernel
 from druthers.rankings import SAFE_SPREAD
 from druthers.types import Floats
 
@@ -120,7 +120,7 @@ def _multiply_places(work: Floats, x: int, out: int) -> None:
         work[out, place] = work[DIAGONAL, place] * work[x, place] - work[ODDS, place] * behind
 
 
-@routine
+@kernel
 def find_deviation(work: Floats, length: int, penalty: float, bound: float, accuracy: float, ceiling: float) -> float:
     """Return rho, the least loss + penalty |delta|, where the gradient at BASE is longer than the penalty; no box.
 
@@ -202,7 +202,7 @@ def find_deviation(work: Floats, length: int, penalty: float, bound: float, accu
     return value
 
 
-@routine
+@kernel
 def box_deviation(work: Floats, length: int, penalty: float, bound: float, accuracy: float) -> float:
     """Move DEVIATION, found without its box, to the minimizer inside by interior-point steps of O(D) each."""
     n_objectives = work.shape[1]
@@ -286,7 +286,7 @@ def box_deviation(work: Floats, length: int, penalty: float, bound: float, accur
     return rho
 
 
-@routine
+@kernel
 def add_curvature(work: Floats, order: NDArray[Any], penalty: float, bound: float, out: Floats) -> None:
     """Add the curvature of rho at the DEVIATION: H - H M^-1 H, M = H + kappa (I - uu'), kappa = penalty/|delta|.
 

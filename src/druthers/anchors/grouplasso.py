@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve, sum_of
 from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
 from druthers.anchors.box import boxed_step, complete_rank, project, violation
@@ -305,7 +305,7 @@ def _fit_all(rows: Any, user: int, orders: NDArray[Any], lengths: Integers, devi
     rows.kept[user] = kept
 
 
-@routine
+@kernel
 def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, deviations: Floats) -> None:
     """Add rankings, their deviations profiled out, to the quadratic: their expansion at the current estimate."""
     estimate = rows.estimate[user]
@@ -322,7 +322,7 @@ def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, de
         rows.folded_response[user, k] += value
 
 
-@routine
+@kernel
 def _refit(
     rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, accuracy: float, deviations: Floats
 ) -> None:
@@ -407,7 +407,7 @@ def _plausibility(
     return total, largest
 
 
-@routine
+@kernel
 def add_profile(
     orders: NDArray[Any],
     lengths: Integers,
@@ -530,7 +530,7 @@ def _center_both(matrix: Floats) -> None:
             matrix[other, k] = value
 
 
-@routine
+@kernel
 def minimize_profile(
     orders: NDArray[Any],
     lengths: Integers,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, max_abs, solve, sum_of
 from druthers.anchors.base import Anchor, fit_anchor, fold_oldest, hear_anchor, is_power_of_two, remember
 from druthers.anchors.box import boxed_step, complete_rank, project, violation
@@ -170,7 +170,7 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
         remember(rows, user, orders[row, : lengths[row]])
 
 
-@routine
+@kernel
 def newton_step(
     order: NDArray[Any],
     length: int,
@@ -236,7 +236,7 @@ def objective(
     return value
 
 
-@routine
+@kernel
 def minimize(
     orders: NDArray[Any],
     lengths: Integers,

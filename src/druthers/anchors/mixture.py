@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, max_abs, solve
 from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
 from druthers.anchors.box import complete_rank
@@ -255,7 +255,7 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
     rows.kept[user] = kept
 
 
-@routine
+@kernel
 def _refit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, tolerance: float) -> None:
     """Find the best plain and the best mixture explanation of rankings and fold; let the gate choose between them."""
     n_objectives = orders.shape[1]
@@ -359,7 +359,7 @@ def _step(rows: Any, user: int, row: int) -> None:
     copy_vector(estimate, rows.mixture_estimate[user] if rows.corruption[user] > 0.0 else rows.plain_estimate[user])
 
 
-@routine
+@kernel
 def climb(
     orders: NDArray[Any],
     lengths: Integers,
@@ -469,7 +469,7 @@ def quadratic(information: Floats, response: Floats, ridge: float, estimate: Flo
     return total
 
 
-@routine
+@kernel
 def make_lawful(information: Floats) -> None:
     """Make an information matrix symmetric, zero along the constant and positive semi-definite.
 
@@ -554,7 +554,7 @@ def diagonalize(matrix: Floats, vectors: Floats) -> None:
                     matrix[k, j] = sine * left + cosine * right
 
 
-@routine
+@kernel
 def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
     """Turn rankings into quadratics at the best estimate of each hypothesis, with counts for the corruption.
 

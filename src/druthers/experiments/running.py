@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import io
 import json
 import time
@@ -20,7 +21,8 @@ from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.results import Results, replaced
 from druthers.own import is_own, own_digest
 from druthers.policies import Oracle, Policy
-from druthers.simulation import CACHE, Run, simulate, spread_rounds
+from druthers.simulation import Run, cache_folder, simulate, spread_rounds
+from druthers.sources import our_digest
 from druthers.types import RankingLike
 
 # A game of so many rounds reaches every kernel.
@@ -176,18 +178,21 @@ def run_experiment(
 
 def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
     """Compile what the tasks need and is not yet compiled, by a short game of each kind of policy."""
-    games = {}
+    games, folder = {}, cache_folder()
+    # A mark says that a kind of policy was compiled by the code as it is now.
+    marks = {_kind(task.row): f"{_kind(task.row)}-{_code()[:16]}.compiled" for task in tasks}
     for task in tasks:
         kind = _kind(task.row)
-        if not task.row.own and not (CACHE / f"{kind}.compiled").exists():
+        if not task.row.own and (folder is None or not (folder / marks[kind]).exists()):
             games[kind] = _shortened(task)
     if not games:
         return
     order = sorted(games, key=_haste)
     watch(Progress("compiling", 0, len(games)))
     for done, (place, _) in enumerate(engine.run(play, [games[kind] for kind in order]), start=1):
-        with contextlib.suppress(OSError):  # caches may be deleted at any time; the mark only saves time
-            (CACHE / f"{order[place]}.compiled").touch()
+        if folder is not None:
+            with contextlib.suppress(OSError):  # caches may be deleted at any time; the mark only saves time
+                (folder / marks[order[place]]).touch()
         watch(Progress("compiling", done, len(games), order[place]))
 
 
@@ -234,8 +239,7 @@ def _key(task: Task, environment: Environment) -> str:
     if isinstance(environment, Reviews):
         settings = {**settings, "data": environment.source}
     content = [
-        CACHE.name,
-        np.__version__,
+        _code(),
         type(environment).__name__,
         settings,
         task.row.policy,
@@ -248,6 +252,11 @@ def _key(task: Task, environment: Environment) -> str:
         *([] if task.rankings is None else [[list(ranking) for ranking in task.rankings]]),
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()[:24]
+
+
+def _code() -> str:
+    """Return a digest of the code of ours that plays."""
+    return our_digest(frozenset([Path(inspect.getfile(simulate))]))
 
 
 def _write(path: Path, outcome: Outcome) -> None:

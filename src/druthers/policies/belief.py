@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from druthers._jit import routine
+from druthers._jit import kernel
 from druthers._matrices import factor, solve_transposed, solve_upper
 from druthers.policies.base import FIRST_GUESS
 from druthers.types import Floats
@@ -22,7 +22,7 @@ UNIT_GATE = 16.0
 FIRST_FIT = 8
 
 
-@routine
+@kernel
 def utility_variance(products: Floats, root: Floats, feedbacks: float, anchor: Floats) -> float:
     """Return s_p^2, the variance of a user's utilities per |reward|^2, from all that the user felt.
 
@@ -61,7 +61,7 @@ def utility_variance(products: Floats, root: Floats, feedbacks: float, anchor: F
     return float(max(fine, LEAST_NOISE * mean_square))
 
 
-@routine
+@kernel
 def believe(
     products: Floats,
     variance: float,
@@ -88,7 +88,7 @@ def believe(
     combine(products, variance, told * ridge, estimate, root)
 
 
-@routine
+@kernel
 def combine(products: Floats, variance: float, ridge: float, estimate: Floats, root: Floats) -> None:
     """Add utilities and the prior to what rankings say, of which `root` holds the information and `estimate` the pull.
 
@@ -114,7 +114,7 @@ def combine(products: Floats, variance: float, ridge: float, estimate: Floats, r
     solve_upper(root, estimate)
 
 
-@routine
+@kernel
 def surprise(root: Floats, estimate: Floats) -> float:
     """Return ln |M| - c'Mc for a factor R of M: minus twice the log-evidence, up to what M and c do not depend on."""
     size = estimate.shape[0]
@@ -132,7 +132,7 @@ def surprise(root: Floats, estimate: Floats) -> float:
     return float(total + 2.0 * np.log(product))
 
 
-@routine
+@kernel
 def fit_unit(
     products: Floats,
     variance: float,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, inverse, norms
 from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
@@ -290,7 +290,7 @@ def reward_variances(clock: Floats, out: Floats) -> None:
         out[1, k] = overall
 
 
-@routine
+@kernel
 def fisher_scores(
     arms: Arms,
     clock: Floats,
@@ -380,7 +380,7 @@ def _hear(state: Any, user: int, ranking: Integers) -> None:
     hear_anchor(state.users.anchor, user, ranking)
 
 
-@routine
+@kernel
 def take_in(
     arms: Arms, clock: Floats, arm: int, reward: Floats, utility: float, products: Floats, root: Floats
 ) -> float:

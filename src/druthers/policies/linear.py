@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers._matrices import inverse, norms
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, Policy, fill_unknown, learn_policy, observe, score_policy
@@ -198,7 +198,7 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     return 1
 
 
-@routine
+@kernel
 def _regress(
     arms: Arms,
     clock: Floats,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
 from druthers.policies.base import NEVER_SEEN, Arms, NoUsers, Policy, learn_policy, never_seen, score_policy
 from druthers.policies.scalarized import learn_arms
@@ -149,7 +149,7 @@ def _order_by_sum(points: Floats, bins: Integers, order: Integers) -> None:
         order[ends[bins[j]]] = j
 
 
-@routine
+@kernel
 def mark_front(points: Floats, on_front: Integers) -> int:
     """Set `on_front` to 1 for the rows of `points` (n, D) that no other row dominates, else 0; return how many.
 

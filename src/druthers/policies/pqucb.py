@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers._matrices import norms
 from druthers.anchors.base import Anchor, hear_anchor
 from druthers.anchors.grouplasso import GroupLasso
@@ -317,7 +317,7 @@ class PRUCB(LinearPolicy):
         return self.ridge * np.eye(self.n_objectives)
 
 
-@routine
+@kernel
 def dual_scores(
     arms: Arms,
     offer: Integers,

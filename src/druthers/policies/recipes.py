@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import implements, kernel, routine
+from druthers._jit import implements, kernel
 from druthers._matrices import center, norms
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, hear_policy, learn_policy, never_seen, score_policy
@@ -320,7 +320,7 @@ def _hear_window(state: Any, user: int, ranking: Integers) -> None:
         center(users.anchor[user])
 
 
-@routine
+@kernel
 def _optimistic_scores(
     arms: Arms,
     offer: Integers,

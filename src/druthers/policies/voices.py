@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from druthers._jit import routine
+from druthers._jit import kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.policies.belief import NOTHING, combine, surprise
 from druthers.types import Floats
@@ -21,7 +21,7 @@ AGAINST_CONTRARY = 4.0
 NOISES = (1.0, 0.5, 0.25)
 
 
-@routine
+@kernel
 def listen(
     voice: Floats, information: Floats, slack: float, unit: float, pull: float, kept: Floats, drawn: Floats
 ) -> bool:
@@ -62,7 +62,7 @@ def listen(
     return True
 
 
-@routine
+@kernel
 def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
     """Return ln |L| - b'L^-1 b of a reading's own information L, ridge included, and pull b."""
     size = pull.shape[0]
@@ -82,7 +82,7 @@ def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
     return total
 
 
-@routine
+@kernel
 def judge(products: Floats, variance: float, kept: Floats, drawn: Floats, ridge: float, sign: float) -> float:
     """Return minus twice the log-probability of the utilities, if a reading with this information and pull is true."""
     size = drawn.shape[0]
@@ -98,7 +98,7 @@ def judge(products: Floats, variance: float, kept: Floats, drawn: Floats, ridge:
     return float(surprise(root, estimate) + feedbacks * np.log(variance) + products[size, size] / variance)
 
 
-@routine
+@kernel
 def weigh_voices(
     products: Floats,
     variance: float,
@@ -148,7 +148,7 @@ def weigh_voices(
     return average(scores, kept, drawn, trust, taken, tempered, pulled)
 
 
-@routine
+@kernel
 def average(
     scores: Floats, kept: Floats, drawn: Floats, trust: Floats, taken: Floats, tempered: Floats, pulled: Floats
 ) -> tuple[float, float]:
