@@ -28,6 +28,7 @@ from druthers.language.lists import read_data
 from druthers.language.meanings import fingerprint, stored_fingerprint
 from druthers.language.spelling import distance
 from druthers.testing import check_parser
+from druthers.types import Strength
 
 HOTELS = ["cleanliness", "location", "rooms", "service", "sleep quality", "value"]
 SENTENCES = Path(__file__).parent / "data" / "sentences"
@@ -71,6 +72,29 @@ def test_phrases(parser, text, ranking, dismissed):
     reading = parser.read(text)
     assert [name.split()[0] for name in reading.names] == ranking.split()
     assert {name.split()[0] for name in reading.dismissed_names} == set(dismissed.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "strengths"),
+    [
+        ("just the cheapest", "value only"),
+        ("Cheap. Nothing else matters.", "value only"),
+        ("I don't mind the location, just clean and cheap", "cleanliness only, value only"),
+        ("I just want a quiet room, and it should be cheap too", "sleep plain, value plain"),
+        ("The only thing that counts is sleep. And it must be cheap.", "sleep above all, value plain"),
+        ("first clean, second cheap", "cleanliness plain, value plain"),
+        ("above all clean, ideally cheap", "cleanliness above all, value faint"),
+        ("cheap is a must; friendly staff would be a bonus", "value strong, service faint"),
+        ("quiet if possible, and as cheap as possible", "sleep faint, value strong"),
+        ("billig, der Rest ist mir egal", "value only"),
+        ("sauber, wenn möglich", "cleanliness faint"),
+        ("clean and cheap", "cleanliness plain, value plain"),
+    ],
+)
+def test_how_much_a_wish_is_meant(parser, text, strengths):
+    reading = parser.read(text)
+    read = [(name.split()[0], str(strength)) for name, strength in zip(reading.names, reading.strengths, strict=True)]
+    assert [" ".join(pair) for pair in read] == strengths.split(", ")
 
 
 def test_g4_last_is_listed_only_if_all_others_are():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -194,6 +195,16 @@ class Preference:
     covariance: Floats
 
 
+class Strength(StrEnum):
+    """How much a wish is meant, strongest first."""
+
+    ONLY = "only"  # and nothing else: "just the cheapest", "all I care about is the price"
+    ABOVE_ALL = "above all"  # "first and foremost", "my top priority"
+    STRONG = "strong"  # "essential", "a must"
+    PLAIN = "plain"
+    FAINT = "faint"  # "ideally", "a bonus"
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Why a reading holds an objective: a piece of the text, and how it was understood.
@@ -212,6 +223,8 @@ class Evidence:
         The word and the cue, in plain English.
     confidence
         How sure the parser is of this piece, from 0 to 1.
+    strength
+        How much it is meant.
     """
 
     objective: int
@@ -221,6 +234,7 @@ class Evidence:
     role: str
     why: str
     confidence: float
+    strength: Strength = Strength.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +257,8 @@ class Reading:
         How sure the parser is of the whole, from 0 to 1.
     confidences
         How sure it is of each place of the ranking.
+    strengths
+        How much each place of the ranking is meant; `Strength.ONLY` of one place is so of all.
     leftover
         Pieces of text that were not understood.
     question
@@ -258,6 +274,7 @@ class Reading:
     evidence: tuple[Evidence, ...] = ()
     confidence: float = 0.0
     confidences: tuple[float, ...] = ()
+    strengths: tuple[Strength, ...] = ()
     leftover: tuple[str, ...] = ()
     question: str | None = None
     notes: tuple[str, ...] = ()
@@ -280,6 +297,7 @@ class Reading:
             "dismissed": list(self.dismissed_names),
             "confidence": round(self.confidence, 3),
             "confidences": [round(value, 3) for value in self.confidences],
+            "strengths": [str(strength) for strength in self.strengths],
             "evidence": [
                 {
                     "objective": self.objectives[piece.objective],
@@ -289,6 +307,7 @@ class Reading:
                     "text": piece.text,
                     "why": piece.why,
                     "confidence": round(piece.confidence, 3),
+                    "strength": str(piece.strength),
                 }
                 for piece in self.evidence
             ],

@@ -10,6 +10,7 @@ from functools import cache
 from druthers.language.clauses import Token
 from druthers.language.lists import read_data, small_words
 from druthers.language.spotting import Mention
+from druthers.types import Strength
 
 _BE = "(?:is|are|was|were|be|being|been|am|s|ist|est|es)"
 _FILLER = (
@@ -28,6 +29,7 @@ class Cue:
 
     name: str
     does: str
+    strength: Strength | None
     why: str
     patterns: tuple[re.Pattern[str], ...]
     yes: tuple[str, ...]
@@ -40,6 +42,7 @@ class Match:
 
     cue: str
     does: str
+    strength: Strength | None
     why: str
     x: int | None
     y: int | None
@@ -64,6 +67,7 @@ def cues() -> tuple[Cue, ...]:
         Cue(
             name,
             cue["does"],
+            Strength(cue["strength"]) if "strength" in cue else None,
             cue["why"],
             tuple(_compile(p) for p in cue["patterns"]),
             tuple(cue["yes"]),
@@ -127,7 +131,7 @@ def found(sentence: str, only: str | None = None) -> list[Match]:
                 x = int(hit["x"]) if "x" in slots else None
                 y = int(hit["y"]) if "y" in slots else None
                 before = x is not None and hit.end("x") >= hit.end() - 1
-                matches.append(Match(cue.name, cue.does, cue.why, x, y, before, hit.group(), hit.start()))
+                matches.append(Match(cue.name, cue.does, cue.strength, cue.why, x, y, before, hit.group(), hit.start()))
     return matches
 
 

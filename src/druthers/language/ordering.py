@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from druthers.language.clauses import Token
 from druthers.language.cues import Group, Match, found, grouped, numbered, praised
 from druthers.language.spotting import DOUBTFUL, Mention
+from druthers.types import Strength
 
 # How early a wish of each strength comes; wishes of equal strength come in the order of the text.
 LEVELS = {"first": -20.0, "2": -19.0, "3": -18.0, "4": -17.0, "strong": -5.0, "faint": 4.0, "bonus": 8.0}
 # A mention of which no cue speaks is given up if its clause sounds so, beyond these log odds.
 LEANING = 0.7
+# Cues that speak of all that was said so far.
+_OF_ALL = ("reset", "reverse", "alone")
 _DISMISSING = ("dismiss", "unneeded", "accept")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
@@ -24,6 +27,7 @@ class Claim:
     mention: Mention
     role: str
     cue: str
+    strength: Strength = Strength.PLAIN
 
 
 @dataclass
@@ -31,6 +35,7 @@ class Wishes:
     """What the text wants so far; later statements win."""
 
     wanted: dict[int, tuple[float, int]] = field(default_factory=dict)
+    strengths: dict[int, Strength] = field(default_factory=dict)
     dismissed: dict[int, int] = field(default_factory=dict)
     last: dict[int, int] = field(default_factory=dict)
     above: list[tuple[int, int]] = field(default_factory=list)
@@ -70,6 +75,14 @@ class Wishes:
         places = sorted((place for _, place in self.wanted.values()), reverse=True)
         self.wanted = {objective: (0.0, place) for objective, place in zip(ranking, places, strict=True)}
         self.above.clear()
+
+    def strength(self, objective: int, ranking: Sequence[int]) -> Strength:
+        """Return how much an objective is meant: "only" holds if nothing else is wanted."""
+        own = self.strengths.get(objective, Strength.PLAIN)
+        if own is not Strength.ONLY or all(self.strengths.get(each) is Strength.ONLY for each in ranking):
+            return own
+        first = self.wanted.get(objective, (0.0, 0))[0] == LEVELS["first"]
+        return Strength.ABOVE_ALL if first else Strength.PLAIN
 
     def order(self, n_objectives: int) -> tuple[list[int], list[int]]:
         """Return the ranking and what is dismissed.
@@ -131,7 +144,9 @@ def weigh(tokens: Sequence[Token], spans: Sequence[tuple[int, int]], mentions: S
             ready = len(wishes.wanted) > 1
             if turned and ready:
                 wishes.reverse()
-            _apply(wishes, tokens, groups, [m for m in matches if m.does not in ("reset", "reverse")], supported)
+            _apply(wishes, tokens, groups, [m for m in matches if m.does not in _OF_ALL], supported)
+            if any(match.does == "alone" for match in matches):
+                wishes.strengths |= dict.fromkeys(wishes.wanted, Strength.ONLY)
             if turned and not ready:
                 wishes.reverse()
     return wishes
@@ -176,7 +191,10 @@ def _apply(
                 wishes.rank_last(mention.objective, mention.first)
             elif mention.objective not in gone:
                 _want(wishes, mention, level)
-            wishes.claims.append(Claim(mention, role, cue))
+                strength = _strength(acting, level)
+                if strength is not None:
+                    wishes.strengths[mention.objective] = strength
+            wishes.claims.append(Claim(mention, role, cue, wishes.strengths.get(mention.objective, Strength.PLAIN)))
     for match in matches:
         if match.does in ("above", "below", "instead") and match.x is not None and match.y is not None:
             upper, lower = (match.y, match.x) if match.does == "below" else (match.x, match.y)
@@ -186,6 +204,14 @@ def _apply(
                 for b in groups[lower].mentions
                 if a.objective != b.objective
             )
+
+
+def _strength(acting: Sequence[Match], level: str | None) -> Strength | None:
+    """Return how much a mention is meant by its cues, the strongest of them; None where nothing is said of that."""
+    said = {match.strength for match in acting} - {None}
+    if Strength.PLAIN in said:
+        said -= {Strength.ABOVE_ALL}
+    return next((each for each in Strength if each in said), Strength.FAINT if level == "faint" else None)
 
 
 def _want(wishes: Wishes, mention: Mention, level: str | None) -> None:

@@ -112,6 +112,7 @@ class Parser:
             evidence=evidence,
             confidence=confidence,
             confidences=tuple(sure),
+            strengths=tuple(wishes.strength(objective, ranking) for objective in ranking),
             leftover=leftover,
             question=question,
             notes=tuple(notes),
@@ -136,7 +137,8 @@ def _evidence(
             continue
         start, end = tokens[mention.first].start, tokens[mention.last - 1].end
         why = f"'{mention.why}'" + (f", {claim.cue}" if claim.cue else "")
-        pieces.append(Evidence(mention.objective, start, end, text[start:end], role, why, min(1.0, mention.worth)))
+        sure = min(1.0, mention.worth)
+        pieces.append(Evidence(mention.objective, start, end, text[start:end], role, why, sure, claim.strength))
     return tuple(pieces)
 
 

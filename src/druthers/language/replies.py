@@ -209,6 +209,7 @@ def _reading(
         evidence=tuple(sorted((*wanted, *dismissed), key=lambda piece: piece.start)),
         confidence=confidence,
         confidences=tuple(piece.confidence for piece in wanted),
+        strengths=tuple(piece.strength for piece in wanted),
         leftover=(text,) if silent else (text[LIMIT:],) if len(text) > LIMIT else (),
         question=ask_back(names, [], [], set()) if silent else None,
         notes=tuple(notes),

@@ -33,6 +33,7 @@ class EvidenceAnswer(BaseModel):
     text: str
     why: str
     confidence: float
+    strength: str
 
 
 class ReadingAnswer(BaseModel):
@@ -43,6 +44,7 @@ class ReadingAnswer(BaseModel):
     dismissed: list[str]
     confidence: float
     confidences: list[float]
+    strengths: list[str] = Field(description="How much each place is meant: only, above all, strong, plain or faint.")
     evidence: list[EvidenceAnswer]
     leftover: list[str]
     question: str | None = Field(description="What to ask back where the text was not clear.")

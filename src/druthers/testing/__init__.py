@@ -723,7 +723,7 @@ def check_reads_any_text(build: BuildParser) -> None:
         found = [*reading.ranking, *reading.dismissed]
         assert len(set(found)) == len(found), f"{text[:60]!r} gave {reading.ranking} and dismissed {reading.dismissed}"
         assert all(0 <= index < len(OBJECTIVES) for index in found), f"{found} holds what is no objective"
-        assert len(reading.confidences) == len(reading.ranking)
+        assert len(reading.confidences) == len(reading.strengths) == len(reading.ranking)
         assert all(0.0 <= value <= 1.0 for value in (reading.confidence, *reading.confidences))
 
 
