@@ -28,7 +28,6 @@ from druthers.language.lists import read_data
 from druthers.language.meanings import fingerprint, stored_fingerprint
 from druthers.language.spelling import distance
 from druthers.testing import check_parser
-from druthers.types import Strength
 
 HOTELS = ["cleanliness", "location", "rooms", "service", "sleep quality", "value"]
 SENTENCES = Path(__file__).parent / "data" / "sentences"
