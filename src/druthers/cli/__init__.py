@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from druthers import __version__
-from druthers.cli import catalog, chat, conversation, data, evaluation, lab, language, service
+from druthers.cli import catalog, chat, conversation, data, evaluation, expect, lab, language, service
 
 __all__ = ["app"]
 
@@ -33,6 +33,7 @@ app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs:
 app.add_typer(evaluation.app)
 app.add_typer(language.app)
 app.add_typer(chat.app)
+app.add_typer(expect.app)
 app.add_typer(service.app)
 app.add_typer(service.keys_app, name="keys", help="Make, list and revoke API keys of a service.")
 app.add_typer(service.store_app, name="store", help="Look after a service's journal: verify, export, import, compact.")
