@@ -48,7 +48,12 @@ def served(**settings):
         while not server.started:
             assert thread.is_alive()
             time.sleep(0.005)
-        yield Client(server.servers[0].sockets[0].getsockname()[1])
+        client = Client(server.servers[0].sockets[0].getsockname()[1])
+        deadline = time.time() + 60
+        while not app.state.desk.can_read:
+            assert time.time() < deadline
+            time.sleep(0.005)
+        yield client
     finally:
         server.should_exit = True
         thread.join(20)
@@ -114,6 +119,22 @@ def test_one_request_hears_and_decides(call):
     again = call("POST", "/v1/users/ben/decisions", {"text": "quiet nights above all", "id": "visit-7"})
     assert again["items"] == made["items"]
     call("POST", "/v1/users/eve/decisions", {"id": "visit-7"}, expect=409)
+
+
+def test_a_query_with_an_id_counts_once(call, where):
+    """However often, and from however many sides at once, it is sent."""
+    for user, body in (("ida", {"text": "quiet nights", "id": "q-1"}), ("ivo", {"ranking": ["rooms"], "id": "q-2"})):
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: call("POST", f"/v1/users/{user}/queries", body), range(16)))  # noqa: B023
+        assert all(answer == answers[0] for answer in answers)
+        assert call("GET", f"/v1/users/{user}")["queries"] == 1
+        other = {"text": "clean", "id": body["id"]}
+        assert "choose another id" in call("POST", f"/v1/users/{user}/queries", other, expect=409)["detail"]
+        call("POST", "/v1/users/eve/queries", body, expect=409)
+    results = call("POST", "/v1/batch/queries", {"entries": [{"user": "ida", **other}, {"user": "ina", **other}]})
+    assert [result["status"] for result in results["results"]] == [409, 409]
+    made = call("POST", "/v1/users/ida/decisions", {"text": "clean", "id": "q-1"})  # ids of decisions are their own
+    assert made["heard"]["ranking"] == ["cleanliness"]
 
 
 def test_items_are_live(call):

@@ -7,6 +7,7 @@ import random
 
 import pytest
 from fastapi.testclient import TestClient
+from service_processes import until
 
 from druthers.service.app import make_app
 from druthers.service.settings import Settings
@@ -44,6 +45,7 @@ def client():
         for item in ("inn", "lodge"):
             assert client.put(f"/v1/items/{item}", json={"values": {"value": 3.0}}).status_code == 201
         assert client.post(DECISIONS, json={"offer": ["inn", "lodge"], "id": "d-1"}).status_code == 200
+        until(lambda: client.get("/readyz").status_code == 200, "the service to be ready")
         yield client
         assert client.get("/readyz").status_code == 200
 

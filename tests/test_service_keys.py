@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fastapi.testclient import TestClient
+from service_processes import until
 
 from druthers.advisor import Advisor, events
 from druthers.service.app import make_app
@@ -32,6 +33,7 @@ def service(tmp_path_factory):
         advisor.store.append([events.make(events.REVOCATION, {"id": keys["revoked"][1].id})])
     app = make_app(Settings(store=url, parser="lexicon", keys="required", rate=0.0, follow_seconds=0.05))
     with TestClient(app, raise_server_exceptions=False) as client:
+        until(lambda: client.get("/readyz").status_code == 200, "the service to be ready")
         yield app, client, {name: text for name, (text, _) in keys.items()}
 
 

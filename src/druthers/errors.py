@@ -16,6 +16,7 @@
     ├── InvalidEvent         (ValueError)  an event that breaks its law, or of a version we cannot read
     ├── UnknownDecision      (KeyError)    a decision that no journal holds
     ├── Contradiction        (ValueError)  a statement against an earlier one that stands
+    ├── ReadingFailure                     a text that could not be read in time
     ├── StoreFailure                       a journal that cannot be read or written now
     │   ├── OtherJournal                   an older or another journal is where ours was
     │   └── UnknownOutcome                 it failed while it was written: what was asked for may have happened
@@ -116,6 +117,10 @@ class UnknownDecision(DruthersError, KeyError):
 
 class Contradiction(DruthersError, ValueError):
     """Something was said that an earlier statement, which stands, contradicts."""
+
+
+class ReadingFailure(DruthersError):
+    """A text could not be read in time."""
 
 
 class StoreFailure(DruthersError):

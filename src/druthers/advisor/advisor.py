@@ -83,9 +83,9 @@ class Advisor:
         self._lock = threading.RLock()
         self.catch_up()
 
-    def hear(self, user: str, query: str | Sequence[str]) -> Heard:
-        """Take in a query: a text, or names of objectives, most important first."""
-        return self._run(self.operations.hear(user, query))
+    def hear(self, user: str, query: str | Sequence[str], *, id: str | None = None) -> Heard:
+        """Take in a query: a text, or names of objectives, most important first; with an id, repeating it is safe."""
+        return self._run(self.operations.hear(user, query, id=id))
 
     def message(self, user: str, text: str) -> Reply:
         """Answer whatever a person types: a wish, a limit, how something was, a question, or small talk."""
@@ -201,8 +201,11 @@ class Advisor:
 
     def warm_up(self) -> None:
         """Have all that requests need ready: machine code, compiled at the first start on a machine, and words."""
-        if self.operations.parser.name != "llm":
-            self.operations.parser.read("something nice")
+        self.compile()
+        self.operations.parser.warm_up()
+
+    def compile(self) -> None:
+        """Have machine code ready, which is compiled at the first start on a machine."""
         scratch = type(self.fold.policy)(**self.fold.policy.params)
         scratch.add_arms(["a", "b"])
         scratch.hear("a", range(scratch.n_objectives))

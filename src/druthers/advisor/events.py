@@ -46,6 +46,11 @@ def query_key(decision: str) -> str:
     return f"{QUERY}:{decision}"
 
 
+def said_key(id: str) -> str:
+    """Return the key that makes a query unique to which its teller gave an id."""
+    return f"said:{id}"
+
+
 def feedback_key(decision: str, item: str, number: int) -> str:
     """Return the key that makes the nth feedback on an item of a decision unique: who comes second looks again."""
     return f"{FEEDBACK}:{decision}:{number}:{item}"

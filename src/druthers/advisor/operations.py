@@ -51,7 +51,13 @@ class Erase(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Ask the store, or anything else that may take its time."""
+    """Ask the store."""
+
+    question: Callable[[], Any]
+
+
+class Read(NamedTuple):
+    """Have a text read, which may take longer than anything else."""
 
     question: Callable[[], Any]
 
@@ -60,7 +66,7 @@ class CatchUp(NamedTuple):
     """Fold in what others appended."""
 
 
-Step: TypeAlias = Append | Erase | Look | CatchUp
+Step: TypeAlias = Append | Erase | Look | Read | CatchUp
 T = TypeVar("T")
 Operation: TypeAlias = Generator[Step, Any, T]
 
@@ -130,22 +136,37 @@ class Operations:
                 return self.fold.people.get(user) or self.fold.restore(state)
         return person
 
-    def hear(self, user: str, query: str | Sequence[str], *, decision: str | None = None) -> Operation[Heard]:
-        """Take in a query: a text, or names of objectives, most important first; once for a decision."""
+    def hear(
+        self, user: str, query: str | Sequence[str], *, id: str | None = None, decision: str | None = None
+    ) -> Operation[Heard]:
+        """Take in a query: a text, or names of objectives, most important first.
+
+        Parameters
+        ----------
+        user, query
+            Who says what.
+        id
+            An id for the query: heard again with the same id, it counts once.
+        decision
+            The id of the decision that it comes along with: once for each.
+        """
         events.as_id(user, "a user")
+        key = None if decision is None else events.query_key(decision)
+        if id is not None:
+            key = events.said_key(events.as_id(id, "a query"))
         reading, limits = None, Limits()
         if isinstance(query, str):
             columns = self.columns
-            reading, limits = yield Look(lambda: self._read(query, columns))
+            reading, limits = yield Read(lambda: self._read(query, columns))
             body = {"text": query, "ranking": list(reading.names), "dismissed": list(reading.dismissed_names)}
             body |= {"confidence": reading.confidence, "limits": limits.where, "dropped": list(limits.dropped)}
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
-        key = None if decision is None else events.query_key(decision)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
         if not position:
-            position = yield from self._heard_before(str(decision), user, body)
+            event = yield from self._heard_before(str(key), user, body)
+            position, body = event.position, event.body
         lost = (*limits.unmatched, *(() if reading is None else reading.leftover))
         return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
 
@@ -169,13 +190,15 @@ class Operations:
         limits = self.limit_reader(columns).read(text)
         return replace(self.parser.read(limits.rest), text=text), limits
 
-    def _heard_before(self, decision: str, user: str, body: dict[str, Any]) -> Operation[int]:
-        """Return where the query is that was heard for a decision, which was never made or is being made."""
-        event: Event | None = yield Look(lambda: self.store.find(events.query_key(decision)))
-        said = "text" if "text" in body else "ranking"
-        if event is None or event.user != user or event.body.get(said) != body[said]:
-            raise Contradiction(f"a decision's query must stay, but {decision!r} came with another; choose another id")
-        return event.position
+    def _heard_before(self, key: str, user: str, body: dict[str, Any]) -> Operation[Event]:
+        """Return the query that has this key already, if it is the same one."""
+        event: Event | None = yield Look(lambda: self.store.find(key))
+        given = "text" if "text" in body else "ranking"
+        same = event is not None and event.user == user and event.body.get(given) == body[given]
+        if event is None or not same or ("text" in event.body) != ("text" in body):
+            id = key.partition(":")[2]
+            raise Contradiction(f"a query must stay as it is, but another one came with {id!r}; choose another id")
+        return event
 
     def correct(self, user: str, ranking: Sequence[str], *, limits: bool = False) -> Operation[Card]:
         """Take back all that a user said, limits too on request, and hear this instead."""

@@ -81,6 +81,8 @@ class LlmParser(Parser):
         Settings of the `Chat`: model, base_url, key_variable, timeout, retries, prices, cache and others.
     """
 
+    asks_others = True
+
     def __init__(
         self, objectives: Iterable[str | Objective], fallback: Parser, *, concurrency: int = 4, **settings: Any
     ) -> None:
@@ -112,6 +114,10 @@ class LlmParser(Parser):
             reading = self.fallback.read(text)
             note = f"read offline by '{self.fallback.name}': {self.chat.model} gave no answer ({problem})"
             return replace(reading, notes=(*reading.notes, note))
+
+    def warm_up(self) -> None:
+        """Load what reads where the model gives no answer; the model itself is not asked."""
+        self.fallback.warm_up()
 
     def read_all(self, texts: Iterable[str]) -> list[Reading]:
         """Return what each text says, in the order of the texts, several asked about at a time."""

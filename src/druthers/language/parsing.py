@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
 
 from druthers.errors import InvalidSetting
 from druthers.language.asides import open_tokens
@@ -17,6 +18,8 @@ Verdict = Callable[[Sequence[Token], Sequence[bool], list[Mention]], list[Mentio
 
 # Below this confidence a reading comes with a question.
 BAR = 0.5
+# Wishes that no list of words knows, so that reading them takes all that a parser has.
+WARMING = "somewhere that does not ruin us, where the little one can nap after lunch and nobody sends us away"
 
 
 def as_objectives(objectives: Iterable[str | Objective]) -> tuple[Objective, ...]:
@@ -49,7 +52,14 @@ class Parser:
         The parser's name.
     judge
         What decides which of the mentions stand, and may find more; by default all stand.
+
+    Attributes
+    ----------
+    asks_others
+        Whether reading is mostly waiting for another machine, so that many texts are read at a time.
     """
+
+    asks_others: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -75,6 +85,10 @@ class Parser:
         shown = [token if flag else _hidden(token) for token, flag in zip(tokens, open_, strict=True)]
         wishes = weigh(shown, spans, self._mentions(shown, open_))
         return self._reading(text, tokens, spans, open_, wishes, notes)
+
+    def warm_up(self) -> None:
+        """Load all that reading needs on this machine, by reading a sentence."""
+        self.read(WARMING)
 
     def read_all(self, texts: Iterable[str]) -> list[Reading]:
         """Return what each text says, in the order of the texts."""

@@ -70,10 +70,10 @@ def make_app(settings: Settings) -> FastAPI:
         policy=settings.policy,
         parser=settings.parser,
         policy_settings={"exploration": settings.exploration, **settings.policy_settings},
-        parser_settings=settings.parser_settings,
+        parser_settings=_parser_settings(settings),
     )
     _log.info("preparing: the first start on a machine takes a minute")
-    advisor.warm_up()
+    advisor.compile()
     metrics = Metrics()
     desk = Desk(advisor, settings, metrics)
 
@@ -82,7 +82,7 @@ def make_app(settings: Settings) -> FastAPI:
         await desk.start()
         gc.collect()
         gc.freeze()  # what is there now stays: without this, every full collection looks through all of it
-        _log.info("ready at position %d with %d items", desk.fold.position, len(desk.fold.items))
+        _log.info("serving at position %d with %d items", desk.fold.position, len(desk.fold.items))
         yield
         await desk.stop()
         gc.unfreeze()
@@ -110,6 +110,12 @@ def make_app(settings: Settings) -> FastAPI:
         raise RuntimeError(f"every route must be guarded, but {bare} are not")
     app.state.desk = desk
     return app
+
+
+def _parser_settings(settings: Settings) -> dict[str, Any]:
+    """Return what the parser is told: a language model has half the time, so that some is left to read without it."""
+    given = dict(settings.parser_settings)
+    return {"timeout": settings.reading_seconds / 2, "retries": 0, **given} if settings.parser == "llm" else given
 
 
 class Keys:

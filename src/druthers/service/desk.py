@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 from druthers.advisor import Advisor, events
 from druthers.advisor.fold import packed
-from druthers.advisor.operations import Append, CatchUp, Erase, Operation
+from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Read
 from druthers.errors import StoreFailure
 from druthers.service.logs import NAME
 from druthers.service.metrics import Metrics
+from druthers.service.readers import Readers
 from druthers.service.settings import Settings
 from druthers.stores import Event, UserState
 
@@ -24,8 +25,12 @@ T = TypeVar("T")
 # Events that one transaction takes at most, and users that are packed at a time between two requests.
 BATCH = 500
 FEW = 25
+LOOKERS = 4
+# More threads read no faster on a few cores; many can wait for another machine.
 READERS = 4
+READERS_THAT_WAIT = 32
 READ_AT_ONCE = 500
+LEAST_ROOM = 1 << 20  # bytes on the disk below which a journal counts as full
 
 _log = logging.getLogger(NAME)
 
@@ -54,18 +59,21 @@ class Desk:
         self.operations = advisor.operations
         self.settings = settings
         self.metrics = metrics
-        self.unreadable = self.unwritable = False  # what the last try told of the journal
+        self.unreadable = self.unwritable = self.full = False  # what the last try told of the journal
+        self.can_read = False  # sentences, once the first one was read
         self._queue: list[tuple[Event, asyncio.Future[int]]] = []
         self._waiting = asyncio.Event()
         self._order = asyncio.Lock()  # one transaction after the other, and folded in before the next
         self._writer = ThreadPoolExecutor(1, "journal")
-        self._readers = ThreadPoolExecutor(READERS, "reader")
+        self._lookers = ThreadPoolExecutor(LOOKERS, "looker")
+        asks_others = self.operations.parser.asks_others
+        self._readers = Readers(READERS_THAT_WAIT if asks_others else READERS, settings.reading_seconds)
         self._tasks: list[asyncio.Task[None]] = []
         self._saved = self.fold.position
 
     async def start(self) -> None:
-        """Begin to write and to follow."""
-        self._tasks = [asyncio.create_task(self._write()), asyncio.create_task(self._follow())]
+        """Begin to write, to follow, and to load what reading needs."""
+        self._tasks = [asyncio.create_task(work) for work in (self._write(), self._follow(), self._warm_up())]
 
     async def stop(self) -> None:
         """Write what is waiting, save the state, let go."""
@@ -79,13 +87,14 @@ class Desk:
             with contextlib.suppress(StoreFailure):
                 await self._save()
         self._writer.shutdown()
-        self._readers.shutdown()
+        self._lookers.shutdown()
+        self._readers.close()
         self.advisor.close()
 
     @property
     def failing(self) -> bool:
         """Whether the journal is out of reach, for reading or for writing."""
-        return self.unreadable or self.unwritable
+        return self.unreadable or self.unwritable or self.full
 
     async def run(self, operation: Operation[T]) -> T:
         """Drive an operation to its end."""
@@ -100,8 +109,10 @@ class Desk:
                 elif type(step) is CatchUp:
                     async with self._order:
                         await self._catch_up()
+                elif type(step) is Read:
+                    answer = await self._readers.read(step.question)
                 else:
-                    answer = await self._in_thread(self._readers, step.question)  # type: ignore[union-attr]
+                    answer = await self._in_thread(self._lookers, step.question)  # type: ignore[union-attr]
         except StopIteration as end:
             result: T = end.value
             return result
@@ -115,6 +126,14 @@ class Desk:
 
     async def _in_thread(self, pool: ThreadPoolExecutor, work: Callable[..., T], *given: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(pool, work, *given)
+
+    async def _warm_up(self) -> None:
+        """Read a first sentence, however long that takes: models are loaded by that."""
+        try:
+            await asyncio.to_thread(self.operations.parser.warm_up)
+            self.can_read = True
+        except Exception:
+            _log.exception("sentences cannot be read, so the service will not be ready")
 
     async def _write(self) -> None:
         while True:
@@ -174,6 +193,8 @@ class Desk:
                 async with self._order:
                     before = self.fold.position
                     last = await self._in_thread(self._writer, self.store.last)
+                    room = await self._in_thread(self._writer, self.store.room)
+                    self.full = room is not None and room < LEAST_ROOM
                     self.metrics.followed(events=0, position=before, last=last)
                     self.unreadable = False
                     if last > before:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from druthers import errors
-from druthers.errors import DruthersError
+from druthers.errors import DruthersError, ReadingFailure
 from druthers.service.logs import NAME
 
 MEDIA_TYPE = "application/problem+json"
@@ -44,6 +44,7 @@ STATUSES: dict[type[DruthersError], int] = {
     errors.UnknownDecision: 404,
     errors.Contradiction: 409,
     errors.StoreFailure: 503,
+    errors.ReadingFailure: 503,
     errors.MissingExtra: 501,
     errors.NoPreference: 501,
 }
@@ -162,7 +163,7 @@ async def _on_ours(request: Request, error: Exception) -> Response:
     if status == 503:
         # The message of a store may name hosts and files: it stays here.
         _log.warning("%s: %s", kind, error, extra={"request": request_id})
-        detail = "the journal must be reachable, but is not now; nothing was changed; try again in a moment"
+        detail = str(error) if isinstance(error, ReadingFailure) else out_of_reach(request.method)
         wait = {"Retry-After": "1"}
         return problem_response(status, detail, request_id, kind=kind, headers=wait, path=request.scope["path"])
     if status == 500:
@@ -171,6 +172,17 @@ async def _on_ours(request: Request, error: Exception) -> Response:
     first = str(error).partition("\n")[0] if mistakes else str(error)
     return problem_response(
         status, cut(first, 1000), request_id, kind=kind, mistakes=mistakes, path=request.scope["path"]
+    )
+
+
+def out_of_reach(method: str) -> str:
+    """Return what a caller is told when the journal failed: an answer that was lost on the way may have been a yes."""
+    law = "the journal must be reachable, but is not now; "
+    if method in ("GET", "HEAD"):
+        return law + "try again in a moment"
+    return law + (
+        "whether what this request was to write is there is not known: repeat it in a moment, with the same id if it"
+        " has one, which then counts once"
     )
 
 

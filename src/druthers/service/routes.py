@@ -86,7 +86,7 @@ class Counter:
         said = body.text if body.text is not None else body.ranking
         if said is None or (body.text is not None and body.ranking is not None):
             raise Problem(422, "a query must be a text or a ranking, one of both")
-        heard = await self.desk.run(self.ask.hear(user, said))
+        heard = await self.desk.run(self.ask.hear(user, said, id=body.id))
         self.desk.metrics.heard(understood=bool(heard.ranking))
         return heard.as_dict()
 
@@ -152,10 +152,10 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         """Recommend items to a user, after hearing a sentence if one comes along."""
         return as_json(await counter.decide(user, body))
 
-    @routes.post("/{user}/queries", role="decide", response_model=answers.HeardAnswer)
+    @routes.post("/{user}/queries", role="decide", problems=[409], response_model=answers.HeardAnswer)
     @takes(bodies.query)
     async def hear(user: UserId, body: Any) -> Response:
-        """Hear what a user wants: a sentence, or a ranking of objectives."""
+        """Hear what a user wants: a sentence, or a ranking of objectives; with an id, repeating it is safe."""
         return as_json(await counter.hear(user, body))
 
     @routes.post("/{user}/messages", role="decide", problems=[409], response_model=answers.ReplyAnswer)
@@ -343,9 +343,13 @@ def _operations(desk: Desk) -> Routes:
 
     @routes.get("/readyz", role="public", problems=[503])
     async def readyz() -> Response:
-        """Tell whether requests can be served: the journal is in reach."""
+        """Tell whether requests can be served: the journal is in reach, and a sentence has been read."""
         if desk.failing:
-            raise StoreFailure("the journal is out of reach")
+            raise StoreFailure("the journal is out of reach, or its disk is full")
+        if not desk.can_read:
+            raise Problem(
+                503, "a ready service has read a sentence, but this one is still loading", {"Retry-After": "1"}
+            )
         return as_json({"status": "ready", "position": desk.fold.position})
 
     @routes.get("/metrics", role="read", response_class=Response)

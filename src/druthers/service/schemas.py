@@ -256,7 +256,9 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
     rewards: Any = _named("Rewards", ranges, least=1)
     utility: Any = Annotated[Finite, Field(ge=-1, le=1, description="How good it was as a whole; 1 is the best.")]
 
-    query = _model("Query", text=(text | None, None), ranking=(ranking | None, None), one_of=("text", "ranking"))
+    safe: Any = Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])]
+    query_parts: dict[str, Any] = {"text": (text | None, None), "ranking": (ranking | None, None), "id": (safe, None)}
+    query = _model("Query", one_of=("text", "ranking"), **query_parts)
     decision_parts: dict[str, Any] = {
         "size": (size, 1),
         "offer": (offer | None, None),
@@ -279,10 +281,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
             ],
             None,
         ),
-        "id": (
-            Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])],
-            None,
-        ),
+        "id": (safe, None),
     }
     feedback_parts: dict[str, Any] = {
         "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),
@@ -311,7 +310,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         item=_model("ItemRequest", **item_parts),
         item_answer=item_answer,
         items_answer=create_model("ItemsAnswer", items=(list[item_answer], ...), next=(str | None, None)),  # type: ignore[valid-type]
-        queries=batch("Queries", user=(Id, ...), text=(text | None, None), ranking=(ranking | None, None)),
+        queries=batch("Queries", user=(Id, ...), **query_parts),
         decisions=batch("Decisions", user=(Id, ...), **decision_parts),
         feedbacks=batch("Feedbacks", decision=(Id, ...), **feedback_parts),
         items=batch("Items", id=(Id, ...), **item_parts),

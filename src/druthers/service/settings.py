@@ -62,6 +62,7 @@ class Settings:
     policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
     parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
     parser_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the parser: model, base_url... of llm.")
+    reading_seconds: float = _setting(10.0, number(0.1, 600), "Seconds that reading a sentence may take.")
     exploration: float = _setting(0.0, number(0, 1), "Share of decisions left to chance, for evaluation from logs.")
     host: str = _setting("127.0.0.1", like(r"[0-9A-Za-z.:_-]+", "an address or a name"), "Address to listen at.")
     port: int = _setting(8000, whole(1, 65535), "Port to listen at.")

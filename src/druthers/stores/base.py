@@ -200,6 +200,10 @@ class Store(ABC):
     def check(self) -> list[str]:
         """Return what the database itself finds wrong with its files, each in a sentence."""
 
+    def room(self) -> int | None:
+        """Return how many bytes can still be written where the journal is; None where that cannot be told."""
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Let go of files and connections; closing twice is fine."""

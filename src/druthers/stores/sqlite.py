@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -127,6 +128,12 @@ class SQLiteStore(SQLStore):
         return [
             f"the file {self.path.name}: {text}" for (lines,) in found for text in lines.splitlines() if text != "ok"
         ]
+
+    def room(self) -> int | None:
+        """Return how many bytes are free on the disk."""
+        with suppress(OSError):
+            return shutil.disk_usage(self.path.parent).free
+        return None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r})"
