@@ -565,19 +565,24 @@ def test_who_calls_too_often_is_told_when_to_come_back():
 def test_each_of_our_errors_has_its_status(service, kind):
     name = kind.__name__
     expected = 422 if name.startswith("Invalid") or name == "NoSupport" else 404 if name.startswith("Unknown") else None
-    expected = expected or {"Contradiction": 409, "StoreFailure": 503, "MissingExtra": 501, "NoPreference": 501}.get(
-        name, 500
-    )
+    others = {
+        "Contradiction": 409,
+        "StoreFailure": 503,
+        "ReadingFailure": 503,
+        "MissingExtra": 501,
+        "NoPreference": 501,
+    }
+    expected = expected or others.get(name, 500)
     RAISED[name] = kind(f"the law, but got {name}; the way out")
     answer = call(service, "POST", f"/v1/raise/{name}")
     body = problem(answer, expected)
-    if expected < 500 or expected == 501:
+    if expected < 500 or expected == 501 or name == "ReadingFailure":
         assert body["detail"] == str(RAISED[name])
         assert body["type"].removeprefix("urn:druthers:").replace("-", "") == name.lower()
     else:
         assert name not in body["detail"]
         assert name in lines(service, body["instance"], "message")[0]["message"]
-    assert (answer[1].get("retry-after") == "1") == (kind is StoreFailure)
+    assert (answer[1].get("retry-after") == "1") == (expected == 503)
 
 
 def test_a_catalogs_mistakes_are_told_one_by_one(service):
