@@ -565,13 +565,9 @@ def test_who_calls_too_often_is_told_when_to_come_back():
 def test_each_of_our_errors_has_its_status(service, kind):
     name = kind.__name__
     expected = 422 if name.startswith("Invalid") or name == "NoSupport" else 404 if name.startswith("Unknown") else None
-    others = {
-        "Contradiction": 409,
-        "StoreFailure": 503,
-        "ReadingFailure": 503,
-        "MissingExtra": 501,
-        "NoPreference": 501,
-    }
+    if issubclass(kind, errors.StoreFailure | errors.ReadingFailure):
+        expected = 503
+    others = {"Contradiction": 409, "NothingFits": 409, "MissingExtra": 501, "NoPreference": 501}
     expected = expected or others.get(name, 500)
     RAISED[name] = kind(f"the law, but got {name}; the way out")
     answer = call(service, "POST", f"/v1/raise/{name}")
