@@ -8,6 +8,8 @@ import random
 import threading
 from collections import Counter
 
+from service_processes import PATIENCE
+
 WORDS = ("cheap and clean", "a quiet room near the center", "friendly staff, then value", "comfort first", "hm")
 OBJECTIVES = ("service", "cleanliness", "value", "rooms", "location", "sleep quality")
 
@@ -51,7 +53,8 @@ class Client:
         self.number, self.ports = number, ports
         self.alone = len(ports) == 1  # several servers know of each other's items and users a moment later
         self.random = random.Random(f"{seed} {number}")
-        self.serial = 0
+        self.serial = self.answers = 0
+        self.answered = None
         self.texts, self.names, self.retired = {}, {}, Counter()
         self.decisions = {}
         self.maybe, self.gone = set(), set()
@@ -62,8 +65,9 @@ class Client:
         self.problems = []
         self.connection = None
 
-    def run(self, stop):
-        """Ask for one thing after another until told to stop, or until nobody answers."""
+    def run(self, stop, answered):
+        """Ask for one thing after another until told to stop, or until nobody answers; note each answer."""
+        self.answered = answered
         try:
             if self.under_way is not None:
                 self.under_way()
@@ -96,6 +100,8 @@ class Client:
             content = answer.read()
         except (OSError, http.client.HTTPException) as problem:
             raise Gone from problem
+        self.answers += 1
+        self.answered.release()
         return answer.status, json.loads(content) if content else None
 
     def expect(self, status, answer, *wanted):
@@ -222,13 +228,15 @@ class Client:
         self.under_way = self.erasing = None
 
 
-def load(clients, seconds, at_end=lambda: None):
-    """Let clients ask at the same time; after so many seconds something happens, and they come to an end."""
-    stop = threading.Event()
-    threads = [threading.Thread(target=client.run, args=(stop,)) for client in clients]
+def load(clients, answers, at_end=lambda: None):
+    """Let clients ask at the same time; after so many answers something happens, and they come to an end."""
+    stop, answered = threading.Event(), threading.Semaphore(0)
+    threads = [threading.Thread(target=client.run, args=(stop, answered)) for client in clients]
     for thread in threads:
         thread.start()
-    stop.wait(seconds)
+    for _ in range(answers):
+        if not answered.acquire(timeout=PATIENCE):
+            break  # nobody answers: the books of the clients tell
     at_end()
     stop.set()
     for thread in threads:

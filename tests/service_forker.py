@@ -19,7 +19,7 @@ from druthers.service.settings import Settings, load_settings
 
 def warm_up() -> None:
     """Have all kernels read before the first fork."""
-    with Advisor("hotels", parser="lexicon") as advisor:
+    with Advisor("hotels", parser="lexicon", policy=Settings().policy) as advisor:
         advisor.hear("ada", "cheap and clean")
         made = advisor.recommend("ada", size=3)
         advisor.feedback(made.id, rewards={"value": 4.0}, utility=0.5)
@@ -41,8 +41,8 @@ def serve(log: str, settings: Settings) -> None:
         app = make_app(settings)
 
         def tell(*_: object) -> None:
-            fold = app.state.desk.fold
-            told = [fold.position, fold.digest(json.loads(Path(f"{log}.users").read_text()))]
+            advisor = app.state.desk.advisor
+            told = [advisor.fold.position, advisor.digest(json.loads(Path(f"{log}.users").read_text()))]
             Path(f"{log}.new").write_text(json.dumps(told))
             Path(f"{log}.new").rename(f"{log}.digest")
 

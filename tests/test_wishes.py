@@ -133,13 +133,13 @@ def test_what_is_remembered_of_a_person_survives_leaving_memory_and_a_restart(tm
         advisor.hear("ada", "cheap; stars do not matter")
         made = advisor.recommend("ada")
         advisor.feedback(made.id, utility=-1.0)
-        digest = advisor.fold.digest(["ada"])
+        digest = advisor.digest(["ada"])
         advisor.shrink(0)
-        assert advisor.fold.digest(["ada"]) == digest
+        assert advisor.digest(["ada"]) == digest
         advisor.save()
     with Advisor(store=store, parser="lexicon") as advisor:
-        assert advisor.fold.digest(["ada"]) == digest
-        person = advisor.fold.find("ada")
+        assert advisor.digest(["ada"]) == digest
+        person = advisor.fold.people["ada"]
         assert person.wishes.dismissed == [1]
         assert person.felt == {made.items[0].item: (1, -1.0)}
 

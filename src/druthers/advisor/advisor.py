@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -20,10 +21,12 @@ from druthers.catalogs.scales import with_scales
 from druthers.errors import InvalidSetting
 from druthers.language import Parser, make_parser
 from druthers.policies import FisherPQUCB, FisherUCB, Policy, find_policy, make_policy
-from druthers.stores import Snapshot, Store, open_store
+from druthers.stores import Snapshot, Store, UserState, open_store
+from druthers.stores.base import PAGE
 from druthers.types import Objective
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 POLICY = "stated-ucb"
 # Rankings per user that are kept for exact refits: a user of the service says less than one in the lab.
@@ -181,21 +184,37 @@ class Advisor:
     def catch_up(self) -> int:
         """Fold in what others appended; returns the position."""
         with self._lock:
-            self.fold.apply_all(self.store.walk(self.fold.position))
-            return self.fold.position
+            while True:
+                page, states = self.operations.fetcher.read(self.fold.position, PAGE)
+                if not page:
+                    return self.fold.position
+                self._bring_in(states)
+                self.fold.apply_all(page)
+
+    def _bring_in(self, states: Iterable[UserState]) -> None:
+        for state in states:
+            self.fold.restore(state)
+
+    def digest(self, users: Iterable[str]) -> str:
+        """Return a digest of all that is known, of these users among it; advisors that know the same have the same."""
+        wanted = list(users)
+        with self._lock:
+            absent = [user for user in wanted if user not in self.fold.people]
+            self._bring_in(self.operations.fetcher.fetch(absent, self.fold.position).values())
+            return self.fold.digest(wanted)
 
     def save(self) -> Snapshot:
         """Keep the state in the store, so that the next start need not read the whole journal."""
         with self._lock:
             snapshot = self.fold.snapshot()
-            self.store.save(self.operations.fold_name, snapshot, packed(self.fold.export(list(self.fold.unsaved))))
+            self.store.save(self.fold.name, snapshot, packed(self.fold.export(list(self.fold.unsaved))))
             return snapshot
 
     def shrink(self, resident_users: int) -> None:
         """Let the users that were not heard of for longest leave memory, until so many are left."""
         with self._lock:
             leaving = list(self.fold.people)[: max(0, len(self.fold.people) - resident_users)]
-            self.store.save(self.operations.fold_name, None, packed(self.fold.export(leaving)))
+            self.store.save(self.fold.name, None, packed(self.fold.export(leaving)))
             for user in leaving:
                 self.fold.evict(user)
 
@@ -241,6 +260,10 @@ class Advisor:
 
     def _do(self, step: Step) -> Any:
         if isinstance(step, Append):
+            events.check(step.event)  # nothing may get into the journal that cannot be folded
+            strangers = self.fold.strangers([step.event])
+            if strangers:
+                self._bring_in(self.operations.fetcher.fetch(strangers, self.fold.position).values())
             (position,) = self.store.append([step.event])
             if position == self.fold.position + 1:
                 self.fold.apply(step.event._replace(position=position))
@@ -288,11 +311,14 @@ def _begin(store: Store, catalog: Catalog) -> None:
 
 def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: Mapping[str, Any] | None = None) -> Fold:
     """Return a fold of a journal as far as a snapshot has it; the rest is to be read on."""
-    fold = Fold(catalog, _make_policy(policy, catalog, settings or {}), lambda user: store.user(name, user))
-    name = fold.name
-    snapshot = store.snapshot(name)
+    fold = Fold(catalog, _make_policy(policy, catalog, settings or {}))
+    snapshot = store.snapshot(fold.name)
     if snapshot is not None:
-        fold.load(snapshot)
+        try:
+            fold.load(snapshot)
+        except Exception as problem:  # whatever is wrong with it: it only saves time
+            _log.warning("a snapshot is damaged, and is made anew from the whole journal: %s", problem)
+            fold = fold.fresh()
     if "seed" not in (settings or {}):
         fold.policy.reseed()
     return fold

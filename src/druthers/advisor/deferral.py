@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from druthers.advisor import events
 from druthers.advisor.operations import Append, Look, Operation, Operations, Told
-from druthers.errors import Contradiction, InvalidFeedback
+from druthers.errors import Contradiction, InvalidFeedback, UnknownDecision
 from druthers.stores import Event
 
 
@@ -25,7 +25,7 @@ def reward(operations: Operations, decision: str, value: float) -> Operation[boo
     told = yield from operations.recall(decision)
     assert told is not None
     if told.deferred:
-        where = {"user": told.user, "about": decision, "key": f"{events.HELD}:{decision}"}
+        where = told.where(decision, f"{events.HELD}:{decision}")
         yield Append(events.make(events.HELD, {"utility": value}, **where))
         return (yield from _release(operations, decision))
     return (yield from _count(operations, decision, value))
@@ -37,7 +37,7 @@ def activate(operations: Operations, decision: str) -> Operation[bool]:
     assert told is not None
     if not told.deferred:
         return False
-    where = {"user": told.user, "about": decision, "key": f"{events.ACTIVATION}:{decision}"}
+    where = told.where(decision, f"{events.ACTIVATION}:{decision}")
     yield Append(events.make(events.ACTIVATION, {}, **where))
     return (yield from _release(operations, decision))
 
@@ -45,6 +45,8 @@ def activate(operations: Operations, decision: str) -> Operation[bool]:
 def _release(operations: Operations, decision: str) -> Operation[bool]:
     """Let a held reward count if its decision was activated."""
     past: list[Event] = yield Look(lambda: operations.store.about(decision))
+    if not past:
+        raise UnknownDecision(f"a decision must be there to be rewarded or shown, but {decision[:200]!r} was erased")
     found = {event.kind: event for event in reversed(past)}
     if events.HELD not in found or events.ACTIVATION not in found:
         return False

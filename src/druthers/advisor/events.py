@@ -97,7 +97,7 @@ def check(event: Event) -> Event:
         )
     scrubbed = event.user is None and event.kind in PERSONAL
     if not (set(event.body) <= {"version", "item", "rewards"} if scrubbed else law(event.body)):
-        raise InvalidEvent(f"event {event.position} is not a whole {event.kind}: got {str(event.body)[:200]}")
+        raise InvalidEvent(f"event {event.position} must be a whole {event.kind}, but has only {sorted(event.body)}")
     return event
 
 

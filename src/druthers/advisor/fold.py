@@ -31,8 +31,6 @@ _COUNTS = struct.Struct("<qqq")
 # Items whose utilities by one person are remembered, the latest ones.
 MOST_FELT = 500
 
-LoadUser = Callable[[str], UserState | None]
-
 
 class Person:
     """A user in memory.
@@ -79,9 +77,9 @@ class Person:
 class Fold:
     """Items, keys, users and a policy, as the events so far made them.
 
-    A user who is not in memory is in the store, with all events up to here, or has none: who leaves is saved before,
-    and who is needed is fetched. A state fetched from the store may be ahead of this fold, since others save there too;
-    the user's events that it already holds then count for items only.
+    It asks nobody: whoever drives it brings users in before their events, and lets them leave when they are saved. Who
+    is not in memory when an event comes is new. A state that was brought in may be ahead of this fold, since others
+    save theirs too; the user's events that it already holds then count for items only.
 
     Parameters
     ----------
@@ -89,14 +87,11 @@ class Fold:
         Objectives, without items: those come as events.
     policy
         A fresh policy.
-    load_user
-        Fetches what a store keeps of a user.
     """
 
-    def __init__(self, catalog: Catalog, policy: Policy, load_user: LoadUser) -> None:
+    def __init__(self, catalog: Catalog, policy: Policy) -> None:
         self.catalog = catalog
         self.policy = policy
-        self.load_user = load_user
         self.position = 0
         self.items: dict[str, Item] = {}
         self.items_changed = 0  # how often the items did
@@ -132,6 +127,10 @@ class Fold:
         told = repr((digest_of(self.policy), settings, [objective.name for objective in self.catalog.objectives]))
         return f"{self.policy.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
+    def fresh(self) -> Fold:
+        """Return a fold of the same kind that knows of no event."""
+        return Fold(self.catalog, type(self.policy)(**self.policy.params))
+
     def apply(self, event: Event) -> None:
         """Take in the next event of the journal."""
         if event.position != self.position + 1:
@@ -144,26 +143,32 @@ class Fold:
         for event in more:
             self.apply(events.check(event))
 
-    def find(self, user: str) -> Person | None:
-        """Return a user from memory or from the store; None for a user without events."""
-        person = self.people.get(user)
-        return person or self.restore(self.load_user(user))
+    def strangers(self, more: Iterable[Event]) -> dict[str, int]:
+        """Return the users of events who are not in memory, each with the position of the first event."""
+        strangers: dict[str, int] = {}
+        for event in more:
+            if event.user is not None and event.user not in self.people:
+                strangers.setdefault(event.user, event.position)
+        return strangers
 
-    def restore(self, state: UserState | None) -> Person | None:
-        """Take a user in, as a store kept the state."""
-        if state is None or state.user in self.people:
-            return None if state is None else self.people[state.user]
-        try:
-            body = zlib.decompress(state.body)
-        except zlib.error as problem:
-            raise DamagedState(f"the state of user {state.user!r} must be whole, but is not: {problem}") from problem
-        queries, feedbacks, size = _COUNTS.unpack_from(body)
-        person = Person(state.first, state.position, queries, feedbacks)
-        person.recall(body[_COUNTS.size : _COUNTS.size + size])
-        self.policy.import_user(state.user, body[_COUNTS.size + size :])
-        self.people[state.user] = person
-        self._by_first[state.first] = state.user
+    def restore(self, state: UserState) -> Person:
+        """Bring a user in, by a state that was unpacked; who is in memory stays as is."""
+        person = self.people.get(state.user)
+        if person is None:
+            queries, feedbacks, size = _COUNTS.unpack_from(state.body)
+            person = Person(state.first, state.position, queries, feedbacks)
+            person.recall(state.body[_COUNTS.size : _COUNTS.size + size])
+            self.policy.import_user(state.user, state.body[_COUNTS.size + size :])
+            self.people[state.user] = person
+            self._by_first[state.first] = state.user
         return person
+
+    @functools.cached_property
+    def row_size(self) -> int:
+        """How many bytes the policy has of a user."""
+        policy = self.fresh().policy
+        policy.add_users([NOBODY])
+        return len(policy.export_user(NOBODY))
 
     def export(self, users: Iterable[str]) -> list[UserState]:
         """Return the states of users in memory, to be packed and saved; they then count as saved."""
@@ -201,7 +206,10 @@ class Fold:
         self.position = snapshot.position
 
     def digest(self, users: Iterable[str]) -> str:
-        """Return a digest of everything that events decide, with these users; equal folds have equal digests."""
+        """Return a digest of everything that events decide, with these users, who must be in memory or unknown.
+
+        Equal folds have equal digests.
+        """
         state = self.policy.state(users=False)
         whole = hashlib.sha256(repr((self.position, sorted(self.keys.items()))).encode())
         whole.update(np.ascontiguousarray(state["clock"]).tobytes())
@@ -211,7 +219,7 @@ class Fold:
             for key in ("arm.pulls", "arm.means"):
                 whole.update(state[key][rows[arm]].tobytes())
         for user in sorted(users):
-            person = self.find(user)
+            person = self.people.get(user)
             if person is not None:
                 whole.update(repr((user, person.first, person.queries, person.feedbacks)).encode())
                 whole.update(person.memory())
@@ -229,10 +237,8 @@ class Fold:
         user = event.user
         person = self.people.pop(user, None)
         if person is None:
-            person = self.restore(self.load_user(user))
-            if person is None:
-                person = Person(event.position)
-                self._by_first[event.position] = user
+            person = Person(event.position)
+            self._by_first[event.position] = user
         self.people[user] = person
         if event.position <= person.position:
             return None
@@ -325,3 +331,15 @@ class Fold:
 def packed(states: Iterable[UserState]) -> list[UserState]:
     """Return exported states as a store keeps them; this takes time, and needs nothing of the fold."""
     return [state._replace(body=zlib.compress(state.body, 1)) for state in states]
+
+
+def unpacked(state: UserState, row_size: int) -> UserState:
+    """Return a state as it was exported, if it is whole: with so many bytes of the policy."""
+    try:
+        body = zlib.decompress(state.body)
+        size = _COUNTS.size + _COUNTS.unpack_from(body)[2] + row_size
+    except (zlib.error, struct.error) as problem:
+        raise DamagedState(f"a saved state must be whole, but one is not: {problem}") from None
+    if len(body) != size:
+        raise DamagedState(f"a saved state must have {size} bytes, but one has {len(body)}")
+    return state._replace(body=body)

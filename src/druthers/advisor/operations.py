@@ -12,6 +12,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import astuple, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from druthers.advisor import cards, events
 from druthers.advisor.answers import Card, Heard, Recommendation, Suggestion
+from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
 from druthers.advisor.reasons import Fact, Offer, find_facts, sentence
 from druthers.catalogs import Catalog, Item
@@ -34,12 +36,12 @@ from druthers.errors import (
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
 from druthers.policies.base import NEVER_SEEN
-from druthers.stores import Event, Store
+from druthers.stores import Event, Store, UserState
 from druthers.types import Decision, Reading
 
 
 class Append(NamedTuple):
-    """Append an event and fold it in; gives its position, or 0 if its key is taken."""
+    """Append an event and fold it in; gives its position, or 0 if its key is taken or its user was erased."""
 
     event: Event
 
@@ -80,15 +82,20 @@ DOUBT = 0.4
 class Told:
     """A decision and all feedback on it so far; a deferred one may never have been shown."""
 
-    __slots__ = ("count", "deferred", "items", "rewards", "user", "utilities")
+    __slots__ = ("count", "deferred", "items", "position", "rewards", "user", "utilities")
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user
+        self.position = decision.position
         self.items: list[str] = decision.body.get("items", [])
         self.deferred: bool = decision.body.get("deferred", False)
         self.rewards: dict[str, dict[str, float]] = {}
         self.utilities: dict[str, float] = {}
         self.count: dict[str, int] = {}
+
+    def where(self, decision: str, key: str) -> dict[str, Any]:
+        """Return whom and what an event about this decision is about; it is added only while the user is not erased."""
+        return {"user": self.user, "about": decision, "key": key, "bound": self.position}
 
     def add(self, feedback: Event) -> None:
         """Note what a feedback tells."""
@@ -116,7 +123,7 @@ class Operations:
         self.fold = fold
         self.store = store
         self.parser = parser
-        self.fold_name = fold.name
+        self.fetcher = Fetcher(fold, store)
         self._told: OrderedDict[str, Told] = OrderedDict()
         self._erasures = fold.erasures
         self._columns: tuple[int, Columns, Offer] | None = None
@@ -131,9 +138,9 @@ class Operations:
         """Bring a user into memory; None for one without events."""
         while (person := self.fold.people.get(user)) is None:
             before = self.fold.departures
-            state = yield Look(lambda: self.fold.load_user(user))
+            found: dict[str, UserState] = yield Look(partial(self.fetcher.fetch, [user], self.fold.position))
             if self.fold.departures == before:  # nobody came, said more and left again meanwhile, or was erased
-                return self.fold.people.get(user) or self.fold.restore(state)
+                return self.fold.people.get(user) or (self.fold.restore(found[user]) if user in found else None)
         return person
 
     def hear(
@@ -207,7 +214,8 @@ class Operations:
         if person is None:
             raise _unknown(user)
         body = {"ranking": names, **({"limitless": True} if limits else {})}
-        yield Append(events.make(events.CORRECTION, body, user=user))
+        if not (yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))):  # erased meanwhile
+            yield CatchUp()
         return (yield from self.preference(user))
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
@@ -268,7 +276,7 @@ class Operations:
         position = yield Append(event)
         if not position:
             return (yield from self._again(id, user, offer, size, given))
-        self._remember(id, Told(event))
+        self._remember(id, Told(event._replace(position=position)))
         return Recommendation(id, user, suggestions, heard, regret)
 
     def _again(
@@ -388,13 +396,13 @@ class Operations:
             if fresh is None:
                 return False
             number = told.count.get(chosen, 0)
-            where = {"user": told.user, "about": decision, "key": events.feedback_key(decision, chosen, number)}
-            event = events.make(events.FEEDBACK, {"item": chosen, **fresh}, **where)
+            key = events.feedback_key(decision, chosen, number)
+            event = events.make(events.FEEDBACK, {"item": chosen, **fresh}, **told.where(decision, key))
             yield from self.find(str(told.user))
             if (yield Append(event)):
                 told.add(event)
                 return True
-            self._told.pop(decision, None)  # somebody else was quicker: look again
+            self._told.pop(decision, None)  # somebody else was quicker, or the user was erased: look again
             yield CatchUp()
         raise Contradiction(f"feedback on {decision!r} comes from too many sides at once; try again")
 

@@ -40,8 +40,7 @@ class Verified:
 
 def refold(advisor: Advisor, upto: int | None = None) -> tuple[Fold, Counter[str], set[str]]:
     """Fold the journal anew from its first event, every event checked; return also the kinds and the users."""
-    known = advisor.fold
-    fold = Fold(known.catalog, type(known.policy)(**known.policy.params), lambda user: None)
+    fold = advisor.fold.fresh()
     kinds: Counter[str] = Counter()
     users: set[str] = set()
     for event in advisor.store.walk():
@@ -59,4 +58,4 @@ def verify(advisor: Advisor) -> Verified:
     position = advisor.catch_up()
     fold, kinds, users = refold(advisor, position)
     digest = fold.digest(users)
-    return Verified(dict(kinds), len(fold.people), len(fold.items), digest, digest == advisor.fold.digest(users))
+    return Verified(dict(kinds), len(fold.people), len(fold.items), digest, digest == advisor.digest(users))

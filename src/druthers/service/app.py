@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from druthers import __version__
 from druthers.advisor import Advisor
-from druthers.advisor.fold import Fold
+from druthers.errors import OtherJournal
 from druthers.service import problems
 from druthers.service.auth import Gate, Key, Limiter
 from druthers.service.connections import BoundedProtocol, Bounds
@@ -99,7 +99,7 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    gate = Gate(Keys(desk.fold), required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
+    gate = Gate(Keys(desk), required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
@@ -119,17 +119,19 @@ def _parser_settings(settings: Settings) -> dict[str, Any]:
 
 
 class Keys:
-    """The keys that the journal holds, as they are now."""
+    """The keys that the journal holds, as they are now; none holds while the journal is not the one that was folded."""
 
-    def __init__(self, fold: Fold) -> None:
-        self._fold = fold
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._read: dict[str, Any] | None = None
         self._keys: dict[str, Key] = {}
 
     def __call__(self) -> dict[str, Key]:
         """Return them by id."""
-        if self._read is not self._fold.keys:
-            self._read = self._fold.keys
+        if self._desk.other:
+            raise OtherJournal(self._desk.other)
+        if self._read is not self._desk.fold.keys:
+            self._read = self._desk.fold.keys
             self._keys = {id: Key(**key) for id, key in self._read.items()}
         return self._keys
 

@@ -149,7 +149,8 @@ class Gate:
     Parameters
     ----------
     keys
-        Returns the keys by id as they are now; called for every request, so it should only hand out a dict.
+        Returns the keys by id as they are now, or raises what stands against any request, with keys or without; called
+        for every request, so it should only hand out a dict.
     required
         Whether a key must be shown. Without, callers are trusted because nobody else can reach a loopback address. A
         browser can, on behalf of any page that it shows, so Host and Origin must then be loopback names; a proxy can,
@@ -179,9 +180,10 @@ class Gate:
         """Return who is calling, or refuse: 401 for no valid key, 429 for too many calls, 403 for too low a role."""
         if role == "public":
             return ANYBODY
+        keys = self._keys()
         if self.required:
             try:
-                key = self._recognize(headers)
+                key = self._recognize(headers, keys)
             except Problem:
                 self.limit(client)
                 raise
@@ -209,12 +211,12 @@ class Gate:
         """Count so much more work than one request."""
         self._limiter.charge(caller.bucket, more, self._clock())
 
-    def _recognize(self, headers: Headers) -> Key:
+    def _recognize(self, headers: Headers, keys: Mapping[str, Key]) -> Key:
         presented = _presented(headers)
         match = _KEY.fullmatch(presented)
         if match is None:
             raise Problem(401, "a key looks like druthers_ID_SECRET, but this one does not", _REFUSED)
-        key = self._keys().get(match[1].decode())
+        key = keys.get(match[1].decode())
         shown = self._digests.get(presented)
         if shown is None:
             if len(self._digests) >= _REMEMBERED:

@@ -6,14 +6,14 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from druthers.advisor import Advisor, events
 from druthers.advisor.fold import packed
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Read
-from druthers.errors import StoreFailure
+from druthers.errors import DruthersError, OtherJournal, StoreFailure, UnknownOutcome
 from druthers.service.logs import NAME
 from druthers.service.metrics import Metrics
 from druthers.service.readers import Readers
@@ -21,6 +21,7 @@ from druthers.service.settings import Settings
 from druthers.stores import Event, UserState
 
 T = TypeVar("T")
+Batch = list[tuple[Event, asyncio.Future[int]]]
 
 # Events that one transaction takes at most, and users that are packed at a time between two requests.
 BATCH = 500
@@ -61,6 +62,7 @@ class Desk:
         self.metrics = metrics
         self.unreadable = self.unwritable = self.full = False  # what the last try told of the journal
         self.can_read = False  # sentences, once the first one was read
+        self.other = ""  # what is wrong, as long as the journal is not the one that was folded
         self._queue: list[tuple[Event, asyncio.Future[int]]] = []
         self._waiting = asyncio.Event()
         self._order = asyncio.Lock()  # one transaction after the other, and folded in before the next
@@ -93,17 +95,19 @@ class Desk:
 
     @property
     def failing(self) -> bool:
-        """Whether the journal is out of reach, for reading or for writing."""
-        return self.unreadable or self.unwritable or self.full
+        """Whether the journal is out of reach, for reading or for writing, or is being folded anew."""
+        return self.unreadable or self.unwritable or self.full or self.operations.fetcher.refolding
 
     async def run(self, operation: Operation[T]) -> T:
         """Drive an operation to its end."""
         answer: Any = None
+        written = False
         try:
             while True:
                 step = operation.send(answer)
                 if type(step) is Append:
                     answer = await self.append(step.event)
+                    written |= answer > 0
                 elif type(step) is Erase:
                     answer = await self._erase(step.user)
                 elif type(step) is CatchUp:
@@ -116,16 +120,26 @@ class Desk:
         except StopIteration as end:
             result: T = end.value
             return result
+        except StoreFailure as problem:
+            if written:
+                raise UnknownOutcome(
+                    f"a part of what was asked for was written before the journal failed: {problem}"
+                ) from None
+            raise
 
     def append(self, event: Event) -> asyncio.Future[int]:
-        """Have an event written and folded in; the future gives its position, or 0 if its key is taken."""
+        """Have an event written and folded in; the future gives its position, or 0 if it was not added."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._queue.append((event, future))
         self._waiting.set()
         return future
 
     async def _in_thread(self, pool: ThreadPoolExecutor, work: Callable[..., T], *given: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(pool, work, *given)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, work, *given)
+        except OtherJournal as problem:
+            self.other = str(problem)
+            raise
 
     async def _warm_up(self) -> None:
         """Read a first sentence, however long that takes: models are loaded by that."""
@@ -143,7 +157,7 @@ class Desk:
                 batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
                 try:
                     async with self._order:
-                        await self._write_batch(batch)
+                        await self._write_batch(self._checked(batch))
                 except Exception as problem:
                     if not isinstance(problem, StoreFailure):
                         _log.exception("a batch of events could not be written")
@@ -152,37 +166,79 @@ class Desk:
                         if not future.done():
                             future.set_exception(problem)
 
-    async def _write_batch(self, batch: list[tuple[Event, asyncio.Future[int]]]) -> None:
-        positions = await self._in_thread(self._writer, self.store.append, [event for event, _ in batch])
+    @staticmethod
+    def _checked(batch: Batch) -> Batch:
+        """Return what may be written: nothing may get into the journal that cannot be folded."""
+        whole = []
+        for event, future in batch:
+            try:
+                events.check(event)
+                whole.append((event, future))
+            except DruthersError as problem:
+                if not future.done():
+                    future.set_exception(problem)
+        return whole
+
+    async def _write_batch(self, batch: Batch) -> None:
+        fresh = [event for event, _ in batch]
+        # Who cannot fold does not write: neither what others wrote nor a user's state may be in the way.
+        if self.unreadable:
+            await self._catch_up()
+        strangers = self.fold.strangers(fresh)
+        if strangers:
+            self._bring_in((await self._in_thread(self._writer, self._fetch, strangers)).values())
+        positions = await self._in_thread(self._writer, self.store.append, fresh)
         self.unwritable = False
         before = self.fold.position
-        for (event, future), position in zip(batch, positions, strict=True):
-            if position > self.fold.position:
-                if position > self.fold.position + 1:  # others wrote in between
-                    await self._catch_up(position)
-                else:
-                    self.fold.apply(event._replace(position=position))
-            if not future.done():
-                future.set_result(position)
+        try:
+            for (event, future), position in zip(batch, positions, strict=True):
+                if position > self.fold.position:
+                    if position > self.fold.position + 1:  # others wrote in between
+                        await self._catch_up(position)
+                    else:
+                        self.fold.apply(event._replace(position=position))
+                if not future.done():
+                    future.set_result(position)
+        except Exception as problem:
+            raise self._unfolded(problem) from None
         self.metrics.followed(events=self.fold.position - before, position=self.fold.position, last=self.fold.position)
+
+    def _unfolded(self, problem: Exception) -> UnknownOutcome:
+        """Note that the journal cannot be read on after something was written."""
+        self._complain("read on", problem, told=self.unreadable)
+        self.unreadable = True
+        return UnknownOutcome(
+            f"a change must be folded in once it is written, but the journal cannot be read: {problem}"
+        )
 
     async def _catch_up(self, least: int = 0) -> None:
         """Fold in what others wrote, up to a position at least."""
         while True:
-            more = await self._in_thread(self._writer, self._read_on)
+            page, states = await self._in_thread(self._writer, self._read_on)
+            self._bring_in(states)
+            self.fold.apply_all(page)
             self.unreadable = False
-            self.fold.apply_all(more)
-            if len(more) < READ_AT_ONCE and self.fold.position >= least:
+            if len(page) < READ_AT_ONCE and self.fold.position >= least:
                 return
 
-    def _read_on(self) -> list[Event]:
-        return self.store.read(self.fold.position, limit=READ_AT_ONCE)
+    def _read_on(self) -> tuple[list[Event], Iterable[UserState]]:
+        return self.operations.fetcher.read(self.fold.position, READ_AT_ONCE)
+
+    def _fetch(self, users: Iterable[str]) -> dict[str, UserState]:
+        return self.operations.fetcher.fetch(users, self.fold.position)
+
+    def _bring_in(self, states: Iterable[UserState]) -> None:
+        for state in states:
+            self.fold.restore(state)
 
     async def _erase(self, user: str) -> int:
         async with self._order:
             notice = events.make(events.ERASURE, {})
             position = await self._in_thread(self._writer, self.store.erase, user, notice, events.scrub)
-            await self._catch_up(position)
+            try:
+                await self._catch_up(position)
+            except Exception as problem:
+                raise self._unfolded(problem) from None
             return position
 
     async def _follow(self) -> None:
@@ -193,11 +249,11 @@ class Desk:
                 async with self._order:
                     before = self.fold.position
                     last = await self._in_thread(self._writer, self.store.last)
+                    self.other = ""
                     room = await self._in_thread(self._writer, self.store.room)
                     self.full = room is not None and room < LEAST_ROOM
                     self.metrics.followed(events=0, position=before, last=last)
-                    self.unreadable = False
-                    if last > before:
+                    if last > before or self.unreadable:
                         await self._catch_up(last)
                         position = self.fold.position
                         self.metrics.followed(events=position - before, position=position, last=position)
@@ -225,7 +281,7 @@ class Desk:
         """Save the state: users a few at a time, then the rest as it was when this began."""
         snapshot = self.fold.snapshot()
         await self._save_users(list(self.fold.unsaved))
-        await self._in_thread(self._writer, self.store.save, self.operations.fold_name, snapshot)
+        await self._in_thread(self._writer, self.store.save, self.fold.name, snapshot)
         self._saved = snapshot.position
         self.unwritable = False
         self.metrics.snapped(time.time())
@@ -241,13 +297,16 @@ class Desk:
                 raise
 
     def _keep(self, states: list[UserState]) -> None:
-        self.store.save(self.operations.fold_name, None, packed(states))
+        self.store.save(self.fold.name, None, packed(states))
 
     async def _make_room(self) -> None:
         """Let the users that were not heard of for longest leave memory."""
         surplus = len(self.fold.people) - self.settings.resident_users
         if surplus > 0:
             leaving = list(self.fold.people)[:surplus]
-            await self._save_users([user for user in leaving if user in self.fold.unsaved])
-            for user in leaving:
-                self.fold.evict(user)
+            for start in range(0, surplus, FEW):
+                few = leaving[start : start + FEW]
+                async with self._order:  # nobody leaves whose event is being written
+                    await self._save_users([user for user in few if user in self.fold.unsaved])
+                    for user in few:
+                        self.fold.evict(user)

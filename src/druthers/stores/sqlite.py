@@ -189,9 +189,10 @@ class SQLiteStore(SQLStore):
 
     def _connect(self) -> sqlite3.Connection:
         if self._mode == "rwc":
-            # Nobody else may read it; SQLite gives its log the same rights.
+            # Nobody else may read it; SQLite gives its log the same rights. A file that is there must not be opened
+            # here: to close it would take away the locks that SQLite has on it.
             with suppress(OSError):
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
             f"file:{quote(str(self.path))}?mode={self._mode}",
             uri=True,
