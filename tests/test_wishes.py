@@ -124,7 +124,8 @@ def test_an_item_called_awful_falls_at_once_and_one_called_great_rises():
         assert [one.item for one in after.items].index(made.items[0].item) > 2
         advisor.feedback(after.id, item="inn-10", utility=1.0)
         advisor.feedback(advisor.recommend("ada", offer=["inn-10"]).id, utility=1.0)
-        assert "inn-10" in [one.item for one in advisor.recommend("ada", size=3).items]
+        again = [one.item for one in advisor.recommend("ada", size=20).items]
+        assert again.index("inn-10") < [one.item for one in after.items].index("inn-10")
 
 
 def test_what_is_remembered_of_a_person_survives_leaving_memory_and_a_restart(tmp_path):
@@ -152,3 +153,17 @@ def test_a_journal_from_before_scales_and_wishes_is_read():
         weights = {one.objective: one.weight for one in advisor.preference("ada").weights}
         assert weights["price"] > 0.9
         assert weights["stars"] < 0.1
+
+
+def test_emphasis_in_a_sentence_reaches_the_weights():
+    with Advisor(INNS, parser="lexicon") as advisor:
+        for user, text in {"faint": "ideally cheap", "plain": "cheap", "only": "only the price matters"}.items():
+            advisor.hear(user, text)
+        cards = {
+            user: {one.objective: one.weight for one in advisor.preference(user).weights}
+            for user in ("faint", "plain", "only")
+        }
+        assert cards["faint"]["price"] < cards["plain"]["price"] < cards["only"]["price"]
+        advisor.hear("both", "many stars")
+        advisor.hear("both", "only the price matters")
+        assert advisor.fold.find("both").wishes.draws == {0: 4.0}

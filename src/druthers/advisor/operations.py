@@ -23,6 +23,7 @@ from druthers.advisor.answers import Card, Heard, Recommendation, Suggestion
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
 from druthers.advisor.reasons import Fact, Offer, find_facts, sentence
+from druthers.advisor.wishes import DRAWS
 from druthers.catalogs import Catalog, Item
 from druthers.errors import (
     Contradiction,
@@ -37,7 +38,7 @@ from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
 from druthers.policies.base import NEVER_SEEN
 from druthers.stores import Event, Store, UserState
-from druthers.types import Decision, Reading
+from druthers.types import Decision, Reading, Strength
 
 
 class Append(NamedTuple):
@@ -74,9 +75,10 @@ Operation: TypeAlias = Generator[Step, Any, T]
 
 DECISIONS_KEPT = 20_000
 ATTEMPTS = 20
-# How far an item's own utilities are believed beside what the weights say: the variance of one utility around what an
-# item is worth to a person, in units of the variance of such worths.
-DOUBT = 0.4
+# Standard deviation of what an item is worth to a person beyond what the weights say, and the optimism about it:
+# an item that was rated is less of an unknown than the others.
+OWN_WORTH = 0.35
+OPTIMISM = 0.3
 
 
 class Told:
@@ -167,6 +169,7 @@ class Operations:
             reading, limits = yield Read(lambda: self._read(query, columns))
             body = {"text": query, "ranking": list(reading.names), "dismissed": list(reading.dismissed_names)}
             body |= {"confidence": reading.confidence, "limits": limits.where, "dropped": list(limits.dropped)}
+            body |= {"draws": [DRAWS[one] for one in reading.strengths], "only": Strength.ONLY in reading.strengths}
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
@@ -344,10 +347,12 @@ class Operations:
         if not felt:
             return {}
         expected = self.fold.policy.utilities(user, felt).tolist()
-        return {
-            item: (total / count - utility) * count / (count + DOUBT)
-            for (item, (count, total)), utility in zip(felt.items(), expected, strict=True)
-        }
+        doubt = (self.fold.policy.utility_noise(user) / OWN_WORTH) ** 2
+        shifts: dict[Hashable, float] = {}
+        for (item, (count, total)), utility in zip(felt.items(), expected, strict=True):
+            known = 1.0 - math.sqrt(doubt / (count + doubt))
+            shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * OWN_WORTH * known
+        return shifts
 
     def _suggest(
         self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None

@@ -16,10 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.limits import Where, merge
-from druthers.types import Floats
+from druthers.types import Floats, Strength
 
 PRIOR = 0.4  # draws that all objectives together are worth before anything is said
-PLAIN = 1.0  # draws of a plain wish; a reading may say another number
+PLAIN = 1.0  # draws of a plain wish
+DRAWS = {
+    Strength.ONLY: 4.0,
+    Strength.ABOVE_ALL: 3.0,
+    Strength.STRONG: 2.0,
+    Strength.PLAIN: PLAIN,
+    Strength.FAINT: 0.5,
+}
 NEXT = 0.45  # draws of a place in a list, in those of the place before
 MOST = 8.0  # draws of one objective, however often it is repeated
 FADING = 0.7  # what earlier draws keep when something else is wished later

@@ -321,6 +321,10 @@ class Policy(ABC):
             row = self._user_row(user)  # may replace the state, so it comes first
             self._hear(self._state, row, checked)
 
+    def utility_noise(self, user: Hashable) -> float:
+        """Return the standard deviation of a user's utilities around what the policy expects."""
+        return 0.3
+
     def hear_weights(self, user: Hashable, mean: ArrayLike, variance: ArrayLike) -> None:
         """Take in what a user's words say about weights; only for policies with `hears_weights`."""
         raise NotImplementedError(f"{self.name} hears rankings only")

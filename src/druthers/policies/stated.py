@@ -104,7 +104,7 @@ class StatedUCB(Policy):
         n_objectives: int,
         seed: int = 0,
         exploration: float = 0.0,
-        width: float = 0.3,
+        width: float = 0.6,
         noise: float = 0.3,
         mood: float = 0.5,
     ) -> None:
@@ -175,10 +175,9 @@ class StatedUCB(Policy):
         size = self.n_objectives
         return Preference(weights=estimate[:size].copy(), covariance=covariance[:size, :size].copy())
 
-    def mood_of(self, user: Hashable) -> tuple[float, float]:
-        """Return what a user's utilities are around, whatever the item, and the standard deviation of their noise."""
-        estimate, _, variance = self._posterior(self._users.rows.get(user, 0))
-        return float(estimate[-1]), math.sqrt(variance)
+    def utility_noise(self, user: Hashable) -> float:
+        """Return the standard deviation of a user's utilities around what the weights say, as estimated."""
+        return math.sqrt(self._posterior(self._users.rows.get(user, 0))[2])
 
     def sources(self, user: Hashable) -> Floats:
         """Return how much of each weight (3, D) comes from words, from behavior and from neither."""
