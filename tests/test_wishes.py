@@ -166,4 +166,4 @@ def test_emphasis_in_a_sentence_reaches_the_weights():
         assert cards["faint"]["price"] < cards["plain"]["price"] < cards["only"]["price"]
         advisor.hear("both", "many stars")
         advisor.hear("both", "only the price matters")
-        assert advisor.fold.find("both").wishes.draws == {0: 4.0}
+        assert advisor.fold.people["both"].wishes.draws == {0: 4.0}

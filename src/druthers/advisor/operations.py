@@ -164,6 +164,7 @@ class Operations:
         if id is not None:
             key = events.said_key(events.as_id(id, "a query"))
         reading, limits = None, Limits()
+        body: dict[str, Any]
         if isinstance(query, str):
             columns = self.columns
             reading, limits = yield Read(lambda: self._read(query, columns))
