@@ -375,9 +375,8 @@ class Operations:
             thing = items[str(item)]
             facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
             traded = offer.trade_off(thing, wished)
-            rival = "" if traded is None else items[traded.rival].name
             unseen = reward_bonus >= NEVER_SEEN
-            why = sentence(facts, offer.objectives, trade_off=traded, rival=rival, unseen=unseen)
+            why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why
             suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))

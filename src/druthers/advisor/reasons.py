@@ -150,7 +150,6 @@ def sentence(
     objectives: Mapping[str, Objective],
     *,
     trade_off: TradeOff | None = None,
-    rival: str = "",
     unseen: bool = False,
 ) -> str:
     """Return the facts in words.
@@ -169,7 +168,7 @@ def sentence(
     text = ". ".join(part[0].upper() + part[1:] for part in said) + "."
     if trade_off is not None:
         (lost, less), (gained, more) = trade_off.loses, trade_off.gains
-        text += f" A trade-off: {number(less)} in {lost} against {number(more)} in {gained}, compared with {rival}."
+        text += f" A trade-off: {number(less)} in {lost} against {number(more)} in {gained}."
     return text
 
 
