@@ -77,6 +77,7 @@ def test_a_table_that_breaks_the_law_is_refused(where):
         ("pets must be allowed", {"pets": True}, ""),
         ("without pets", {"pets": False}, ""),
         ("I do not need pets", {}, "I do not need pets"),
+        ("not with a flat in Neubau", {"district": "Neubau"}, "not with a flat"),
         ("not in Neubau", {"district": {"not": "Neubau"}}, ""),
         ("Neubau or the old town", {"district": ["Neubau", "Old Town"]}, "or the"),
         ("with 3 rooms", {"rooms": {"min": 3}}, "with"),

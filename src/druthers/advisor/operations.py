@@ -8,6 +8,7 @@ other requests. Between two yields nothing else runs, so an operation sees and c
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
@@ -75,6 +76,7 @@ Operation: TypeAlias = Generator[Step, Any, T]
 
 DECISIONS_KEPT = 20_000
 ATTEMPTS = 20
+SMALL_TALK = {"please", "thanks", "thank you", "hello", "well"}
 # Standard deviation of what an item is worth to a person beyond what the weights say, and the optimism about it:
 # an item that was rated is less of an unknown than the others.
 OWN_WORTH = 0.35
@@ -178,7 +180,7 @@ class Operations:
         if not position:
             event = yield from self._heard_before(str(key), user, body)
             position, body = event.position, event.body
-        lost = (*limits.unmatched, *(() if reading is None else reading.leftover))
+        lost = (*limits.unmatched, *(() if reading is None else _pieces(reading.leftover)))
         return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
 
     @property
@@ -514,6 +516,12 @@ def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:
     ]
     advice = "; or ".join(ways) if ways else "relax several of them"
     return NothingFits(f"some item must be within the limits, but none is within {limits}; {advice}", relaxations)
+
+
+def _pieces(leftover: Sequence[str]) -> list[str]:
+    """Return what was not understood without the gaps that limits left, and without pieces that say nothing."""
+    tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
+    return [piece for piece in tidy if re.search(r"[^\W_]{4,}", piece) and piece.lower() not in SMALL_TALK]
 
 
 def _figures(one: Suggestion) -> tuple[Any, ...]:
