@@ -91,8 +91,13 @@ def test_a_conversation(call):
     assert card["weights"][0]["objective"] == "value"
     assert card["feedbacks"] == 1
     assert call("PATCH", "/v1/users/ada", {"ranking": ["rooms"]})["weights"][0]["objective"] == "rooms"
-    past = call("GET", f"/v1/decisions/{made['id']}")["events"]
-    assert [event["kind"] for event in past] == ["decision", "feedback"]
+    past = call("GET", f"/v1/decisions/{made['id']}")
+    assert (past["user"], past["size"], past["offer"]) == ("ada", 3, None)
+    assert [{**one, "trade_off": None} for one in made["items"]] == past["items"]
+    assert [(one["item"], one["rewards"], one["utility"]) for one in past["feedback"]] == [
+        (best["item"], {"value": 4.5}, 0.8)
+    ]
+    assert past["at"] < past["feedback"][0]["at"]
     call("DELETE", "/v1/users/ada", expect=204)
     call("GET", "/v1/users/ada", expect=404)
     call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.8}, expect=404)
@@ -154,6 +159,24 @@ def test_items_are_live(call):
     assert len(first["items"]) + len(rest["items"]) == 62
     assert rest["next"] is None
     assert call("GET", "/v1/objectives")[0]["name"] == "cleanliness"
+
+
+def test_pages_of_items_hold_each_once_in_order(call):
+    """Items that came and went before are no trouble; no page sorts them."""
+    for k in (5, 1, 9, 3):
+        call("PUT", f"/v1/items/zz-{k}", {}, expect=201)
+    call("DELETE", "/v1/items/zz-9", expect=204)
+    found, after = [], ""
+    while after is not None:
+        page = call("GET", f"/v1/items?limit=7{after and f'&after={after}'}")
+        found += [item["id"] for item in page["items"]]
+        after = page["next"]
+    assert found == sorted(found)
+    assert found[-3:] == ["zz-1", "zz-3", "zz-5"]
+    assert len(found) == 65
+    assert call("GET", "/v1/items?after=zz-4")["items"][0]["id"] == "zz-5"
+    for k in (5, 1, 3):
+        call("DELETE", f"/v1/items/zz-{k}", expect=204)
 
 
 def test_batches_answer_entry_by_entry(call):

@@ -141,6 +141,70 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was told of an item of a decision, at one time.
+
+    Parameters
+    ----------
+    item
+        Which item.
+    at
+        When, in seconds since 1970.
+    rewards
+        Values by objective.
+    utility
+        How good it was as a whole; None if that was not told.
+    """
+
+    item: str
+    at: float
+    rewards: dict[str, float]
+    utility: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision as it was made, and what came of it.
+
+    Parameters
+    ----------
+    id, user
+        Its id, and whom it was for.
+    at
+        When, in seconds since 1970.
+    items
+        The slate, best first, with the reasons of then.
+    size, offer, where
+        What was asked for: how many items, of which (None for all), within which limits.
+    limits
+        The limits that held, what the user had said included.
+    deferred, activated
+        Whether it was made before anybody knew whether it would be shown, and whether it then was.
+    held
+        A reward that waits for the activation.
+    feedback
+        What was told of its items, in the order of telling.
+    """
+
+    id: str
+    user: str
+    at: float
+    items: tuple[Suggestion, ...]
+    size: int
+    offer: list[str] | None
+    where: dict[str, Any]
+    limits: dict[str, Any]
+    deferred: bool
+    activated: bool
+    held: float | None
+    feedback: tuple[Outcome, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Weight:
     """What an objective is worth to a user.
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import struct
 import zlib
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -95,6 +96,7 @@ class Fold:
         self.position = 0
         self.items: dict[str, Item] = {}
         self.items_changed = 0  # how often the items did
+        self._ids: list[str] | None = None
         self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
         self.unsaved: dict[str, None] = {}  # whose state no store has; a dict, for its order
@@ -130,6 +132,13 @@ class Fold:
     def fresh(self) -> Fold:
         """Return a fold of the same kind that knows of no event."""
         return Fold(self.catalog, type(self.policy)(**self.policy.params))
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all items in order; sorted once, and then kept in order."""
+        if self._ids is None:
+            self._ids = sorted(self.items)
+        return self._ids
 
     def apply(self, event: Event) -> None:
         """Take in the next event of the journal."""
@@ -198,6 +207,8 @@ class Fold:
         """Start from a snapshot; the policy's settings and chance stay those it was made with."""
         state = unpack(snapshot.body)
         self.items = {item["id"]: Item(**item) for item in json.loads(state.pop("fold.items"))}
+        self.items_changed += 1
+        self._ids = None
         self.keys = json.loads(state.pop("fold.keys"))
         self.policy.restore(state)
         self.people.clear()
@@ -258,6 +269,8 @@ class Fold:
         before = self.items.get(item.id)
         self.items[item.id] = item
         self.items_changed += 1
+        if before is None and self._ids is not None:
+            insort(self._ids, item.id)
         self.policy.add_arms([item.id])
         if item.values and (before is None or dict(before.values) != dict(item.values)):
             self.policy.learn(NOBODY, item.id, self.catalog.to_rewards(item.values))
@@ -265,6 +278,8 @@ class Fold:
     def _retirement(self, event: Event) -> None:
         if self.items.pop(event.body["item"], None) is not None:
             self.items_changed += 1
+            if self._ids is not None:
+                del self._ids[bisect_left(self._ids, event.body["item"])]
             self.policy.retire_arm(event.body["item"])
 
     def _query(self, event: Event) -> None:

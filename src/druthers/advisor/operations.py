@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.advisor import cards, events
-from druthers.advisor.answers import Card, Heard, Recommendation, Suggestion
+from druthers.advisor import cards, decisions, events
+from druthers.advisor.answers import Card, Decided, Heard, Recommendation, Suggestion
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
-from druthers.advisor.reasons import Fact, Offer, find_facts, sentence
+from druthers.advisor.reasons import Offer, find_facts, sentence
 from druthers.advisor.wishes import DRAWS
 from druthers.catalogs import Catalog, Item
 from druthers.errors import (
@@ -292,13 +292,7 @@ class Operations:
         asked = (user, None if offer is None else list(offer), size, where)
         if event is None or asked != (event.user, event.body["offer"], event.body["size"], event.body.get("where", {})):
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
-        items = event.body["items"]
-        facts = event.body.get("facts", [[]] * len(items))
-        made = [
-            replace(Suggestion(item, *figures), facts=tuple(Fact(*fact) for fact in told))
-            for item, figures, told in zip(items, event.body["why"], facts, strict=True)
-        ]
-        return Recommendation(id, user, tuple(made))
+        return Recommendation(id, user, decisions.suggestions(event))
 
     @staticmethod
     def reasons_of(decision: Event) -> dict[str, str]:
@@ -462,6 +456,13 @@ class Operations:
         self._told[decision] = told
         if len(self._told) > DECISIONS_KEPT:
             self._told.popitem(last=False)
+
+    def decision(self, id: str) -> Operation[Decided]:
+        """Return a decision as it was made, and what came of it."""
+        made: Decided | None = yield Look(lambda: decisions.decided(self.store.about(id)))
+        if made is None:
+            raise UnknownDecision(f"a decision must have been made, but got {id[:200]!r}")
+        return made
 
     def preference(self, user: str) -> Operation[Card]:
         """Return what is believed of a user."""

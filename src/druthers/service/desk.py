@@ -75,6 +75,7 @@ class Desk:
 
     async def start(self) -> None:
         """Begin to write, to follow, and to load what reading needs."""
+        _ = self.fold.ids  # sorted before anybody has to wait for it
         self._tasks = [asyncio.create_task(work) for work in (self._write(), self._follow(), self._warm_up())]
 
     async def stop(self) -> None:

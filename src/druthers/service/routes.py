@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, TypeVar
 
@@ -15,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from druthers.advisor import Recommendation
 from druthers.advisor.replies import Conversation
 from druthers.catalogs import Item
-from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownDecision
+from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm
 from druthers.service import schemas as answers
 from druthers.service.desk import Desk
 from druthers.service.metrics import MEDIA_TYPE
@@ -193,13 +194,10 @@ def _decisions(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         """Tell how a recommended item was, in parts or as a whole; repeating it is safe, changing it is not."""
         return as_json(await counter.learn(decision, body))
 
-    @routes.get("/{decision}", role="read", problems=[404], response_model=answers.EventsAnswer)
+    @routes.get("/{decision}", role="read", problems=[404], response_model=answers.DecidedAnswer)
     async def look(decision: DecisionId) -> Response:
-        """Show a decision and all feedback on it, as the journal has them."""
-        past = await asyncio.to_thread(desk.store.about, decision)
-        if not past:
-            raise UnknownDecision(f"a decision must have been made, but got {decision!r}")
-        return as_json({"events": [_event(event) for event in past], "next": None})
+        """Show a decision as it was made, and all that was told of its items."""
+        return as_json((await desk.run(desk.operations.decision(decision))).as_dict())
 
     return routes
 
@@ -229,9 +227,10 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> Response:
         """List the items, in the order of their ids."""
-        ids = sorted(id for id in desk.fold.items if after is None or id > after)
-        page = [_item(desk.fold.items[id]) for id in ids[:limit]]
-        return as_json({"items": page, "next": page[-1]["id"] if len(ids) > limit else None})
+        ids = desk.fold.ids
+        first = 0 if after is None else bisect_right(ids, after)
+        page = [_item(desk.fold.items[id]) for id in ids[first : first + limit]]
+        return as_json({"items": page, "next": page[-1]["id"] if len(ids) > first + limit else None})
 
     @routes.get("/items/{item}", role="read", problems=[404], response_model=bodies.item_answer)
     async def item(item: ItemId) -> Response:
@@ -405,7 +404,7 @@ _LINKS = {
     "decision": {
         "operationId": "look_v1_decisions__decision__get",
         "parameters": {"decision": "$response.body#/id"},
-        "description": "The decision as the journal has it.",
+        "description": "The decision, and what came of it.",
     },
     "card": {
         "operationId": "card_v1_users__user__get",

@@ -116,6 +116,32 @@ class DecisionAnswer(BaseModel):
     heard: HeardAnswer | None
 
 
+class OutcomeAnswer(BaseModel):
+    """What was told of an item, at one time."""
+
+    item: str
+    at: float = Field(description="When, in seconds since 1970.")
+    rewards: dict[str, float] = Field(description="Values by objective.")
+    utility: float | None
+
+
+class DecidedAnswer(BaseModel):
+    """A decision as it was made, and what came of it."""
+
+    id: str
+    user: str
+    at: float = Field(description="When, in seconds since 1970.")
+    items: list[SuggestionAnswer] = Field(description="The slate, best first, with the reasons of then.")
+    size: int
+    offer: list[str] | None = Field(description="Of which items it was chosen; null for all.")
+    where: dict[str, Any] = Field(description="Limits that came with the request.")
+    limits: dict[str, Any] = Field(description="Limits that held, what the user had said included.")
+    deferred: bool
+    activated: bool = Field(description="Whether a deferred decision was shown.")
+    held: float | None = Field(description="A reward that waits for the activation.")
+    feedback: list[OutcomeAnswer] = Field(description="In the order of telling.")
+
+
 class FeedbackAnswer(BaseModel):
     """What became of feedback."""
 
