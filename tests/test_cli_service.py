@@ -10,6 +10,7 @@ from druthers.cli import app
 from druthers.errors import InvalidSetting, StoreFailure
 from druthers.logs import read_log
 from druthers.service.auth import digest
+from druthers.stores import SQLiteStore
 
 
 @pytest.fixture
@@ -44,6 +45,21 @@ def test_keys_are_made_listed_and_revoked(run, tmp_path):
     assert len(revoked.split()) > len(line.split())
     with pytest.raises(InvalidSetting, match="must exist to be revoked"):
         run("keys", "revoke", "nobody")
+
+
+def test_keys_are_found_without_reading_everything(run, monkeypatch):
+    read, kinds = SQLiteStore.read, set()
+
+    def note(store, *given, **options):
+        found = read(store, *given, **options)
+        kinds.update(event.kind for event in found)
+        return found
+
+    key = run("keys", "create", "read").strip()
+    monkeypatch.setattr(SQLiteStore, "read", note)
+    run("keys", "list")
+    run("keys", "revoke", key.split("_")[1])
+    assert kinds == {"key"}
 
 
 def test_a_journal_is_checked_moved_and_turned_into_a_log(run, tmp_path):

@@ -218,13 +218,13 @@ def compact(store: At = DEFAULT_STORE) -> None:
 
 
 def _keys(journal: Store) -> dict[str, dict[str, Any]]:
-    """Return the keys of a journal, without folding all the rest."""
+    """Return the keys of a journal, without reading all the rest."""
     from druthers.advisor import events
 
     keys: dict[str, dict[str, Any]] = {}
-    for event in journal.walk():
-        if event.kind in (events.KEY, events.REVOCATION):
-            keys = events.keys_after(keys, event)
+    found = [event for kind in (events.KEY, events.REVOCATION) for event in journal.walk(kind=kind)]
+    for event in sorted(found, key=lambda event: event.position):
+        keys = events.keys_after(keys, event)
     return keys
 
 
