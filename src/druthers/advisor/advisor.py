@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -75,16 +76,18 @@ class Advisor:
         policy_settings: Mapping[str, Any] | None = None,
         parser_settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.store = open_store(store) if isinstance(store, str) else store
         given = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
-        known = open_journal(self.store, given)
-        self.fold = start_fold(self.store, known, policy, policy_settings)
-        if isinstance(parser, str):
-            parser = make_parser(parser, objectives=known.objectives, **(parser_settings or {}))
-        self.operations = Operations(self.fold, self.store, parser)
-        self.conversation = Conversation(self.operations)
-        self._lock = threading.RLock()
-        self.catch_up()
+        with ExitStack() as failing:
+            self.store = failing.enter_context(open_store(store)) if isinstance(store, str) else store
+            known = open_journal(self.store, given)
+            self.fold = start_fold(self.store, known, policy, policy_settings)
+            if isinstance(parser, str):
+                parser = make_parser(parser, objectives=known.objectives, **(parser_settings or {}))
+            self.operations = Operations(self.fold, self.store, parser)
+            self.conversation = Conversation(self.operations)
+            self._lock = threading.RLock()
+            self.catch_up()
+            failing.pop_all()
 
     def hear(self, user: str, query: str | Sequence[str], *, id: str | None = None) -> Heard:
         """Take in a query: a text, or names of objectives, most important first; with an id, repeating it is safe."""
@@ -277,6 +280,11 @@ class Advisor:
         if isinstance(step, CatchUp):
             return self.catch_up()
         return step.question()
+
+
+def first_catalog(store: Store) -> str | None:
+    """Return what to put into a journal if nobody named a catalog: hotels into an empty one, else nothing."""
+    return None if store.last() else "hotels"
 
 
 def open_journal(store: Store, catalog: Catalog | None) -> Catalog:

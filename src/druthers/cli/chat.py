@@ -12,10 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from druthers.advisor import Advisor, Card
+from druthers.advisor.advisor import first_catalog
 from druthers.advisor.replies import Reply, fact_in_words
 from druthers.catalogs import CATALOGS
 from druthers.errors import DruthersError, UnknownUser
 from druthers.language import PARSERS
+from druthers.stores import open_store
 
 app = typer.Typer()
 
@@ -59,20 +61,15 @@ def chat(
         echo "quiet and clean" | druthers chat
     """
     console = Console(highlight=False)
-    with Advisor(catalog or _usual(store), store=store, parser=parser) as advisor:
+    with (
+        open_store(store) as journal,
+        Advisor(catalog or first_catalog(journal), store=journal, parser=parser) as advisor,
+    ):
         talk = Talk(advisor, user, console)
         console.print(GREETING, style="dim")
         for line in _lines(console):
             if not talk.take(line):
                 break
-
-
-def _usual(store: str) -> str | None:
-    """Return the catalog of a journal that has none yet; one that is there knows its own."""
-    from druthers.stores import open_store
-
-    with open_store(store) as journal:
-        return None if journal.last() else "hotels"
 
 
 def _lines(console: Console) -> Iterator[str]:

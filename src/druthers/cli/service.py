@@ -39,7 +39,8 @@ def serve(
         str | None, typer.Option(metavar="WHERE", help="The journal: `sqlite:FILE`, `postgresql://...` or `memory:`.")
     ] = None,
     catalog: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="What to recommend: `hotels`, `beers`, or a file.")
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="What a new journal is about: `hotels`, `beers`, or a file."),
     ] = None,
     policy: Annotated[
         str | None, typer.Option(metavar="NAME", help="How to choose; your own as FILE.py:Class.")
@@ -57,8 +58,8 @@ def serve(
 ) -> None:
     """Serve recommendations over HTTP, with no other program needed: the journal is a file beside you.
 
-    Settings come from a file, then from variables such as `DRUTHERS_PORT`, then from these options. The first start on
-    a machine compiles for a minute. The API describes itself at `/docs`.
+    Settings come from a file, then from variables such as `DRUTHERS_PORT`, then from these options. A journal that is
+    there knows its catalog. The first start on a machine compiles for a minute. The API describes itself at `/docs`.
 
         druthers serve
         druthers serve --catalog inns.toml --store postgresql://localhost/inns --host 0.0.0.0

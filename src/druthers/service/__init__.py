@@ -10,6 +10,7 @@
     guards       the one middleware: request ids, sizes, times, log lines, headers
     routing      routes that declare their role
     reading      bodies by the letter of JSON
+    workers      several processes at one address
 
 An application is assembled in this order:
 
@@ -34,10 +35,10 @@ are off, so that /openapi.json and /docs are routes with a role like all others:
 The server is started without its own log of requests, which would hold the ids of users, and with bounds on what
 connections may take:
 
-    uvicorn.run(app, **server_options(settings))
+    uvicorn.Server(uvicorn.Config(app, **server_options(settings))).run()
 
-With more than one worker, uvicorn wants the name of a factory instead of the application, the call stands inside
-`with shared_metrics():`, and the lifespan of each worker ends with `druthers.service.metrics.leave()`.
+With more than one worker, `run_workers` starts processes that do this, inside `with shared_metrics():`, and the
+lifespan of each worker ends with `druthers.service.metrics.leave()`.
 
 Where keys are off, a test's client must call the service as localhost (`http://localhost`).
 """

@@ -8,8 +8,10 @@ import logging.config
 import os
 import resource
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
+from multiprocessing.connection import Connection
+from socket import socket
 from typing import Any
 
 import uvicorn
@@ -20,7 +22,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from druthers import __version__
 from druthers.advisor import Advisor
-from druthers.errors import OtherJournal
+from druthers.advisor.advisor import first_catalog
+from druthers.errors import DruthersError, OtherJournal
 from druthers.service import problems
 from druthers.service.auth import Gate, Key, Limiter
 from druthers.service.connections import BoundedProtocol, Bounds
@@ -33,6 +36,8 @@ from druthers.service.routes import make_routes
 from druthers.service.routing import describe, unguarded
 from druthers.service.schemas import make_schemas
 from druthers.service.settings import Settings, load_settings
+from druthers.service.workers import run_workers, tell_problem, tell_ready
+from druthers.stores import open_store
 
 _log = logging.getLogger(NAME)
 
@@ -64,16 +69,19 @@ class Service(FastAPI):
 
 def make_app(settings: Settings) -> FastAPI:
     """Return the service; its journal is opened, and folded, at once."""
-    advisor = Advisor(
-        settings.catalog,
-        store=settings.store,
-        policy=settings.policy,
-        parser=settings.parser,
-        policy_settings={"exploration": settings.exploration, **settings.policy_settings},
-        parser_settings=_parser_settings(settings),
-    )
-    _log.info("preparing: the first start on a machine takes a minute")
-    advisor.compile()
+    with ExitStack() as failing:
+        store = failing.enter_context(open_store(settings.store))
+        advisor = Advisor(
+            settings.catalog or first_catalog(store),
+            store=store,
+            policy=settings.policy,
+            parser=settings.parser,
+            policy_settings={"exploration": settings.exploration, **settings.policy_settings},
+            parser_settings=_parser_settings(settings),
+        )
+        _log.info("preparing: the first start on a machine takes a minute")
+        advisor.compile()
+        failing.pop_all()
     metrics = Metrics()
     desk = Desk(advisor, settings, metrics)
 
@@ -136,11 +144,6 @@ class Keys:
         return self._keys
 
 
-def app_from_environment() -> FastAPI:
-    """Return the service that the environment describes: how further processes are told."""
-    return make_app(load_settings())
-
-
 def server_options(settings: Settings) -> dict[str, Any]:
     """Return how uvicorn is to serve: with bounds on what connections may take."""
     bounds = Bounds(
@@ -152,7 +155,7 @@ def server_options(settings: Settings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,
-        "workers": settings.workers,  # by itself, uvicorn would look for WEB_CONCURRENCY
+        "workers": 1,  # by itself, uvicorn would look for WEB_CONCURRENCY
         "log_config": log_config(settings.log_level),
         "access_log": False,
         "server_header": False,
@@ -177,10 +180,27 @@ def _allow_connections(wanted: int) -> int:
 def serve(settings: Settings) -> None:
     """Serve until told to stop."""
     logging.config.dictConfig(log_config(settings.log_level))
-    options = server_options(settings)
     if settings.workers == 1:
-        uvicorn.run(make_app(settings), **options)
+        _run(make_app(settings), settings)
         return
     os.environ |= settings.as_environment()
-    with shared_metrics():
-        uvicorn.run("druthers.service.app:app_from_environment", factory=True, **options)
+    with uvicorn.Config("", **server_options(settings)).bind_socket() as address, shared_metrics():
+        run_workers(settings.workers, _work, address)
+
+
+def _work(address: socket, line: Connection) -> None:
+    """Serve as one of several processes, as the environment says."""
+    settings = load_settings()
+    logging.config.dictConfig(log_config(settings.log_level))
+    try:
+        app = make_app(settings)
+    except DruthersError as problem:
+        tell_problem(line, problem)
+        return
+    tell_ready(line)
+    _run(app, settings, [address])
+
+
+def _run(app: FastAPI, settings: Settings, sockets: list[socket] | None = None) -> None:
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(uvicorn.Config(app, **server_options(settings))).run(sockets)

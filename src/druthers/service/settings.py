@@ -57,7 +57,11 @@ class Settings:
         like(r"[a-z][a-z0-9+]*:.*", "an address such as sqlite:FILE, postgresql://HOST/NAME or memory:"),
         "Where the journal lives: sqlite:FILE, postgresql://HOST/NAME or memory:.",
     )
-    catalog: str = _setting("hotels", like(r"\S(?:.*\S)?", "a name or a file"), "Catalog of objectives and items.")
+    catalog: str = _setting(
+        "",
+        like(r"(?:\S(?:.*\S)?)?", "a name or a file"),
+        "Catalog of a new journal, a name or a file; hotels if empty.",
+    )
     policy: str = _setting("fisher-pqucb-robust", one_of(POLICIES, or_own=True), "Policy that chooses.")
     policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
     parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
