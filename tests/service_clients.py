@@ -161,18 +161,17 @@ class Client:
     def _learn(self, id, item, body):
         self.under_way = lambda: self._learn(id, item, body)
         _, _, rewards, utilities = self.decisions[id]
-        said, felt = rewards.setdefault(item, {}), utilities.get(item)
+        said, felt = rewards.setdefault(item, {}), utilities.setdefault(item, [])
         given, utility = body["rewards"] or {}, body["utility"]
         contradicts = any(said.get(name, value) != value for name, value in given.items())
-        contradicts |= felt is not None and utility is not None and felt != utility
+        changes = utility is not None and felt[-1:] != [utility]
         status, answer = self.ask("POST", f"/v1/decisions/{id}/feedback", body)
         self.expect(status, answer, 409 if contradicts else 200)
         if not contradicts:
-            fresh = not given.keys() <= said.keys() or (utility is not None and felt is None)
-            assert fresh or not answer["new"]
+            assert changes or not given.keys() <= said.keys() or not answer["new"]
             said.update(given)
-            if utility is not None:
-                utilities[item] = utility
+            if changes:
+                felt.append(utility)
         self.under_way = None
 
     def put(self):

@@ -98,16 +98,16 @@ def test_behavior_overrules_words_in_time(advisor):
 
 def test_feedback_comes_in_parts_and_again_but_does_not_change(advisor):
     made = advisor.recommend("ada", size=2)
-    assert advisor.feedback(made.id, rewards={"clean": 4})
-    assert not advisor.feedback(made.id, rewards={"clean": 4})
-    assert advisor.feedback(made.id, rewards={"clean": 4, "quiet": 3}, utility=0.5)
-    assert not advisor.feedback(made.id, utility=0.5)
+    assert advisor.feedback(made.id, rewards={"clean": 4}).new
+    assert not advisor.feedback(made.id, rewards={"clean": 4}).new
+    assert advisor.feedback(made.id, rewards={"clean": 4, "quiet": 3}, utility=0.5).new
+    assert not advisor.feedback(made.id, utility=0.5).new
     before = verify(advisor)
-    for change in ({"rewards": {"clean": 5}}, {"utility": 0.4}, {"rewards": {"price": 99}, "utility": 0.6}):
+    for change in ({"rewards": {"clean": 5}}, {"rewards": {"quiet": 2, "price": 99}, "utility": 0.6}):
         with pytest.raises(Contradiction, match="must stay as first told"):
             advisor.feedback(made.id, **change)
     assert verify(advisor) == before
-    assert advisor.feedback(made.id, item=made.items[1].item, utility=0.4)
+    assert advisor.feedback(made.id, item=made.items[1].item, utility=0.4).new
     assert advisor.preference("ada").feedbacks == 3
 
 
@@ -215,8 +215,8 @@ def test_two_advisors_on_one_journal_end_alike():
     store = open_store("memory:")
     one, two = Advisor(INNS, store=store, parser="lexicon"), Advisor(INNS, store=store, parser="lexicon")
     made = one.recommend("ada")
-    assert two.feedback(made.id, utility=0.5)  # of a decision that only the other made
-    assert not one.feedback(made.id, utility=0.5)
+    assert two.feedback(made.id, utility=0.5).new  # of a decision that only the other made
+    assert not one.feedback(made.id, utility=0.5).new
     for k in range(20):
         (one, two)[k % 2].hear(f"user-{k % 3}", ["clean", "quiet"])
         other = (two, one)[k % 2].recommend(f"user-{k % 3}")
@@ -362,7 +362,7 @@ def test_items_come_change_and_go(advisor):
     made = advisor.recommend("ada")
     advisor.retire_item("loft")
     assert "loft" not in advisor.items
-    assert advisor.feedback(made.id, utility=0.9)  # late, and harmless
+    assert advisor.feedback(made.id, utility=0.9).new  # late, and harmless
     assert advisor.recommend("ada").items[0].item != "loft"
     assert_agrees(advisor)
 

@@ -372,7 +372,7 @@ def test_erasing_a_person_leaves_nothing_of_what_waited(advisor):
     advisor._run(deferral.activate(advisor.operations, decision))
     advisor.forget("ada")
     left = [event for event in advisor.store.read() if event.kind in (events.HELD, events.ACTIVATION)]
-    assert [dict(event.body) for event in left] == [{"version": 1}, {"version": 1}]
+    assert [dict(event.body) for event in left] == [{"version": events.VERSION}] * 2
     assert {(event.user, event.about, event.key) for event in left} == {(None, None, None)}
     assert verify(advisor).agrees
 

@@ -82,11 +82,19 @@ def test_a_conversation(call):
     assert "as you asked" in best["why"]
     assert [fact["objective"] for fact in best["facts"]] == ["value", "cleanliness"]
     told = call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"value": 4.5}, "utility": 0.8})
-    assert told == {"decision": made["id"], "new": True}
+    assert (told["decision"], told["item"], told["new"], told["revised"]) == (made["id"], best["item"], True, False)
+    assert (told["unknown"], told["counted"]) == ([], 1.0)
+    assert {change["objective"] for change in told["weights"]} == {
+        w["objective"] for w in call("GET", "/v1/users/ada")["weights"]
+    }
     again = call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"value": 4.5}})
     assert again["new"] is False
-    problem = call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.1}, expect=409)
+    booked = call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.9, "id": "booking"})
+    assert booked["revised"] is True
+    problem = call("POST", f"/v1/decisions/{made['id']}/feedback", {"rewards": {"value": 3}}, expect=409)
     assert "must stay as first told" in problem["detail"]
+    problem = call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.1, "id": "booking"}, expect=409)
+    assert "'booking' must stay as first told" in problem["detail"]
     card = call("GET", "/v1/users/ada")
     assert card["weights"][0]["objective"] == "value"
     assert card["feedbacks"] == 1
@@ -95,7 +103,8 @@ def test_a_conversation(call):
     assert (past["user"], past["size"], past["offer"]) == ("ada", 3, None)
     assert [{**one, "trade_off": None} for one in made["items"]] == past["items"]
     assert [(one["item"], one["rewards"], one["utility"]) for one in past["feedback"]] == [
-        (best["item"], {"value": 4.5}, 0.8)
+        (best["item"], {"value": 4.5}, 0.8),
+        (best["item"], {}, 0.9),
     ]
     assert past["at"] < past["feedback"][0]["at"]
     call("DELETE", "/v1/users/ada", expect=204)

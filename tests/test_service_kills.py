@@ -64,19 +64,21 @@ def check_books(clients, journal):
 
 
 def check_decision(person, items, rewards, utilities, found, under_way):
-    """A decision is there once, and each part of the feedback on it once; more only if more is under way."""
+    """A decision is there once, each measured value once, and utilities as they were told, one after the other.
+
+    More is there only if more is under way.
+    """
     made, *feedback = found
     assert (made.kind, made.user, made.body["items"]) == (events.DECISION, person.name, items)
-    told = Counter(
-        (event.body["item"], name, value)
-        for event in feedback
-        for name, value in [*event.body["rewards"].items(), ("utility", event.body["utility"])]
-        if value is not None
-    )
-    said = {(item, name, value) for item, given in rewards.items() for name, value in given.items()}
-    said |= {(item, "utility", value) for item, value in utilities.items()}
+    told = Counter((event.body["item"], *part) for event in feedback for part in event.body["rewards"].items())
+    said = {(item, *part) for item, given in rewards.items() for part in given.items()}
     assert said == set(told) or (under_way and said < set(told))
     assert set(told.values()) <= {1}
+    for item in {event.body["item"] for event in feedback} | set(utilities):
+        here = [event.body for event in feedback if event.body["item"] == item and event.body["utility"] is not None]
+        felt, known = [body["utility"] for body in here], utilities.get(item, [])
+        assert felt == known or (under_way and felt[:-1] == known)
+        assert [body.get("instead", {}).get("utility") for body in here] == [None, *felt[:-1]][: len(felt)]
     assert {event.kind for event in feedback} <= {events.FEEDBACK}
 
 

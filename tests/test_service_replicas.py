@@ -53,15 +53,18 @@ def test_replicas_follow_each_other_and_take_feedback_on_each_others_decisions(j
         status, made = one.ask("POST", f"{user}/decisions", {"text": "cheap and clean"})
         assert status == 200
         feedback = f"/v1/decisions/{made['id']}/feedback"
-        assert other.ask("POST", feedback, {"utility": 0.5}) == (200, {"decision": made["id"], "new": True})
-        assert one.ask("POST", feedback, {"utility": 0.5}) == (200, {"decision": made["id"], "new": False})
-        assert one.ask("POST", feedback, {"utility": 0.75})[0] == 409
+        for replica, new in ((other, True), (one, False)):
+            status, learned = replica.ask("POST", feedback, {"utility": 0.5})
+            assert (status, learned["decision"], learned["new"]) == (200, made["id"], new)
+        assert one.ask("POST", feedback, {"utility": 0.75, "id": "booking"})[1]["revised"]
+        assert other.ask("POST", feedback, {"utility": 0.75, "id": "booking"})[1]["new"] is False
+        assert other.ask("POST", feedback, {"utility": 0.5, "id": "booking"})[0] == 409
         until(lambda user=user: other.ask("GET", user)[1].get("feedbacks") == 1, "the other to know")
         assert other.ask("GET", user) == one.ask("GET", user)
 
 
 @pytest.mark.parametrize("journal", STORES, indirect=True)
-def test_of_contradictory_feedback_sent_to_both_at_once_one_wins(journal, start):
+def test_of_feedback_sent_to_both_at_once_one_revises_the_other(journal, start):
     replicas = [start(journal), start(journal)]
     for number in range(10):
         _, made = replicas[number % 2].ask("POST", "/v1/users/ada/decisions", {})
@@ -76,9 +79,10 @@ def test_of_contradictory_feedback_sent_to_both_at_once_one_wins(journal, start)
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(answers.values()) == [200, 409]
-        told = [event.body["utility"] for event in read_all(journal) if event.kind == events.FEEDBACK]
-        assert told[number:] == [0.25 if answers[0] == 200 else 0.75]
+        assert list(answers.values()) == [200, 200]
+        first, last = [event.body for event in read_all(journal) if event.kind == events.FEEDBACK][2 * number :]
+        assert sorted([first["utility"], last["utility"]]) == [0.25, 0.75]
+        assert last["instead"]["utility"] == first["utility"]
 
 
 @pytest.mark.parametrize("journal", STORES, indirect=True)

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from druthers.advisor import events
-from druthers.advisor.answers import Card, Heard, Recommendation
+from druthers.advisor.answers import Card, Heard, Learned, Recommendation
 from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Operations, Step
 from druthers.advisor.replies import Conversation, Reply
@@ -60,7 +60,7 @@ class Advisor:
     >>> advisor.hear("ada", "cheap and clean").ranking
     ('value', 'cleanliness')
     >>> recommended = advisor.recommend("ada", size=3)
-    >>> advisor.feedback(recommended.id, rewards={"value": 4.5}, utility=0.9)
+    >>> advisor.feedback(recommended.id, rewards={"value": 4.5}, utility=0.9).new
     True
     >>> [weight.objective for weight in advisor.preference("ada").weights][:2]
     ['value', 'cleanliness']
@@ -134,8 +134,12 @@ class Advisor:
         item: str | None = None,
         rewards: Mapping[str, float] | None = None,
         utility: float | None = None,
-    ) -> bool:
+        id: str | None = None,
+    ) -> Learned:
         """Take in what came of a decision: some or all of it, now or later, as often as you like.
+
+        A utility that differs from one told before takes its place: of a click, a booking and a cancellation the last
+        stands, and all stay in the journal. Measured values stay as first told; another is a `Contradiction`.
 
         Parameters
         ----------
@@ -147,12 +151,15 @@ class Advisor:
             Measured values by objective, each in its own range.
         utility
             How good it was as a whole, from -1 to 1.
+        id
+            An id for this feedback on the decision, to make repeating the call safe whatever came after it. The same id
+            with something else is a `Contradiction`.
 
         Returns
         -------
-        True if something was new. A value that differs from one told before is a `Contradiction`.
+        What was learned from it.
         """
-        return self._run(self.operations.feedback(decision, item=item, rewards=rewards, utility=utility))
+        return self._run(self.operations.feedback(decision, item=item, rewards=rewards, utility=utility, id=id))
 
     def preference(self, user: str) -> Card:
         """Return what is believed of a user: the preference card."""
@@ -236,6 +243,8 @@ class Advisor:
         scratch.choose("a", size=2)
         if scratch.learns_preference:
             scratch.preference("a")
+            scratch.revise("a", "a", 0.4, before=0.5)
+            scratch.utility_weight("a", "b")
         Mixture(n_objectives=scratch.n_objectives).fit([(0,)])
 
     def close(self) -> None:

@@ -230,6 +230,49 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """By how much the weight of an objective moved."""
+
+    objective: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What became of feedback.
+
+    Parameters
+    ----------
+    decision, item
+        What it was about.
+    new
+        Whether anything was new; if not, nothing was learned.
+    revised
+        Whether a utility told before was taken back for this one.
+    weights
+        The weights of the user that moved, most first; none where the policy learns no preferences.
+    unknown
+        Objectives in which nothing is known of the item. A utility is then taken for that of an item as they are on
+        average, and counts for less.
+    counted
+        How much the utility counted beside one of an item of which all is known, 0 to 1; None without a new utility.
+    """
+
+    decision: str
+    item: str
+    new: bool
+    revised: bool = False
+    weights: tuple[Change, ...] = ()
+    unknown: tuple[str, ...] = ()
+    counted: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Suspicion:
     """A query that does not fit what else the user said and felt."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from druthers.advisor import events
-from druthers.advisor.answers import Suspicion, Weight
+from druthers.advisor.answers import Change, Suspicion, Weight
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog
 from druthers.policies import Policy
@@ -18,6 +18,7 @@ MOST_SUSPECTED = 200
 INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
 # From which share on a weight counts as learned from behavior.
 LEARNED = 0.5
+ROUNDING = 1e-9
 
 
 def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
@@ -44,6 +45,13 @@ def learned(weights: Sequence[Weight]) -> list[str]:
         if one.low is not None and (one.behavior or 0.0) >= LEARNED and one.low > max([0.0, *others]):
             found.append(one.objective)
     return found
+
+
+def moved(catalog: Catalog, before: Sequence[float], after: Sequence[float]) -> tuple[Change, ...]:
+    """Return the weights that moved, most first; what differs by rounding alone has not."""
+    names = [objective.name for objective in catalog.objectives]
+    changes = [Change(*one) for one in zip(names, before, after, strict=True) if abs(one[2] - one[1]) > ROUNDING]
+    return tuple(sorted(changes, key=lambda change: -abs(change.after - change.before)))
 
 
 def suspect(catalog: Catalog, past: Sequence[Event]) -> tuple[Suspicion, ...]:

@@ -59,8 +59,10 @@ def _count(operations: Operations, decision: str, value: float) -> Operation[boo
     item = told.items[0]
     if item in told.utilities:
         return False
+    rewards = _rewards(operations, told, value)
     try:
-        return (yield from operations.feedback(decision, rewards=_rewards(operations, told, value), utility=value))
+        learned = yield from operations.feedback(decision, rewards=rewards, utility=value, revisable=False)
+        return learned.new
     except Contradiction:
         told = yield from operations.recall(decision)
         if told is not None and item in told.utilities:

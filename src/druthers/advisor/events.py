@@ -11,7 +11,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidEvent, InvalidSetting
 from druthers.stores import Event
 
-VERSION = 1
+VERSION = 2
 LONGEST_ID = 200
 
 OPENING, ITEM, RETIREMENT = "opening", "item", "retirement"
@@ -113,13 +113,31 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
-def _is_feedback(body: Mapping[str, Any]) -> bool:
-    rewards, utility = body.get("rewards"), body.get("utility")
+def _is_told(told: object) -> bool:
+    """Tell whether something is what feedback tells: rewards by objective, and a utility or None."""
+    if not isinstance(told, Mapping):
+        return False
+    rewards, utility = told.get("rewards"), told.get("utility")
     return (
-        _is_text(body.get("item"))
-        and isinstance(rewards, Mapping)
+        isinstance(rewards, Mapping)
         and all(_is_text(name) and _is_number(value) for name, value in rewards.items())
         and (utility is None or _is_number(utility))
+    )
+
+
+def _is_feedback(body: Mapping[str, Any]) -> bool:
+    """Tell whether feedback is whole.
+
+    With `instead`, it takes back the utility there, which was learned together with the rewards there. Where a client
+    gave it an `id`, `given` is all that it told, if not all of that was new.
+    """
+    instead = body.get("instead")
+    return (
+        _is_text(body.get("item"))
+        and _is_told(body)
+        and (instead is None or (_is_told(instead) and None not in (instead["utility"], body["utility"])))
+        and _is_text(body.get("id", ""))
+        and _is_told(body.get("given", body))
     )
 
 

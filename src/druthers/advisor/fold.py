@@ -9,7 +9,7 @@ import json
 import struct
 import zlib
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -316,21 +316,36 @@ class Fold:
 
     def _feedback(self, event: Event) -> None:
         person = self._person(event)
-        if person is not None:
-            person.feedbacks += 1
         item, rewards = event.body.get("item"), event.body.get("rewards") or {}
+        if person is not None:
+            person.feedbacks += "instead" not in event.body
         if item not in self.items:
             return  # it has retired, and nothing more is to be known about it
         reward = self.catalog.to_rewards(rewards) if rewards else None
-        if person is not None:
-            self.policy.learn(event.user, item, reward, event.body["utility"])
-            if event.body["utility"] is not None:
-                count, total = person.felt.pop(item, (0, 0.0))
-                person.felt[item] = count + 1, total + event.body["utility"]
-                if len(person.felt) > MOST_FELT:
-                    del person.felt[next(iter(person.felt))]
-        elif reward is not None:
-            self.policy.learn(NOBODY, item, reward)
+        if person is None:
+            if reward is not None:
+                self.policy.learn(NOBODY, item, reward)
+            return
+        utility, instead = event.body["utility"], event.body.get("instead")
+        if instead is not None:
+            self._revise(str(event.user), person, item, utility, instead)
+            utility = None
+        if reward is not None or utility is not None:
+            self.policy.learn(event.user, item, reward, utility)
+        if utility is not None:
+            count, total = person.felt.pop(item, (0, 0.0))
+            person.felt[item] = count + 1, total + utility
+            if len(person.felt) > MOST_FELT:
+                del person.felt[next(iter(person.felt))]
+
+    def _revise(self, user: str, person: Person, item: str, utility: float, instead: Mapping[str, Any]) -> None:
+        """Take back a utility that was learned, with the rewards that were learned with it, for another."""
+        rewards, before = instead["rewards"], instead["utility"]
+        then = self.catalog.to_rewards(rewards) if rewards else None
+        self.policy.revise(user, item, utility, before=before, reward=then)
+        if item in person.felt:
+            count, total = person.felt[item]
+            person.felt[item] = count, total + (utility - before)
 
     def _erasure(self, event: Event) -> None:
         self.erasures += 1

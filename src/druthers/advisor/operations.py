@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.advisor import cards, decisions, events
-from druthers.advisor.answers import Card, Decided, Heard, Recommendation, Suggestion
+from druthers.advisor.answers import Card, Decided, Heard, Learned, Recommendation, Suggestion
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
 from druthers.advisor.reasons import Offer, find_facts, sentence
@@ -84,9 +84,12 @@ OPTIMISM = 0.3
 
 
 class Told:
-    """A decision and all feedback on it so far; a deferred one may never have been shown."""
+    """A decision and all feedback on it so far, of which the last utility of an item stands.
 
-    __slots__ = ("count", "deferred", "items", "position", "rewards", "user", "utilities")
+    A deferred decision may never have been shown.
+    """
+
+    __slots__ = ("beside", "count", "deferred", "ids", "items", "position", "rewards", "user", "utilities")
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user
@@ -95,7 +98,9 @@ class Told:
         self.deferred: bool = decision.body.get("deferred", False)
         self.rewards: dict[str, dict[str, float]] = {}
         self.utilities: dict[str, float] = {}
+        self.beside: dict[str, dict[str, float]] = {}  # the rewards that came with an item's first utility
         self.count: dict[str, int] = {}
+        self.ids: dict[str, tuple[str, dict[str, float], float | None]] = {}
 
     def where(self, decision: str, key: str) -> dict[str, Any]:
         """Return whom and what an event about this decision is about; it is added only while the user is not erased."""
@@ -103,11 +108,17 @@ class Told:
 
     def add(self, feedback: Event) -> None:
         """Note what a feedback tells."""
-        item = feedback.body["item"]
+        body = feedback.body
+        item, rewards, utility = body["item"], body["rewards"], body["utility"]
         self.count[item] = self.count.get(item, 0) + 1
-        self.rewards.setdefault(item, {}).update(feedback.body["rewards"])
-        if feedback.body["utility"] is not None:
-            self.utilities[item] = feedback.body["utility"]
+        self.rewards.setdefault(item, {}).update(rewards)
+        if utility is not None:
+            if item not in self.utilities:
+                self.beside[item] = rewards
+            self.utilities[item] = utility
+        if "id" in body:
+            given = body.get("given", body)
+            self.ids[body["id"]] = item, given["rewards"], given["utility"]
 
 
 class Operations:
@@ -385,27 +396,58 @@ class Operations:
         item: str | None = None,
         rewards: Mapping[str, float] | None = None,
         utility: float | None = None,
-    ) -> Operation[bool]:
-        """Take in what came of a decision; returns False if all of it was known before."""
+        id: str | None = None,
+        revisable: bool = True,
+    ) -> Operation[Learned]:
+        """Take in what came of a decision; of utilities the last one stands, unless they are not revisable."""
         given = dict(rewards or {})
         self._check_feedback(given, utility)
+        if id is not None:
+            events.as_id(id, "feedback")
         for _ in range(ATTEMPTS):
             told = yield from self.recall(decision)
             assert told is not None
             chosen = self._chosen(decision, told, item)
-            fresh = _fresh(told, chosen, given, utility)
-            if fresh is None:
-                return False
+            if id is not None and id in told.ids:
+                if told.ids[id] != (chosen, given, utility):
+                    raise Contradiction(f"feedback {id!r} must stay as first told, but now tells another; use a new id")
+                return Learned(decision, chosen, new=False)
+            fresh = _fresh(told, chosen, given, utility, revisable=revisable)
+            nothing = not fresh["rewards"] and fresh["utility"] is None
+            if nothing and id is None:
+                return Learned(decision, chosen, new=False)
+            if id is not None:
+                whole = {"rewards": given, "utility": utility}
+                fresh |= {"id": id} if whole == fresh else {"id": id, "given": whole}
             number = told.count.get(chosen, 0)
             key = events.feedback_key(decision, chosen, number)
             event = events.make(events.FEEDBACK, {"item": chosen, **fresh}, **told.where(decision, key))
             yield from self.find(str(told.user))
+            before = self._weights(str(told.user))
             if (yield Append(event)):
                 told.add(event)
-                return True
+                return self._learned(event, before)
             self._told.pop(decision, None)  # somebody else was quicker, or the user was erased: look again
             yield CatchUp()
         raise Contradiction(f"feedback on {decision!r} comes from too many sides at once; try again")
+
+    def _weights(self, user: str) -> list[float]:
+        policy = self.fold.policy
+        return policy.preference(user).weights.tolist() if policy.learns_preference else []
+
+    def _learned(self, event: Event, before: list[float]) -> Learned:
+        """Return what became of feedback that was folded in; of an item that has retired, nothing is learned."""
+        item, body, policy, user = event.body["item"], event.body, self.fold.policy, str(event.user)
+        new = bool(body["rewards"]) or body["utility"] is not None
+        learned = Learned(str(event.about), item, new=new, revised="instead" in body)
+        if item not in self.fold.items or not new:
+            return learned
+        means = policy.reward_means([item])[0]
+        unknown = [one.name for one, mean in zip(self.catalog.objectives, means, strict=True) if math.isnan(mean)]
+        if before:
+            counted = None if body["utility"] is None else policy.utility_weight(user, item)
+            learned = replace(learned, weights=cards.moved(self.catalog, before, self._weights(user)), counted=counted)
+        return replace(learned, unknown=tuple(unknown))
 
     def _check_feedback(self, rewards: dict[str, float], utility: float | None) -> None:
         if not rewards and utility is None:
@@ -529,18 +571,21 @@ def _figures(one: Suggestion) -> tuple[Any, ...]:
     return one.name, one.score, one.utility, one.reward_bonus, one.preference_bonus, one.propensity, one.why
 
 
-def _fresh(told: Told, item: str, rewards: dict[str, float], utility: float | None) -> dict[str, Any] | None:
-    """Return what feedback adds to what was told; None if nothing."""
+def _fresh(
+    told: Told, item: str, rewards: dict[str, float], utility: float | None, *, revisable: bool
+) -> dict[str, Any]:
+    """Return what feedback adds to what was told, and which utility, learned with which rewards, it takes back."""
     before = told.rewards.get(item, {})
     for name, value in rewards.items():
         if before.get(name, value) != value:
             raise Contradiction(f"{name!r} of {item!r} must stay as first told, {before[name]!r}, but got {value!r}")
-    felt = told.utilities.get(item)
-    if felt is not None and utility is not None and felt != utility:
-        raise Contradiction(f"the utility of {item!r} must stay as first told, {felt!r}, but got {utility!r}")
     added = {name: value for name, value in rewards.items() if name not in before}
-    told_now = utility if felt is None else None
-    return {"rewards": added, "utility": told_now} if added or told_now is not None else None
+    felt = told.utilities.get(item)
+    if felt is None or utility is None or felt == utility:
+        return {"rewards": added, "utility": utility if felt is None else None}
+    if not revisable:
+        raise Contradiction(f"the utility of {item!r} must stay as first told, {felt!r}, but got {utility!r}")
+    return {"rewards": added, "utility": utility, "instead": {"rewards": told.beside[item], "utility": felt}}
 
 
 def _unknown(user: str) -> UnknownUser:

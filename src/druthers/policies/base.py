@@ -149,6 +149,23 @@ def fill_unknown(arms: Arms, arm: int, filled: Floats) -> float:
 
 
 @kernel
+def remember(arms: Arms, arm: int, reward: Floats, filled: Floats) -> tuple[float, float]:
+    """Write into `filled` what a utility of this reward is compared with, as `observe` and `fill_unknown` do.
+
+    Returns its square and by how much unknown parts spoil it.
+    """
+    whole = True
+    for k in range(reward.shape[0]):
+        filled[k] = arms.means[arm, k] if np.isnan(reward[k]) else reward[k]
+        whole = whole and arms.pulls[arm, k] > 0.0
+    spoilt = 0.0 if whole else fill_unknown(arms, arm, filled)
+    square = 0.0
+    for k in range(reward.shape[0]):
+        square += filled[k] * filled[k]
+    return square, spoilt
+
+
+@kernel
 def never_seen(arms: Arms, arm: int) -> bool:
     """Tell whether no objective of this arm was ever observed."""
     seen = 0.0
@@ -423,20 +440,59 @@ class Policy(ABC):
             How good it was for the user as a whole; None if unknown. With a reward that is missing or has gaps, the
             arm's means stand in; where there are none yet, those of all arms do, and the utility counts for less.
         """
-        arm_row = self._arms.rows.get(arm)
-        if arm_row is None:
-            raise UnknownArm(
-                f"feedback must be about a known arm, but {arm!r} was never offered or added, or has retired"
-            )
-        if reward is None:
-            if utility is None:
-                raise InvalidFeedback("feedback must hold a reward, a utility or both, but got neither")
-            vector = np.full(self.n_objectives, math.nan)
-        else:
-            vector = self._as_reward(reward)
+        arm_row = self._arm_row(arm)
+        if reward is None and utility is None:
+            raise InvalidFeedback("feedback must hold a reward, a utility or both, but got neither")
+        vector = self._as_reward(reward)
         value = math.nan if utility is None else as_number(utility, "a utility")
         user_row = self._user_row(user)  # may replace the state, so it comes first
         self._learn(self._view, user_row, arm_row, vector, value)
+
+    def revise(
+        self, user: Hashable, arm: Hashable, utility: float, *, before: float, reward: ArrayLike | None = None
+    ) -> None:
+        """Take back a utility that was learned, and take in another instead, as if it alone had been told.
+
+        It is the same to rounding where the means of the arm are still what they were; else the difference counts at
+        the arm as it is known now. Units and trust that a policy fits now and then follow at the next fit.
+
+        Parameters
+        ----------
+        user, arm
+            Whom it was for and what was chosen.
+        utility
+            What holds now.
+        before
+            The utility that was learned.
+        reward
+            The reward that was learned together with it, if one was.
+        """
+        arm_row = self._arm_row(arm)
+        vector = self._as_reward(reward)
+        value, taken_back = as_number(utility, "a utility"), as_number(before, "a utility")
+        if self.learns_preference:
+            self._revise(self._user_row(user), arm_row, vector, value, taken_back)
+
+    def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
+        """Replace a utility; a policy without a body of its own learns the new one beside the old."""
+        self._learn(self._state, user, arm, np.full(self.n_objectives, math.nan), utility)
+
+    def utility_weight(self, user: Hashable, arm: Hashable) -> float:
+        """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1.
+
+        Examples
+        --------
+        >>> from druthers import FisherPQUCB
+        >>> policy = FisherPQUCB(n_objectives=2)
+        >>> policy.add_arms(["inn", "spa"])
+        >>> policy.learn("ada", "inn", reward=[0.8, 0.6])
+        >>> policy.learn("ada", "spa", reward=[0.8, float("nan")])
+        >>> [round(policy.utility_weight("ada", arm), 2) for arm in ("inn", "spa")]
+        [1.0, 0.2]
+        """
+        nothing = np.full(self.n_objectives, math.nan)
+        square, spoilt = remember(self._state.arms, self._arm_row(arm), nothing, nothing.copy())
+        return square / (square + spoilt) if square > 0.0 else 0.0
 
     def ask(self, user: Hashable) -> Question | None:
         """Return a question this policy would like the user to answer now, if any."""
@@ -580,6 +636,14 @@ class Policy(ABC):
         self._state.clock[1] = len(self._arms)
         return row
 
+    def _arm_row(self, arm: Hashable) -> int:
+        row = self._arms.rows.get(arm)
+        if row is None:
+            raise UnknownArm(
+                f"feedback must be about a known arm, but {arm!r} was never offered or added, or has retired"
+            )
+        return row
+
     def _user_row(self, user: Hashable) -> int:
         row = self._users.rows.get(user)
         return self._new_user(user) if row is None else row
@@ -590,7 +654,9 @@ class Policy(ABC):
             self._state = self._state._replace(users=_grown(self._state.users, self._fresh_users(row)))
         return row
 
-    def _as_reward(self, reward: ArrayLike) -> Floats:
+    def _as_reward(self, reward: ArrayLike | None) -> Floats:
+        if reward is None:
+            return np.full(self.n_objectives, math.nan)
         try:
             vector = np.ascontiguousarray(reward, dtype=np.float64)
         except (TypeError, ValueError) as problem:

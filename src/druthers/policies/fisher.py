@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import add_rank_one, inverse, norms
+from druthers._matrices import add_rank_one, inverse, norms, solve_transposed
 from druthers.anchors.base import Anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
 from druthers.policies.anchored import Anchored
@@ -19,6 +20,7 @@ from druthers.policies.base import (
     learn_policy,
     never_seen,
     observe,
+    remember,
     score_policy,
 )
 from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, utility_variance
@@ -169,6 +171,18 @@ class FisherPQUCB(Anchored):
             unit=np.full(n_users, float(self.unit)),
             anchor=self.anchor.rows(n_users, self.n_objectives),
         )
+
+    def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
+        users, filled = self._state.users, np.empty(self.n_objectives)
+        square, spoilt = remember(self._state.arms, arm, reward, filled)
+        if square > 0.0:
+            scale = 1.0 / math.sqrt(square + spoilt)
+            replace_utility(users.products[user], users.root[user], scale * filled, scale * utility, scale * before)
+            self._refit(user)
+
+    def _refit(self, user: int) -> None:
+        """Fit what is fitted after a utility."""
+        fit_after_utility(self._state, user)
 
     def _preference(self, row: int) -> Preference:
         users, settings, size = self._state.users, self._state.settings, self.n_objectives
@@ -413,6 +427,44 @@ def take_in(
     return 1.0
 
 
+@kernel
+def replace_utility(products: Floats, root: Floats, x: Floats, y: float, before: float) -> None:
+    """Turn a row (x, before) of the sums into (x, y): only the last column of the factor moves, by the w of R'w = x.
+
+    What is then left of the sum of y^2 is the residual.
+    """
+    size = x.shape[0]
+    upper = np.empty((size, size))
+    moved = np.empty(size)
+    for k in range(size):
+        moved[k] = x[k]
+        for j in range(size):
+            upper[k, j] = root[k, j]
+    solve_transposed(upper, moved)
+    change = y - before
+    residual = float(root[size, size] * root[size, size]) + change * (y + before)
+    for k in range(size):
+        products[k, size] += change * x[k]
+        products[size, k] += change * x[k]
+        residual -= change * moved[k] * (2.0 * root[k, size] + change * moved[k])
+        root[k, size] += change * moved[k]
+    products[size, size] = max(float(products[size, size]) + change * (y + before), 0.0)
+    root[size, size] = np.sqrt(max(residual, 1e-200))
+
+
+@kernel
+def fit_after_utility(state: Any, user: int) -> None:
+    """Fit the unit after 8, 16, 32, ... utilities of a user."""
+    users = state.users
+    count = int(users.feedbacks[user])
+    if count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
+        products, anchor = users.products[user], users.anchor.estimate[user]
+        variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
+        information = users.anchor.information[user]
+        ridge, pull = state.settings.ridge, state.settings.pull
+        users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, users.unit[0], 0.0)
+
+
 @implements(learn_policy, FisherState)
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
@@ -420,13 +472,8 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
     products = users.products[user]
     added = take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
     users.feedbacks[user] += added
-    count = int(users.feedbacks[user])
-    if added > 0.0 and count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
-        anchor = users.anchor.estimate[user]
-        variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
-        information = users.anchor.information[user]
-        ridge, pull = state.settings.ridge, state.settings.pull
-        users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, users.unit[0], 0.0)
+    if added > 0.0:
+        fit_after_utility(state, user)
 
 
 implements(score_policy, DeafState)(_score)

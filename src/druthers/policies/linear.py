@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse, norms
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, Policy, fill_unknown, learn_policy, observe, score_policy
+from druthers.policies.base import Arms, Policy, fill_unknown, learn_policy, observe, remember, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
 from druthers.types import Floats, Integers, Preference
 
@@ -82,6 +82,14 @@ class LinearPolicy(Policy):
         anchored_estimate(root, self._state.users.response[row], anchors[0], pull, weights)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
+
+    def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
+        filled = np.empty(self.n_objectives)
+        square, spoilt = remember(self._state.arms, arm, reward, filled)
+        weight, normalization = self._state.settings.feedback_weight, self._state.settings.normalization
+        if square > 0.0:
+            weight *= (normalization if normalization > 0.0 else square) / (square + spoilt)
+            self._state.users.response[user] += weight * (utility - before) * filled
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])

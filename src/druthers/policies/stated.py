@@ -162,6 +162,20 @@ class StatedUCB(Policy):
         users.precision[row] = 1.0 / spread
         users.statements[row] += 1.0
 
+    def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
+        row = np.empty(self.n_objectives + 2)
+        weight = describe(self._state, user, arm, np.where(np.isnan(reward), self._state.arms.means[arm], reward), row)
+        gram, change = self._state.users.gram[user], weight * (utility - before)
+        gram[:-1, -1] += change * row[:-1]
+        gram[-1, :-1] += change * row[:-1]
+        gram[-1, -1] = max(gram[-1, -1] + change * (utility + before), 0.0)
+
+    def utility_weight(self, user: Hashable, arm: Hashable) -> float:
+        """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1."""
+        row = self._arm_row(arm)
+        user_row, scratch = self._users.rows.get(user, 0), np.empty(self.n_objectives + 2)
+        return float(describe(self._state, user_row, row, self._state.arms.means[row], scratch))
+
     def _posterior(self, row: int) -> tuple[Floats, Floats, float]:
         size = self.n_objectives + 1
         estimate, chol = np.empty(size), np.empty((size, size))
@@ -288,23 +302,34 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
             off = reward[k] - arms.means[arm, k]
             clock[2 + k] += off * off * pulls / (pulls + 1.0)
             clock[2 + size + k] += 1.0
-    row = np.empty(size + 2)
-    observe(arms, clock, arm, reward, row[:size])
+    filled = np.empty(size)
+    observe(arms, clock, arm, reward, filled)
     if np.isnan(utility):
         return
-    blank = 0.0  # variance of what the values that nobody knows would add
+    row = np.empty(size + 2)
+    weight = describe(state, user, arm, filled, row)
+    row[size + 1] = utility
+    for i in range(size + 2):
+        for j in range(size + 2):
+            users.gram[user, i, j] += weight * row[i] * row[j]
+    users.feedbacks[user] += weight
+
+
+@kernel
+def describe(state: Any, user: int, arm: int, reward: Floats, row: Floats) -> float:
+    """Write an arm as (x, 1) into `row`, 0 where nobody knows a value; return how much a utility of it counts.
+
+    What unknown values would add is noise, in units of the noise of a utility before any is seen.
+    """
+    users, size = state.users, reward.shape[0]
+    blank = 0.0
     for k in range(size):
-        if arms.pulls[arm, k] > 0.0:
-            row[k] = 2.0 * row[k] - 1.0
+        if state.arms.pulls[arm, k] > 0.0:
+            row[k] = 2.0 * reward[k] - 1.0
         else:
             row[k] = 0.0
             mean = users.mean[user, k]
             blank += UNKNOWN_VARIANCE * (mean * mean + 1.0 / users.precision[user, k])
     row[size] = 1.0
-    row[size + 1] = utility
     guess = state.settings.noise * state.settings.noise
-    weight = guess / (guess + blank)
-    for i in range(size + 2):
-        for j in range(size + 2):
-            users.gram[user, i, j] += weight * row[i] * row[j]
-    users.feedbacks[user] += weight
+    return float(guess / (guess + blank))

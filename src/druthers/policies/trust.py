@@ -170,6 +170,9 @@ class FisherPQUCBRobust(FisherPQUCB):
     def _memory_of(self, state: Any) -> Any:
         return Voices(state.users.anchor, state.users.rival)
 
+    def _refit(self, user: int) -> None:
+        weigh_after_utility(self._state, user)
+
     def _preference(self, row: int) -> Preference:
         size = self.n_objectives
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
@@ -289,12 +292,20 @@ def odds_of_rival(anchor: Any, rival: Any, user: int) -> float:
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     users = state.users
+    added = take_in(state.arms, state.clock, arm, reward, utility, users.products[user], users.root[user])
+    users.feedbacks[user] += added
+    if added > 0.0:
+        weigh_after_utility(state, user)
+
+
+@kernel
+def weigh_after_utility(state: Any, user: int) -> None:
+    """Weigh the readings of a user's words anew, after each of the first utilities and some of the later ones."""
+    users = state.users
     settings = state.settings
     products = users.products[user]
-    added = take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
-    users.feedbacks[user] += added
     count = int(users.feedbacks[user])
-    if added == 0.0 or users.anchor.queries[user] == 0:
+    if users.anchor.queries[user] == 0:
         return
     refit = count >= FIRST_FIT and is_power_of_two(count)
     if not (refit or count <= OFTEN or count % SELDOM == 0):

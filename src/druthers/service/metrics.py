@@ -94,7 +94,7 @@ class Metrics:
         self._queries[bool(understood)].inc()
 
     def learned(self, outcome: str = "new") -> None:
-        """Note feedback: "new", "repeated" or "contradicted"."""
+        """Note feedback: "new", "revised", "repeated" or "contradicted"."""
         self._feedback.labels(outcome).inc()
 
     def followed(self, *, events: int, position: int, last: int) -> None:

@@ -104,14 +104,16 @@ class Counter:
     async def learn(self, decision: str, body: Any) -> dict[str, Any]:
         """Take in feedback."""
         try:
-            new = await self.desk.run(
-                self.ask.feedback(decision, item=body.item, rewards=told(body.rewards), utility=body.utility)
+            learned = await self.desk.run(
+                self.ask.feedback(
+                    decision, item=body.item, rewards=told(body.rewards), utility=body.utility, id=body.id
+                )
             )
         except Contradiction:
             self.desk.metrics.learned("contradicted")
             raise
-        self.desk.metrics.learned("new" if new else "repeated")
-        return {"decision": decision, "new": new}
+        self.desk.metrics.learned("revised" if learned.revised else "new" if learned.new else "repeated")
+        return learned.as_dict()
 
     async def put(self, id: str, body: Any) -> tuple[dict[str, Any], bool]:
         """Add or change an item."""

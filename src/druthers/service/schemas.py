@@ -142,11 +142,26 @@ class DecidedAnswer(BaseModel):
     feedback: list[OutcomeAnswer] = Field(description="In the order of telling.")
 
 
+class ChangeAnswer(BaseModel):
+    """By how much the weight of an objective moved."""
+
+    objective: str
+    before: float
+    after: float
+
+
 class FeedbackAnswer(BaseModel):
     """What became of feedback."""
 
     decision: str
+    item: str
     new: bool = Field(description="False if all of it was told before.")
+    revised: bool = Field(description="True if a utility told before was taken back for this one.")
+    weights: list[ChangeAnswer] = Field(description="Weights of the user that moved, most first.")
+    unknown: list[str] = Field(description="Objectives in which nothing is known of the item.")
+    counted: float | None = Field(
+        description="How much the utility counted beside one of an item of which all is known."
+    )
 
 
 class ReplyAnswer(BaseModel):
@@ -313,6 +328,13 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),
         "rewards": (rewards | None, None),
         "utility": (utility | None, None),
+        "id": (
+            Annotated[
+                Id | None,
+                Field(description="Makes repeating the request safe, whatever came after it.", examples=["booking-1"]),
+            ],
+            None,
+        ),
     }
     item_parts: dict[str, Any] = {
         "name": (Annotated[str, Field(max_length=200)], ""),

@@ -443,6 +443,33 @@ def check_unknown_values_do_not_silence(build: BuildPolicy) -> None:
 
 
 @_policy_law
+def check_utilities_can_be_revised(build: BuildPolicy) -> None:
+    """Who revises a utility is as one who told only the last, to rounding; what was learned of arms stays."""
+    world = World.draw(seed=13, rounds=20)
+    known = np.where(np.arange(5)[:, None] == np.arange(3), math.nan, world.means)
+    revised, plain = build(n_objectives=3, seed=0), build(n_objectives=3, seed=0)
+    for policy in (revised, plain):
+        for arm in range(5):
+            policy.add_arms([arm])
+            policy.learn("catalog", arm, known[arm])
+        for t in range(20):
+            policy.hear(0, world.orders[t])
+            arm, (reward, utility) = t % 5, world.outcome(t, t % 5)
+            told = reward if t == 4 else None  # of an arm of which all is known
+            first = 0.3 if policy is revised and t in (1, 3, 4, 19) else utility
+            policy.learn(0, arm, told, first)
+            if first != utility:
+                policy.revise(0, arm, -0.7, before=first, reward=told)
+                policy.revise(0, arm, utility, before=-0.7, reward=told)
+    assert np.array_equal(revised.reward_means(range(5)), plain.reward_means(range(5)), equal_nan=True)
+    if revised.learns_preference:
+        ours, theirs = revised.preference(0), plain.preference(0)
+        for part in ("weights", "covariance"):
+            same = np.allclose(getattr(ours, part), getattr(theirs, part), rtol=1e-6, atol=1e-9)
+            assert same, f"a utility taken back left a trace in the {part}"
+
+
+@_policy_law
 def check_takes_partial_feedback(build: BuildPolicy) -> None:
     """A reward with gaps, a reward alone and a utility alone are all taken in."""
     policy, _ = _trained(build)
