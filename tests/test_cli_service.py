@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from backups import rewrite
 from typer.testing import CliRunner
 
 from druthers.advisor import Advisor
+from druthers.catalogs import Item
 from druthers.cli import app
 from druthers.errors import InvalidSetting, StoreFailure
 from druthers.logs import read_log
@@ -77,3 +79,51 @@ def test_a_journal_is_checked_moved_and_turned_into_a_log(run, tmp_path):
     assert read_log(tmp_path / "log.parquet").utilities.tolist() == [0.5]
     with pytest.raises(StoreFailure, match="must be there"):
         run("store", "verify", store=f"sqlite:{tmp_path / 'missing.db'}")
+
+
+def test_damage_is_told_and_the_remedy_does_not_hide_it(run, tmp_path):
+    where = f"sqlite:{tmp_path / 'journal.db'}"
+    with Advisor(store=where, parser="lexicon") as advisor:
+        advisor.save()
+        position = advisor.store.last()
+    rewrite(where, "UPDATE druthers_events SET body = replace(body, '0.5', '0.9') WHERE position = ?", position)
+    for _ in range(2):
+        result = CliRunner().invoke(app, ["store", "verify", "--json", "--store", where])
+        assert result.exit_code == 1
+        told = f"event {position}, a 'feedback', is not as it was written"
+        assert json.loads(result.output) == {"damage": [told], "agrees": False}
+        result = CliRunner().invoke(app, ["store", "verify", "--store", where])
+        assert (result.exit_code, told in " ".join(result.output.split())) == (1, True)
+        assert "bring back a backup" in result.output
+        run("store", "compact")
+        run("store", "compact", "--drop-states")
+        run("store", "migrate")
+
+
+def test_states_that_do_not_agree_are_told_and_dropped(run, tmp_path):
+    where = f"sqlite:{tmp_path / 'journal.db'}"
+    with Advisor(store=where, parser="lexicon") as advisor:
+        advisor.save()
+        snapshot = advisor.store.snapshot(advisor.fold.name)
+        advisor.hear("bob", "clean")
+        advisor.put_item(Item("inn"))
+        advisor.save()
+        name, last = advisor.fold.name, advisor.store.last()
+    rewrite(where, "UPDATE druthers_snapshots SET body = ? WHERE fold = ?", snapshot.body, name)
+    result = CliRunner().invoke(app, ["store", "verify", "--store", where])
+    assert result.exit_code == 1
+    assert "compact --drop-states" in " ".join(result.output.split())
+    run("store", "compact", "--drop-states")
+    assert f"{last} events" in " ".join(run("store", "verify").split())
+
+
+def test_compacting_keeps_what_was_saved_last(run, tmp_path):
+    where = f"sqlite:{tmp_path / 'journal.db'}"
+    with Advisor(store=where, parser="lexicon", policy="s-ucb") as old:
+        old.save()
+    with Advisor(store=where, parser="lexicon") as new:
+        new.hear("bob", "clean")
+        new.save()
+        assert len(new.store.folds()) == 2
+        run("store", "compact")
+        assert new.store.folds() == [new.fold.name]

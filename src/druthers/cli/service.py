@@ -9,16 +9,18 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from druthers.errors import InvalidSetting, needs
-from druthers.stores import Store, open_store
+from druthers.stores import inspect, open_store
 
 app = typer.Typer()
 keys_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 store_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
 DEFAULT_STORE = "sqlite:druthers.db"
+MOST_DAMAGE = 50
 At = Annotated[
     str,
     typer.Option(
@@ -111,8 +113,10 @@ def list_keys(store: At = DEFAULT_STORE) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("id", "role", "name", "created", "revoked"):
         table.add_column(column)
+    from druthers.advisor.ledger import keys_of
+
     with open_store(store, create=False) as journal:
-        for key in _keys(journal).values():
+        for key in keys_of(journal).values():
             table.add_row(key["id"], key["role"], key["name"], _day(key["created"]), _day(key["revoked"]))
     Console(highlight=False).print(table)
 
@@ -121,14 +125,22 @@ def list_keys(store: At = DEFAULT_STORE) -> None:
 def revoke_key(
     id: Annotated[str, typer.Argument(metavar="ID", help="As `druthers keys list` shows it.")],
     store: At = DEFAULT_STORE,
+    ledger_file: Annotated[
+        str,
+        typer.Option("--ledger", metavar="FILE", envvar="DRUTHERS_LEDGER", help="Where the service notes revocations."),
+    ] = "",
 ) -> None:
     """Revoke a key; a running service refuses it within a second."""
     from druthers.advisor import events
+    from druthers.advisor.ledger import keys_of, ledger_of
 
     with open_store(store, create=False) as journal:
-        if id not in _keys(journal):
+        if id not in keys_of(journal):
             raise InvalidSetting(f"a key must exist to be revoked, but {id!r} does not; see druthers keys list")
         journal.append([events.make(events.REVOCATION, {"id": id})])
+        ledger = ledger_of(journal, ledger_file)
+        if ledger is not None:
+            ledger.follow(journal)
 
 
 @store_app.command()
@@ -144,7 +156,7 @@ def verify(
     policy: Policy = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Check a journal: every event, and that saved states give the same bits as the journal from its start.
+    """Check a journal: that its file and every event are whole, and that saved states give the same bits as all events.
 
     Leaves with 1 if they do not. The service may go on meanwhile.
     """
@@ -152,20 +164,39 @@ def verify(
     from druthers.advisor import verify as check
     from druthers.advisor.advisor import POLICY
 
-    with Advisor(None, store=open_store(store, create=False), policy=policy or POLICY, parser="lexicon") as advisor:
-        found = check(advisor)
+    with open_store(store, create=False) as journal:
+        damage = inspect(journal)
+        if damage:
+            _tell_damage(damage, as_json)
+            raise typer.Exit(1)
+        found = check(Advisor(None, store=journal, policy=policy or POLICY, parser="lexicon"))
     if as_json:
-        facts: dict[str, Any] = {"events": found.events, "kinds": found.kinds, "users": found.users}
+        facts: dict[str, Any] = {"damage": [], "events": found.events, "kinds": found.kinds, "users": found.users}
         print(json.dumps({**facts, "items": found.items, "digest": found.digest, "agrees": found.agrees}))
     else:
         console = Console(highlight=False)
         for kind, count in sorted(found.kinds.items()):
             console.print(f"{count:>10,}  {kind}")
         console.print(f"{found.events:>10,}  events, {found.users:,} users, {found.items:,} items")
-        verdict = "[green]agree[/]" if found.agrees else "[red]do not agree: druthers store compact drops them[/]"
+        console.print("every event is as it was written")
+        remedy = "stop the service, drop them with druthers store compact --drop-states, and start it again"
+        verdict = "[green]agree[/]" if found.agrees else f"[red]do not agree: {remedy}[/]"
         console.print(f"saved states and journal {verdict}")
     if not found.agrees:
         raise typer.Exit(1)
+
+
+def _tell_damage(damage: list[str], as_json: bool) -> None:
+    """Tell where a journal is damaged, and what to do."""
+    if as_json:
+        print(json.dumps({"damage": damage, "agrees": False}))
+        return
+    console = Console(highlight=False)
+    for line in damage[:MOST_DAMAGE]:
+        console.print(f"[red]{escape(line)}[/]")
+    if len(damage) > MOST_DAMAGE:
+        console.print(f"[red]and {len(damage) - MOST_DAMAGE:,} more[/]")
+    console.print("the journal is damaged: keep a copy of it, bring back a backup, see docs/stores.md on damage")
 
 
 @store_app.command("export")
@@ -211,22 +242,20 @@ def import_journal(
 
 
 @store_app.command()
-def compact(store: At = DEFAULT_STORE) -> None:
-    """Drop all saved states, which the next start makes anew, and give unused space back."""
+def compact(
+    store: At = DEFAULT_STORE,
+    drop_states: Annotated[
+        bool, typer.Option("--drop-states", help="Drop all saved states; stop the service first, it folds them anew.")
+    ] = False,
+) -> None:
+    """Remove every byte that is no longer needed: of the erased, of old states, of unused space.
+
+    The service may go on, and keeps the states that it saved last; while this runs it cannot write, and says so.
+    """
     with open_store(store, create=False) as journal:
-        journal.compact()
-    print("saved states are dropped, unused space is given back")
-
-
-def _keys(journal: Store) -> dict[str, dict[str, Any]]:
-    """Return the keys of a journal, without reading all the rest."""
-    from druthers.advisor import events
-
-    keys: dict[str, dict[str, Any]] = {}
-    found = [event for kind in (events.KEY, events.REVOCATION) for event in journal.walk(kind=kind)]
-    for event in sorted(found, key=lambda event: event.position):
-        keys = events.keys_after(keys, event)
-    return keys
+        newest = next(iter(journal.folds()), None)
+        journal.compact(None if drop_states else newest)
+    print("what was erased is gone from the files, old states are dropped, unused space is given back")
 
 
 def _day(moment: float | None) -> str:

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from druthers import __version__
 from druthers.advisor import Advisor
 from druthers.advisor.advisor import first_catalog
+from druthers.advisor.ledger import ledger_of
 from druthers.errors import DruthersError, OtherJournal
 from druthers.service import problems
 from druthers.service.auth import Gate, Key, Limiter
@@ -71,6 +72,11 @@ def make_app(settings: Settings) -> FastAPI:
     """Return the service; its journal is opened, and folded, at once."""
     with ExitStack() as failing:
         store = failing.enter_context(open_store(settings.store))
+        ledger = ledger_of(store, settings.ledger)
+        if ledger is not None:
+            if again := ledger.apply(store):
+                _log.warning("an older journal was put back: %d erasures and revocations were done again", again)
+            ledger.follow(store)
         advisor = Advisor(
             settings.catalog or first_catalog(store),
             store=store,
@@ -83,7 +89,7 @@ def make_app(settings: Settings) -> FastAPI:
         advisor.compile()
         failing.pop_all()
     metrics = Metrics()
-    desk = Desk(advisor, settings, metrics)
+    desk = Desk(advisor, settings, metrics, ledger)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

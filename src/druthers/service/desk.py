@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from druthers.advisor import Advisor, events
 from druthers.advisor.fold import packed
+from druthers.advisor.ledger import Ledger
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Read
-from druthers.errors import DruthersError, OtherJournal, StoreFailure, UnknownOutcome
+from druthers.errors import DamagedState, DruthersError, InvalidEvent, OtherJournal, StoreFailure, UnknownOutcome
 from druthers.service.logs import NAME
 from druthers.service.metrics import Metrics
 from druthers.service.readers import Readers
@@ -51,15 +52,19 @@ class Desk:
         How often to look at the journal, to save, and how many users to keep.
     metrics
         Where it is counted.
+    ledger
+        Where erasures and revocations are noted, if anywhere.
     """
 
-    def __init__(self, advisor: Advisor, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, advisor: Advisor, settings: Settings, metrics: Metrics, ledger: Ledger | None = None) -> None:
         self.advisor = advisor
         self.fold = advisor.fold
         self.store = advisor.store
         self.operations = advisor.operations
         self.settings = settings
         self.metrics = metrics
+        self.ledger = ledger
+        self._noted = self.fold.erasures, self.fold.keys
         self.unreadable = self.unwritable = self.full = False  # what the last try told of the journal
         self.can_read = False  # sentences, once the first one was read
         self.other = ""  # what is wrong, as long as the journal is not the one that was folded
@@ -217,7 +222,10 @@ class Desk:
         while True:
             page, states = await self._in_thread(self._writer, self._read_on)
             self._bring_in(states)
-            self.fold.apply_all(page)
+            try:
+                self.fold.apply_all(page)
+            except (InvalidEvent, DamagedState) as problem:
+                raise StoreFailure(f"a journal must be readable to its end, but is not: {problem}") from problem
             self.unreadable = False
             if len(page) < READ_AT_ONCE and self.fold.position >= least:
                 return
@@ -238,9 +246,17 @@ class Desk:
             position = await self._in_thread(self._writer, self.store.erase, user, notice, events.scrub)
             try:
                 await self._catch_up(position)
+                await self._note()
             except Exception as problem:
                 raise self._unfolded(problem) from None
             return position
+
+    async def _note(self) -> None:
+        """Note in the ledger what was erased or revoked, here or elsewhere."""
+        told = self.fold.erasures, self.fold.keys
+        if self.ledger is not None and (told[0] != self._noted[0] or told[1] is not self._noted[1]):
+            await self._in_thread(self._writer, self.ledger.follow, self.store)
+            self._noted = told
 
     async def _follow(self) -> None:
         """Look again and again at what others wrote; save and make room now and then."""
@@ -258,6 +274,7 @@ class Desk:
                         await self._catch_up(last)
                         position = self.fold.position
                         self.metrics.followed(events=position - before, position=position, last=position)
+                    await self._note()
             except Exception as problem:
                 self._complain("read", problem, told=self.unreadable)
                 self.unreadable = True

@@ -163,7 +163,7 @@ async def _on_ours(request: Request, error: Exception) -> Response:
     if status == 503:
         # The message of a store may name hosts and files: it stays here.
         _log.warning("%s: %s", kind, error, extra={"request": request_id})
-        detail = str(error) if isinstance(error, ReadingFailure) else out_of_reach(request.method)
+        detail = str(error) if isinstance(error, ReadingFailure) else out_of_reach(error)
         wait = {"Retry-After": "1"}
         return problem_response(status, detail, request_id, kind=kind, headers=wait, path=request.scope["path"])
     if status == 500:
@@ -175,15 +175,20 @@ async def _on_ours(request: Request, error: Exception) -> Response:
     )
 
 
-def out_of_reach(method: str) -> str:
-    """Return what a caller is told when the journal failed: an answer that was lost on the way may have been a yes."""
+def out_of_reach(error: DruthersError) -> str:
+    """Return what a caller is told when the journal failed: only what is known of the outcome, and no place."""
+    if isinstance(error, errors.OtherJournal):
+        return (
+            "the journal must be the one that this service has read, but an older or another one is in its place;"
+            " nothing was changed; whoever runs the service brings the right one back, or starts it again"
+        )
     law = "the journal must be reachable, but is not now; "
-    if method in ("GET", "HEAD"):
-        return law + "try again in a moment"
-    return law + (
-        "whether what this request was to write is there is not known: repeat it in a moment, with the same id if it"
-        " has one, which then counts once"
-    )
+    if isinstance(error, errors.UnknownOutcome):
+        return law + (
+            "what this request was to write may be there, in whole or in part: repeat it in a moment, with the same id"
+            " if it has one, which then counts once"
+        )
+    return law + "nothing was changed; try again in a moment"
 
 
 async def _on_invalid(request: Request, error: Exception) -> Response:

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from druthers.advisor import Recommendation
 from druthers.advisor.replies import Conversation
 from druthers.catalogs import Item
-from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm
+from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
 from druthers.service import schemas as answers
 from druthers.service.desk import Desk
 from druthers.service.metrics import MEDIA_TYPE
@@ -302,9 +302,13 @@ async def _together(request: Request, work: list[Coroutine[Any, Any, dict[str, A
     visit = visit_of(request)
     visit.gate.charge(visit.caller, len(work) - 1)
     results: list[dict[str, Any]] = []
-    for outcome in await asyncio.gather(*work, return_exceptions=True):
+    outcomes = await asyncio.gather(*work, return_exceptions=True)
+    for outcome in outcomes:
         if isinstance(outcome, StoreFailure):
-            raise outcome
+            alone = all(isinstance(other, StoreFailure) and not isinstance(other, UnknownOutcome) for other in outcomes)
+            raise (
+                outcome if alone else UnknownOutcome(f"some entries were written before the journal failed: {outcome}")
+            )
         if isinstance(outcome, DruthersError):
             results.append({"status": status_of(outcome), "answer": None, "problem": str(outcome)[:1000]})
         elif isinstance(outcome, Problem):

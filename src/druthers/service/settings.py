@@ -57,6 +57,9 @@ class Settings:
         like(r"[a-z][a-z0-9+]*:.*", "an address such as sqlite:FILE, postgresql://HOST/NAME or memory:"),
         "Where the journal lives: sqlite:FILE, postgresql://HOST/NAME or memory:.",
     )
+    ledger: str = _setting(
+        "", like(r".*", "a file"), "File that notes what was erased and revoked; beside a journal in SQLite by itself."
+    )
     catalog: str = _setting(
         "",
         like(r"(?:\S(?:.*\S)?)?", "a name or a file"),
