@@ -175,7 +175,7 @@ def test_states_of_other_code_are_folded_anew(tmp_path):
 
 def test_every_source_that_a_fold_depends_on_is_in_its_name():
     """What the modules that are imported really use: none of ours but what cannot change a number is left out."""
-    from druthers.advisor import sources
+    from druthers import sources
 
     found = {
         path.relative_to(PACKAGE).as_posix()
