@@ -61,7 +61,7 @@ def test_keys_are_found_without_reading_everything(run, monkeypatch):
     monkeypatch.setattr(SQLiteStore, "read", note)
     run("keys", "list")
     run("keys", "revoke", key.split("_")[1])
-    assert kinds == {"key"}
+    assert kinds == {"key", "revocation"}
 
 
 def test_a_journal_is_checked_moved_and_turned_into_a_log(run, tmp_path):
