@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import http.client
 import json
 import random
@@ -43,8 +44,8 @@ class Client:
         User, items and told feedback by id of each acknowledged decision.
     maybe
         Texts and names of items whose fate is unknown.
-    gone
-        Texts that were heard and erased.
+    gone, forgotten
+        Texts that were heard and erased; decisions of those who were erased.
     erasing
         The person whose erasure is under way, if any.
     """
@@ -58,6 +59,7 @@ class Client:
         self.texts, self.names, self.retired = {}, {}, Counter()
         self.decisions = {}
         self.maybe, self.gone = set(), set()
+        self.forgotten = set()  # decisions of the erased
         self.live = {}  # items of our own that are in the catalog, by id: whether that is sure
         self.erased = 0
         self.people = [Person(f"user-{number}-{k}") for k in range(6)]
@@ -102,10 +104,17 @@ class Client:
             raise Gone from problem
         self.answers += 1
         self.answered.release()
+        if answer.status == 503:  # it may have happened, and is repeated where that is safe
+            raise Gone
         return answer.status, json.loads(content) if content else None
 
     def expect(self, status, answer, *wanted):
         assert status in wanted, f"{status} instead of {wanted}: {answer}"
+
+    def next_text(self):
+        """Return something that nobody said before; its number is in letters, for figures would be read as limits."""
+        number = self.number_next().translate(str.maketrans("0123456789-", "bcdfghjklmq"))
+        return f"{self.random.choice(WORDS)} (zz{number})"
 
     def number_next(self):
         self.serial += 1
@@ -113,7 +122,7 @@ class Client:
 
     def hear(self):
         person = self.random.choice(self.people)
-        text = f"{self.random.choice(WORDS)} ({self.number_next()})"
+        text = self.next_text()
         self.maybe.add(text)
         person.unsure = True
         status, answer = self.ask("POST", f"/v1/users/{person.name}/queries", {"text": text})
@@ -132,7 +141,7 @@ class Client:
         if self.random.random() < 0.7:
             body["id"] = f"d-{self.number_next()}"
         if self.random.random() < 0.2:
-            body["text"] = f"{self.random.choice(WORDS)} ({self.number_next()})"
+            body["text"] = self.next_text()
             self.maybe.add(body["text"])
         self._decide(person, body)
 
@@ -220,11 +229,82 @@ class Client:
         self.erased += status == 204
         for id in [id for id, decision in self.decisions.items() if decision[0] is person]:
             del self.decisions[id]
+            self.forgotten.add(id)
         for text in person.texts:
             del self.texts[text]
             self.gone.add(text)
         self.people[self.people.index(person)] = Person(person.name)
         self.under_way = self.erasing = None
+
+
+BOOKS = ("texts", "names", "retired", "decisions", "maybe", "live", "erased", "people")
+
+
+def copy_books(client):
+    """Return what a client knows, as it stands; nothing may be under way."""
+    assert client.under_way is None
+    return copy.deepcopy({name: getattr(client, name) for name in BOOKS})
+
+
+def put_back_books(client, books):
+    """Let a client know what an older journal holds, less those who were erased since."""
+    for name, value in copy.deepcopy(books).items():
+        setattr(client, name, value)
+    client.texts = {text: position for text, position in client.texts.items() if text not in client.gone}
+    client.decisions = {id: made for id, made in client.decisions.items() if id not in client.forgotten}
+    client.live = dict.fromkeys(client.live, False)
+    for person in client.people:
+        person.texts = [text for text in person.texts if text not in client.gone]
+        person.sure, person.unsure = False, True
+
+
+class Racer:
+    """Has people decide and be erased while feedback on their decisions is on its way to any replica.
+
+    Attributes
+    ----------
+    forgotten, erased
+        Decisions and users whose erasure was acknowledged: nothing of them may be in the journal any more.
+    """
+
+    def __init__(self, ports):
+        self.ports, self.serial = ports, 0
+        self.forgotten, self.erased = set(), set()
+
+    def run(self, stop):
+        while not stop.is_set():
+            self.serial += 1
+            user, id = f"racer-{self.serial}", f"race-{self.serial}"
+            one, other = random.Random(self.serial).sample(self.ports, len(self.ports))
+            if self.ask(one, "POST", f"/v1/users/{user}/decisions", {"id": id}) != 200:
+                continue
+            path = f"/v1/decisions/{id}/feedback"
+            late = [
+                threading.Thread(target=self.ask, args=(port, "POST", path, {"rewards": {name: 4.0}}))
+                for port, name in zip((one, other) * 3, OBJECTIVES, strict=True)
+            ]
+            for thread in late:
+                thread.start()
+            if self.ask(one, "DELETE", f"/v1/users/{user}") == 204:
+                self.forgotten.add(id)
+                self.erased.add(user)
+            for thread in late:
+                thread.join()
+
+    @staticmethod
+    def ask(port, method, path, body=None):
+        """Send one request; return its status, or 0 where nobody answers."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        try:
+            headers = {"Content-Type": "application/json"}
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+        except (OSError, http.client.HTTPException):
+            return 0
+        finally:
+            connection.close()
 
 
 def load(clients, answers, at_end=lambda: None):

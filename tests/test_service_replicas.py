@@ -107,7 +107,7 @@ def check_out_of_reach(server, *, readable):
     ):
         status, problem = server.ask(method, path, body)
         assert (status, problem["type"]) == (503, "urn:druthers:store-failure")
-        assert "is not known: repeat it" in problem["detail"]
+        assert "nothing was changed" in problem["detail"]
         assert "journal.db" not in str(problem)
         assert "socket" not in str(problem)
     until(lambda: server.ask("GET", "/readyz")[0] == 503, "the server to say that it is not ready")
