@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -56,8 +56,12 @@ class Kernel:
         # Asking Numba for the types takes longer than 100 rounds of a simulation, so it is asked once for each kind.
         kind = _kind(arguments)
         if kind not in self._entries:
-            self._entries[kind] = _compiled(self.function, arguments)
+            self._entries[kind] = _compiled(self.body(type(arguments[0])), arguments)
         return self._entries[kind]
+
+    def body(self, first: type) -> Callable[..., Any]:
+        """Return the function that serves for a first argument of this class."""
+        return self.function
 
     @functools.cached_property
     def inner(self) -> Any:
@@ -65,22 +69,26 @@ class Kernel:
         return _numba().njit(no_cpython_wrapper=True, **OPTIONS)(self.function)
 
 
-class Generic:
+class Generic(Kernel):
     """A kernel with a body for each class of its first argument; its own body serves for all other classes."""
 
-    def __init__(self, stub: Callable[..., Any]) -> None:
-        self.stub = stub if SWITCHED_OFF else Kernel(stub)
-        self.bodies: dict[type, Any] = {}
-        functools.update_wrapper(self, stub)
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.bodies: dict[type, Callable[..., Any]] = {}
+        _GENERICS.append(self)
 
-    def __call__(self, *arguments: Any) -> Any:
-        """Run the body for this class."""
-        return self.bodies.get(type(arguments[0]), self.stub)(*arguments)
+    def body(self, first: type) -> Callable[..., Any]:
+        """Return the function that serves for a first argument of this class."""
+        return self.bodies.get(first, self.function)
 
-    def body(self, classes: Iterable[type]) -> Any:
-        """Return the body for the first of these classes that has one."""
-        return next((self.bodies[cls] for cls in classes if cls in self.bodies), self.stub)
+    if SWITCHED_OFF:
 
+        def __call__(self, *arguments: Any) -> Any:
+            """Run the body for this class."""
+            return self.body(type(arguments[0]))(*arguments)
+
+
+_GENERICS: list[Generic] = []
 
 if TYPE_CHECKING:
 
@@ -99,10 +107,13 @@ else:
     def generic(stub):
         """Make a kernel that is looked up by the class of its first argument, a NamedTuple of arrays.
 
-        `implements` adds a body for a class; for any other class the stub's own body serves. It may be called from
-        Python, and by a kernel that is called from Python and hands on an argument of its own.
+        `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
+        choice is made when they are compiled and costs nothing when they run.
         """
-        return Generic(stub)
+        made = Generic(stub)
+        if _numba.cache_info().currsize:
+            _teach(made)
+        return made
 
 
 def implements(function: Callable[..., Any], state_class: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -110,7 +121,7 @@ def implements(function: Callable[..., Any], state_class: type) -> Callable[[Cal
 
     def register(body: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(function, Generic)
-        function.bodies[state_class] = body
+        function.bodies[state_class] = body.function if isinstance(body, Kernel) else body
         return body
 
     return register
@@ -122,8 +133,11 @@ def bound(function: Any, *example: Any) -> Callable[..., Any]:
     Looking at the types of a nested state takes Numba 12 us a call, five times the work of most kernels; the
     caller promises to pass the same types each time.
     """
-    body = function.body([type(example[0])]) if isinstance(function, Generic) else function
-    bare: Callable[..., Any] = body.entry(example) if isinstance(body, Kernel) else body
+    bare: Callable[..., Any]
+    if SWITCHED_OFF:
+        bare = function.body(type(example[0])) if isinstance(function, Generic) else function
+    else:
+        bare = function.entry(example)
     return bare
 
 
@@ -144,7 +158,20 @@ def _numba() -> Any:
     from numba.extending import typeof_impl
 
     typeof_impl.register(Kernel)(lambda value, context: numba.typeof(value.inner))
+    typeof_impl.register(Generic)(lambda value, context: None)  # by `overload`
+    for made in _GENERICS:
+        _teach(made)
     return numba
+
+
+def _teach(made: Generic) -> None:
+    """Tell Numba how a generic kernel is looked up."""
+    from numba.extending import overload
+
+    def choose(*arguments: Any) -> Callable[..., Any]:
+        return made.body(getattr(arguments[0], "instance_class", type(None)))
+
+    overload(made, jit_options=OPTIONS, strict=False)(choose)
 
 
 def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callable[..., Any]:
@@ -153,32 +180,16 @@ def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callabl
     Whatever is wrong with what is kept, it is made anew; where nothing can be kept, it is made each time.
     """
     signature = tuple(map(_numba().typeof, example))
-    function = _with_bodies(function, [type(argument) for argument in example])
-    digest, reached = _digest(function, signature)
     folder = cache_folder()
     with _LOCK:
-        # What others wrote may not be there for the next process.
-        if folder is not None and all(part.__module__.startswith("druthers.") for part in reached):
+        if folder is not None and _is_ours(function) and all(map(_is_ours, _classes(signature))):
+            name = f"{function.__qualname__}-{_digest(function, signature)}"
             for _ in range(2):
                 try:
-                    return _entry(function, signature, f"{function.__qualname__}-{digest}", folder)
+                    return _entry(function, signature, name, folder)
                 except Exception:
-                    _remove(folder, digest)
+                    _remove(folder, name)
         return _entry(function, signature, function.__qualname__, None)
-
-
-def _copy(function: Callable[..., Any], name: str, known: dict[str, Any]) -> Callable[..., Any]:
-    """Return the same function under another name, in whose code names have these values."""
-    copy = types.FunctionType(function.__code__, {**function.__globals__, **known}, name, None, function.__closure__)
-    copy.__module__, copy.__qualname__ = function.__module__, name
-    return copy
-
-
-def _with_bodies(function: Callable[..., Any], classes: list[type]) -> Callable[..., Any]:
-    """Return a function in which generic kernels are replaced by their bodies for these classes of its arguments."""
-    named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
-    bodies = {name: value.body(classes) for name, value in named.items() if isinstance(value, Generic)}
-    return _copy(function, function.__qualname__, bodies) if bodies else function
 
 
 def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path | None) -> Callable[..., Any]:
@@ -188,12 +199,14 @@ def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path
     a name of its own, so that all who take a file put the same machine code there.
     """
     numba = _numba()
+    named = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
+    named.__qualname__, named.__module__ = name, function.__module__
     # Numba reads its cache folder when a function is decorated, so it is set for that moment only.
     before = numba.config.CACHE_DIR
     try:
         if folder is not None:
             numba.config.CACHE_DIR = str(folder)
-        compiled = numba.njit(cache=folder is not None, **OPTIONS)(_copy(function, name, {}))
+        compiled = numba.njit(cache=folder is not None, **OPTIONS)(named)
     finally:
         numba.config.CACHE_DIR = before
     compiled.compile(signature)
@@ -204,23 +217,9 @@ def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path
     return entry
 
 
-def _digest(function: Callable[..., Any], signature: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """Return a name for all that machine code depends on, and the functions and classes among it.
-
-    That is the code as it was loaded, the types, the tools and the processor. Numba itself compares only the time stamp
-    of the file a kernel stands in, not of the kernels it calls.
-    """
-    import llvmlite.binding
-
-    numba = _numba()
-    machine = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
-    tools = (sys.version, np.__version__, numba.__version__, platform.machine(), *machine, OPTIONS)
-    settings = [getattr(numba.config, setting, None) for setting in SETTINGS]
-    whole = hashlib.sha256(repr((tools, settings, signature)).encode())
-    reached: list[Any] = []
-    for part in (*_classes(signature), function):
-        whole.update("\n".join(_ingredients(part, reached)).encode())
-    return whole.hexdigest()[:24], reached
+def _is_ours(value: Any) -> bool:
+    """Tell whether a function or class is from this package: those of others may not be there for the next process."""
+    return bool(value.__module__.startswith("druthers."))
 
 
 def _classes(signature: tuple[Any, ...]) -> Iterator[type]:
@@ -231,31 +230,52 @@ def _classes(signature: tuple[Any, ...]) -> Iterator[type]:
         yield from _classes(tuple(getattr(part, "types", ())))
 
 
-def _ingredients(value: Any, reached: list[Any]) -> Iterator[str]:
-    """Yield all that the meaning of a value inside a kernel depends on; list the functions and NamedTuples reached."""
-    if isinstance(value, Kernel):
-        value = value.function
-    if isinstance(value, types.FunctionType):
-        if value in reached:
+def _digest(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
+    """Return a name for all that machine code depends on: the code as it was loaded, the types, the tools.
+
+    Numba itself compares only the time stamp of the file a kernel stands in, not of the kernels it calls.
+    """
+    import llvmlite.binding
+
+    numba = _numba()
+    machine = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
+    whole = hashlib.sha256()
+    whole.update(repr((sys.version, numba.__version__, np.__version__, platform.machine(), machine)).encode())
+    whole.update(repr([getattr(numba.config, setting, None) for setting in SETTINGS]).encode())
+    whole.update(repr((signature, OPTIONS)).encode())
+    for cls in _classes(signature):
+        whole.update("\n".join(_ingredients(cls, set())).encode())
+    whole.update("\n".join(_ingredients(function, set())).encode())
+    return whole.hexdigest()[:24]
+
+
+def _ingredients(value: Any, seen: set[int]) -> Iterator[str]:
+    """Yield all that the meaning of a value inside a kernel depends on, what it calls included."""
+    if isinstance(value, Kernel | types.FunctionType | types.CodeType):
+        if id(value) in seen:
             return
-        reached.append(value)
+        seen.add(id(value))
+    if isinstance(value, Kernel):
+        yield from _ingredients(value.function, seen)
+        for cls, body in sorted(getattr(value, "bodies", {}).items(), key=lambda item: item[0].__qualname__):
+            yield from _ingredients(cls, seen)
+            yield from _ingredients(body, seen)
+    elif isinstance(value, types.FunctionType):
         yield f"{value.__module__}.{value.__qualname__}"
-        yield from _ingredients(value.__code__, reached)
+        yield from _ingredients(value.__code__, seen)
         for name in value.__code__.co_names:
             if name in value.__globals__:
                 yield name
-                yield from _ingredients(value.__globals__[name], reached)
+                yield from _ingredients(value.__globals__[name], seen)
         for cell in value.__closure__ or ():
-            yield from _ingredients(cell.cell_contents, reached)
+            yield from _ingredients(cell.cell_contents, seen)
     elif isinstance(value, types.CodeType):
         yield repr((value.co_code, value.co_names, value.co_varnames, value.co_freevars))
         for constant in value.co_consts:
-            yield from _ingredients(constant, reached)
+            yield from _ingredients(constant, seen)
     elif isinstance(value, types.ModuleType):
         yield value.__name__
     elif isinstance(value, type):
-        if hasattr(value, "_fields"):
-            reached.append(value)
         yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"
     elif isinstance(value, np.ndarray):
         yield f"{value.dtype} {value.shape} {value.tobytes()!r}"
@@ -278,9 +298,9 @@ def cache_folder() -> Path | None:
     return None
 
 
-def _remove(folder: Path, digest: str) -> None:
+def _remove(folder: Path, name: str) -> None:
     """Remove what is kept under a name."""
-    for path in folder.glob(f"*/*-{digest}-*"):
+    for path in folder.glob(f"*/*{name.rpartition('-')[2]}*"):
         with contextlib.suppress(OSError):
             path.unlink()
 

@@ -133,7 +133,7 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
                 part = slice(begin, min(begin + most, last))
                 noise = policy._noise.standard_normal((part.stop - begin, width))
                 drawn = (*(array[part] for array in chunk_arrays(chunk)), noise, coins[part])
-                arguments = (policy._view, policy._memory, batch, *truth, *drawn, *(array[part] for array in played))
+                arguments = (policy._state, batch, *truth, *drawn, *(array[part] for array in played))
                 compiled = compiled or bound(play, *arguments)
                 compiled(*arguments)
             yield pause, Played(played.arms[first:last], played.regret[first:last])
@@ -187,7 +187,6 @@ def likes(preference: Floats, objective: int) -> float:
 @kernel
 def play(
     state: Any,
-    memory: Any,
     batch: int,
     exploration: float,
     arm_rows: Integers,
@@ -221,7 +220,7 @@ def play(
         row = user_rows[user]
         present(orders[t], offers[t], arm_rows, order, rows)
         if lengths[t] > 0:
-            hear_policy(memory, row, order[: lengths[t]])
+            hear_policy(state, row, order[: lengths[t]])
         asked = ask_policy(state, row)
         if asked >= 0:
             answer_policy(state, row, asked, likes(preferences[user], asked))

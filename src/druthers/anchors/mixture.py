@@ -218,8 +218,7 @@ class Mixture(Anchor):
 
 @implements(hear_anchor, MixtureRows)
 @kernel
-def hear_mixture(rows: Any, user: int, ranking: Integers) -> None:
-    """Take a checked, non-empty ranking into the memory of one user."""
+def _hear(rows: Any, user: int, ranking: Integers) -> None:
     row = rows.kept[user]
     complete(ranking, rows.orders[user, row])
     rows.lengths[user, row] = ranking.shape[0]

@@ -65,7 +65,7 @@ def follow(policy: Policy, log: Log, feedback: int) -> Followed:
         shape = rows.stop - rows.start, 2
         coins = policy._coins.random(shape) if policy.exploration else np.ones(shape)
         chances = followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
-        known = (policy._view, policy._memory, feedback, float(policy.exploration), memory, saved)
+        known = (policy._state, feedback, float(policy.exploration), memory, saved)
         arguments = (*known, *drawn, coins, chances, followed.same[rows])
         compiled = compiled or bound(follow_rows, *arguments)
         compiled(*arguments)
@@ -89,7 +89,7 @@ def believe(policy: Policy, log: Log, chances: Floats) -> Believed:
     compiled = None
     for rows, drawn in _blocks(policy, log):
         part = chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
-        arguments = (policy._view, policy._memory, *drawn, part, believed.expected[rows], believed.predicted[rows])
+        arguments = (policy._state, *drawn, part, believed.expected[rows], believed.predicted[rows])
         compiled = compiled or bound(believe_rows, *arguments)
         compiled(*arguments)
     return believed
@@ -135,7 +135,6 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]
 @kernel
 def follow_rows(
     state: Any,
-    heard: Any,
     feedback: int,
     exploration: float,
     memory: Memory,
@@ -165,7 +164,7 @@ def follow_rows(
         if heard:
             if feedback == REPLAY:
                 remember(memory, users[t], saved)
-            hear_policy(heard, users[t], said[said_starts[t] : said_starts[t + 1]])
+            hear_policy(state, users[t], said[said_starts[t] : said_starts[t + 1]])
         if b - a != reasons.shape[1]:
             reasons = np.empty((4, b - a))
         n_best = score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)
@@ -183,7 +182,6 @@ def follow_rows(
 @kernel
 def believe_rows(
     state: Any,
-    heard: Any,
     users: Integers,
     first_of_round: NDArray[np.bool_],
     starts: Integers,
@@ -205,7 +203,7 @@ def believe_rows(
     for t in range(users.shape[0]):
         a, b = starts[t], starts[t + 1]
         if said_starts[t + 1] > said_starts[t]:
-            hear_policy(heard, users[t], said[said_starts[t] : said_starts[t + 1]])
+            hear_policy(state, users[t], said[said_starts[t] : said_starts[t + 1]])
         if b - a != reasons.shape[1]:
             reasons = np.empty((4, b - a))
         score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from druthers._jit import bound, generic, kernel
 from druthers.anchors import Anchor, make_anchor
-from druthers.anchors.base import hear_anchor
 from druthers.errors import (
     DamagedState,
     DruthersError,
@@ -43,8 +42,10 @@ FELT = ("feedbacks", "products", "response", "root", "gram")
 
 P = TypeVar("P", bound="Policy")
 
-# Rankings are kept by an anchor or by rows of a policy's own, and heard alike.
-hear_policy = hear_anchor
+
+@generic
+def hear_policy(state: Any, user: int, ranking: Integers) -> None:
+    """Take in a checked, non-empty ranking; a policy without a body of its own does not hear."""
 
 
 @generic
@@ -190,8 +191,7 @@ class Policy(ABC):
     """A policy hears what users want, chooses arms for them and learns from what they felt.
 
     A subclass sets `State`, a NamedTuple with the fields `settings`, `clock`, `arms` and `users`, says how fresh rows
-    and settings look, and brings the kernels `score_policy` and `learn_policy` for that class, and `hear_policy` for
-    the class of its users.
+    and settings look, and brings the kernels `score_policy` and `learn_policy` (and `hear_policy`) for that class.
     Its constructor's arguments, keyword only, are its hyper-parameters and are kept under the same names.
 
     Parameters
@@ -228,42 +228,25 @@ class Policy(ABC):
 
     def _start(self) -> None:
         """Make the first, empty state; the last line of every constructor. Row 0 is for those never seen."""
-        self._state = self.State(
+        self._state: Any = self.State(
             settings=self._settings(),
             clock=np.zeros(2),
             arms=self._fresh_arms(8),
             users=self._fresh_users(2),
         )
 
-    @property
-    def _state(self) -> Any:
-        """All that this policy knows; kernels write into its arrays, and it is replaced where they grow."""
-        return self._whole
-
-    @_state.setter
-    def _state(self, state: Any) -> None:
-        self._whole, self._view, self._memory = state, self._view_of(state), self._memory_of(state)
-
-    def _view_of(self, state: Any) -> Any:
-        """Return the part of a state that scoring and learning need: each array that a kernel takes costs time."""
-        return state
-
-    def _memory_of(self, state: Any) -> Any:
-        """Return the part of a state in which rankings are kept."""
-        return state.users
-
     # Machine code is bound on first use: an episode compiled as a whole needs none of these entries.
     @functools.cached_property
     def _score(self) -> Callable[..., int]:
-        return bound(score_policy, self._view, 0, _NOTHING, _SILENCE, np.empty((4, 0)))
+        return bound(score_policy, self._state, 0, _NOTHING, _SILENCE, np.empty((4, 0)))
 
     @functools.cached_property
     def _learn(self) -> Callable[..., None]:
-        return bound(learn_policy, self._view, 0, 0, _SILENCE, 0.0)
+        return bound(learn_policy, self._state, 0, 0, _SILENCE, 0.0)
 
     @functools.cached_property
     def _hear(self) -> Callable[..., None]:
-        return bound(hear_policy, self._memory, 0, _NOTHING)
+        return bound(hear_policy, self._state, 0, _NOTHING)
 
     @functools.cached_property
     def _fault(self) -> Callable[..., int]:
@@ -355,7 +338,7 @@ class Policy(ABC):
         checked = as_ranking(ranking, self.n_objectives)
         if self.hears and len(checked):
             row = self._user_row(user)  # may replace the state, so it comes first
-            self._hear(self._memory, row, checked)
+            self._hear(self._state, row, checked)
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the policy expects."""
@@ -370,7 +353,7 @@ class Policy(ABC):
         rows = np.array([self._arms.rows[arm] for arm in arms], dtype=np.int64)
         out = np.empty((4, len(rows)))
         noise = np.zeros(len(rows) * self.noise_per_arm)
-        self._score(self._view, self._users.rows.get(user, 0), rows, noise, out)
+        self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
         utilities: Floats = out[0]
         return utilities
 
@@ -400,7 +383,7 @@ class Policy(ABC):
         n_offered = len(ids)
         out = np.empty((4, n_offered))
         noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else _SILENCE
-        n_equal = self._score(self._view, self._users.rows.get(user, 0), rows, noise, out)
+        n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
         for arm, by in (shift or {}).items():
             out[:, rows == self._arms.rows.get(arm, -1)] += [[by], [0.0], [0.0], [by]]
         if size == 1 and not self.exploration:
@@ -454,7 +437,7 @@ class Policy(ABC):
         if arm_row is None:
             arm_row = self._new_arm(arm)
         user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
-        self._learn(self._view, user_row, arm_row, vector, value)
+        self._learn(self._state, user_row, arm_row, vector, value)
 
     def revise(
         self, user: Hashable, arm: Hashable, utility: float, *, before: float, reward: ArrayLike | None = None
@@ -483,7 +466,7 @@ class Policy(ABC):
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
         """Replace a utility; a policy without a body of its own learns the new one beside the old."""
-        self._learn(self._view, user, arm, np.full(self.n_objectives, math.nan), utility)
+        self._learn(self._state, user, arm, np.full(self.n_objectives, math.nan), utility)
 
     def utility_weight(self, user: Hashable, arm: Hashable) -> float:
         """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1.
@@ -506,7 +489,7 @@ class Policy(ABC):
         """Return a question this policy would like the user to answer now, if any."""
         if not self.asks:
             return None
-        objective = int(ask_policy(self._view, self._users.rows.get(user, 0)))
+        objective = int(ask_policy(self._state, self._users.rows.get(user, 0)))
         return None if objective < 0 else Question(user=user, objective=objective)
 
     def answer(self, user: Hashable, question: Question, value: float) -> None:
@@ -521,7 +504,7 @@ class Policy(ABC):
         if not 0 <= question.objective < self.n_objectives:
             raise InvalidFeedback(f"a question must be about objective 0 to {self.n_objectives - 1}, got {question!r}")
         row = self._user_row(user)  # may replace the state, so it comes first
-        answer_policy(self._view, row, question.objective, number)
+        answer_policy(self._state, row, question.objective, number)
 
     def preference(self, user: Hashable) -> Preference:
         """Return what the policy believes the user wants; for a user never seen, what it believes of anyone."""

@@ -10,13 +10,14 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, inverse, norms, solve_transposed
-from druthers.anchors.base import Anchor, is_power_of_two
+from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
-from druthers.policies.anchored import Anchored
 from druthers.policies.base import (
     NEVER_SEEN,
     Arms,
+    Policy,
     fill_unknown,
+    hear_policy,
     learn_policy,
     never_seen,
     observe,
@@ -78,7 +79,7 @@ class DeafState(NamedTuple):
     users: FisherUsers
 
 
-class FisherPQUCB(Anchored):
+class FisherPQUCB(Policy):
     """Rankings and utilities weighed by their Fisher information, with noise scales learned on the way.
 
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
@@ -231,7 +232,7 @@ class FisherPQUCB(Anchored):
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
-        return mean_misses(self._view, rows, truths)
+        return mean_misses(self._state, rows, truths)
 
     def noise(self, user: Hashable) -> tuple[float, Floats]:
         """Return the noise as estimated: variance of a utility per |reward|^2 for this user, of rewards (D,) for all.
@@ -385,6 +386,12 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     level_unknown = users.feedbacks[user] == 0.0
     fisher_scores(state.arms, state.clock, offer, root, estimate, settings.width, level_unknown, out)
     return 1
+
+
+@implements(hear_policy, FisherState)
+@kernel
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    hear_anchor(state.users.anchor, user, ranking)
 
 
 @kernel

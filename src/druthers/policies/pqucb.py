@@ -9,12 +9,11 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import norms
-from druthers.anchors.base import Anchor
+from druthers.anchors.base import Anchor, hear_anchor
 from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
 from druthers.errors import InvalidSetting
-from druthers.policies.anchored import Anchored
-from druthers.policies.base import NEVER_SEEN, Arms, learn_policy, never_seen, score_policy
+from druthers.policies.base import NEVER_SEEN, Arms, hear_policy, learn_policy, never_seen, score_policy
 from druthers.policies.linear import (
     LinearPolicy,
     LinearUsers,
@@ -80,7 +79,7 @@ class PRUCBState(NamedTuple):
     users: LinearUsers
 
 
-class MOPQUCB(Anchored, LinearPolicy):
+class MOPQUCB(LinearPolicy):
     """MO-PQUCB (Algorithm 1): rankings anchor the preference, utilities correct it, both uncertainties add a bonus.
 
     The score of Eq. 8 is <c, mean> + gamma |c|_1 + beta |mean + gamma 1|_{V^-1}, with gamma = sqrt(ln(t/risk)/N) for
@@ -392,6 +391,12 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
     dual_scores(state.arms, offer, users.root[user], estimate, radius, numerator, settings.unseen_bonus, out)
     return 1
+
+
+@implements(hear_policy, PQUCBState)
+@kernel
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    hear_anchor(state.users.anchor, user, ranking)
 
 
 implements(learn_policy, PQUCBState)(learn_linear)

@@ -273,10 +273,11 @@ class PRUCBRecipe(LinearPolicy):
         return self.ridge * np.eye(self.n_objectives)
 
 
-@implements(hear_policy, RecipeUsers)
+@implements(hear_policy, RecipeState)
 @kernel
-def _hear_step(users: RecipeUsers, user: int, ranking: Integers) -> None:
+def _hear_step(state: Any, user: int, ranking: Integers) -> None:
     """Take one clipped gradient step along a running mean of gradients (momentum 0.9)."""
+    users = state.users
     n_objectives = users.response.shape[1]
     order = np.empty(n_objectives, dtype=np.int64)
     slope = np.zeros(n_objectives)
@@ -296,10 +297,11 @@ def _hear_step(users: RecipeUsers, user: int, ranking: Integers) -> None:
     users.total_length[user] += ranking.shape[0]
 
 
-@implements(hear_policy, WindowUsers)
+@implements(hear_policy, WindowState)
 @kernel
-def _hear_window(users: WindowUsers, user: int, ranking: Integers) -> None:
+def _hear_window(state: Any, user: int, ranking: Integers) -> None:
     """Take five gradient steps on the mean loss of the last 50 rankings."""
+    users = state.users
     n_objectives = users.response.shape[1]
     slot = users.queries[user] % WINDOW
     complete(ranking, users.orders[user, slot])

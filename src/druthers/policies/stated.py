@@ -274,11 +274,11 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     return 1
 
 
-@implements(hear_policy, StatedUsers)
+@implements(hear_policy, StatedState)
 @kernel
-def _hear(users: StatedUsers, user: int, ranking: Integers) -> None:
+def _hear(state: Any, user: int, ranking: Integers) -> None:
     """Average what each ranking would state alone: half of what is left goes to the next place, and so on."""
-    size = users.mean.shape[1]
+    users, size = state.users, state.users.mean.shape[1]
     before = users.statements[user]
     left = 1.0
     stated = np.full(size, 0.1 / size)

@@ -10,9 +10,9 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse
-from druthers.anchors.base import is_power_of_two
+from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
-from druthers.anchors.mixture import Mixture, hear_mixture
+from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, hear_policy, learn_policy, score_policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
@@ -50,22 +50,6 @@ class DoubtingUsers(NamedTuple):
     tempered: Floats
     pulled: Floats
     noise: Floats
-
-
-class Voices(NamedTuple):
-    """The memory in which rankings are kept: of the main voice and of the rival."""
-
-    anchor: Any
-    rival: Any
-
-
-class VoiceView(NamedTuple):
-    """What scoring and learning read of a voice."""
-
-    estimate: Floats
-    information: Floats
-    queries: Integers
-    corruption: Floats
 
 
 class DoubtingState(NamedTuple):
@@ -160,29 +144,19 @@ class FisherPQUCBRobust(FisherPQUCB):
             noise=np.ones(n_users),
         )
 
-    def _view_of(self, state: Any) -> Any:
-        voices = {
-            name: VoiceView(*(getattr(getattr(state.users, name), field) for field in VoiceView._fields))
-            for name in ("anchor", "rival")
-        }
-        return state._replace(users=state.users._replace(**voices))
-
-    def _memory_of(self, state: Any) -> Any:
-        return Voices(state.users.anchor, state.users.rival)
-
     def _refit(self, user: int) -> None:
         weigh_after_utility(self._state, user)
 
     def _preference(self, row: int) -> Preference:
         size = self.n_objectives
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
-        believe_voices(self._view.users, self._state.settings, row, weights, root)
+        believe_voices(self._state.users, self._state.settings, row, weights, root)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
-        return mean_voice_misses(self._view, rows, truths)
+        return mean_voice_misses(self._state, rows, truths)
 
     def _told(self, row: int) -> Floats:
         users = self._state.users
@@ -250,17 +224,17 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     return 1
 
 
-@implements(hear_policy, Voices)
+@implements(hear_policy, DoubtingState)
 @kernel
-def _hear(voices: Voices, user: int, ranking: Integers) -> None:
-    anchor = voices.anchor
-    rival = voices.rival
-    hear_mixture(anchor, user, ranking)
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    users = state.users
+    hear_anchor(users.anchor, user, ranking)
+    anchor = users.anchor
     if anchor.corruption[user] <= 0.0:
         return
     # The newest ranking; or, where the gate has just opened, all that are kept: the rival catches up.
     uniforms = uniform_losses(anchor.estimate.shape[1])
-    first = anchor.kept[user] - 1 if rival.queries[user] > 0 else 0
+    first = anchor.kept[user] - 1 if users.rival.queries[user] > 0 else 0
     order = np.empty(anchor.estimate.shape[1], dtype=np.int64)
     for row in range(max(first, 0), anchor.kept[user]):
         size = anchor.lengths[user, row]
@@ -268,7 +242,7 @@ def _hear(voices: Voices, user: int, ranking: Integers) -> None:
             order[place] = anchor.orders[user, row, place]
         fit = loss(order, size, anchor.estimate[user])
         if honesty(fit, float(uniforms[size]), anchor.corruption[user]) < 0.5:
-            hear_mixture(rival, user, order[:size])
+            hear_anchor(users.rival, user, order[:size])
 
 
 @kernel
