@@ -65,7 +65,7 @@ class Settings:
         like(r"(?:\S(?:.*\S)?)?", "a name or a file"),
         "Catalog of a new journal, a name or a file; hotels if empty.",
     )
-    policy: str = _setting("fisher-pqucb-robust", one_of(POLICIES, or_own=True), "Policy that chooses.")
+    policy: str = _setting("stated-ucb", one_of(POLICIES, or_own=True), "Policy that chooses.")
     policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
     parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
     parser_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the parser: model, base_url... of llm.")
