@@ -31,7 +31,7 @@ def feedback_events(advisor):
 
 def known_of(advisor, user):
     """Return all that is known of a user, as numbers."""
-    advisor.fold.find(user)
+    advisor._run(advisor.operations.find(user))
     policy = advisor.fold.policy
     row = policy._users.rows[user]
     return {name: array[row] for name, array in policy.state().items() if name.startswith("user.")}
@@ -94,10 +94,10 @@ def test_the_same_bits_after_eviction_in_another_process_and_after_a_restart(tmp
         other.feedback(made.id, utility=0.1 * k - 0.5)
         one.feedback(made.id, utility=0.05 * k)
     one.catch_up(), other.catch_up()
-    assert one.fold.digest(users) == other.fold.digest(users)
+    assert one.digest(users) == other.digest(users)
     one.save()
     again = Advisor(store=store, parser="lexicon")
-    assert again.fold.digest(users) == one.fold.digest(users)
+    assert again.digest(users) == one.digest(users)
     assert verify(one).agrees
     for each in (one, other, again):
         each.close()
@@ -185,7 +185,7 @@ def test_two_who_revise_at_once_end_alike():
     two.feedback(made.id, utility=0.5)
     one.feedback(made.id, utility=0.7)
     one.catch_up(), two.catch_up()
-    assert one.fold.digest(["ada"]) == two.fold.digest(["ada"])
+    assert one.digest(["ada"]) == two.digest(["ada"])
     assert [event.body.get("instead", {}).get("utility") for event in feedback_events(one)] == [None, 0.3, 0.5]
 
 
