@@ -358,19 +358,20 @@ def test_rates_are_slopes_over_horizons():
 
 @pytest.mark.slow
 def test_table_1_rates():
-    """Between 16,000 and 64,000 rounds: who knows no preference loses in proportion, who learns it much less.
+    """Over a small part of the horizons: who knows no preference loses in proportion, who learns it does not.
 
-    As described, MO-OFUL chooses at random in one round of twenty, which is linear in the end. Exponents of ten runs
-    were 0.99 and 1.00, 0.86 (S-UCB, 0.2 from run to run), 0.92, 0.52 (PRUCB), 0.44 (MO-PQUCB) and 0.0.
+    As described, MO-OFUL and ConUCB choose at random in one round of twenty, which is linear in the end. Exponents over
+    ten runs scatter by 0.03 or less.
     """
     names = ["fisher-pqucb", "mo-pqucb", "prucb", "mo-oful", "s-ucb", "pareto-ucb", "pareto-ts"]
-    changes = {"vary": {"horizon": [16_000, 64_000]}, "runs": 4}
-    results = run_experiment(load_experiment("rates").only(names).with_settings(changes))
-    found = {label: mean for label, (mean, _) in results.rates().items()}
-    assert all(found[name] > 0.95 for name in ("pareto-ucb", "pareto-ts"))
-    assert found["mo-oful"] > 0.8
-    assert found["s-ucb"] > 0.65
-    assert all(found[name] < 0.62 for name in ("fisher-pqucb", "mo-pqucb", "prucb"))
+    rates = (
+        load_experiment("rates").only(names).with_settings({"vary": {"horizon": [4_000, 16_000, 64_000]}, "runs": 4})
+    )
+    found = {label: mean for label, (mean, _) in run_experiment(rates).rates().items()}
+    assert all(found[name] > 0.9 for name in ("pareto-ucb", "pareto-ts"))
+    assert all(found[name] < 0.6 for name in ("fisher-pqucb", "mo-pqucb", "prucb"))
+    assert found["mo-oful"] > 0.7
+    assert found["s-ucb"] > 0.7
 
 
 def test_paired_differences_are_student_s():

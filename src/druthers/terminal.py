@@ -53,11 +53,8 @@ def make_console(quiet: bool = False) -> Console:
 
 def print_whole(console: Console, table: Table) -> None:
     """Print a table of figures, none of them cut: on a terminal that is too narrow, lines go on in the next one."""
-    width = console.width
-    console.width = ENDLESS
-    console.width = max(console.measure(table).maximum, width)
-    console.print(table)
-    console.width = width
+    needed = console.measure(table, options=console.options.update(width=ENDLESS)).maximum
+    console.print(table, width=max(needed, console.width), crop=False)
 
 
 @contextlib.contextmanager
