@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -78,31 +77,6 @@ def test_evaluate_prints_json(logged):
         for by_name in found["estimates"].values():
             assert set(by_name) == {"ips", "replay"}
             assert by_name["ips"]["value"]["low"] < by_name["ips"]["value"]["high"]
-
-
-def test_no_figure_is_cut_in_a_pipe_or_on_a_narrow_terminal(logged, monkeypatch):
-    """Whatever the width is said to be: nothing of a table is replaced by dots."""
-    words = ("evaluate", "log.parquet", "--policies", "prucb,random,s-ucb,fisher-pqucb")
-    tables = []
-    for variables in ({"COLUMNS": "40"}, {"COLUMNS": "40", "FORCE_COLOR": "1", "TERM": "xterm"}):
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        code, out, _ = logged(*words)
-        assert code == 0
-        assert "…" not in out
-        plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", out)
-        assert all(plain.count(f"objective {number}") == 1 for number in (1, 2, 3))
-        assert (
-            len([line for line in plain.splitlines() if line.startswith("objective 1") and line.count("±") == 5]) == 1
-        )
-        tables.append(plain)
-    druthers = logged
-    assert druthers("run", "tiny.toml", "--horizon", "30", "--runs", "2", "--workers", "1", "-q")[0] == 0
-    monkeypatch.delenv("FORCE_COLOR")
-    code, out, _ = druthers("run", "tiny.toml", "--horizon", "30", "--runs", "2", "--workers", "1", "--no-figures")
-    assert code == 0
-    assert "…" not in out
-    assert all(word in out for word in ("µs/round", "growth", "error", "over time"))
 
 
 def test_refusals_are_told_beside_what_can_be_said(logged):

@@ -18,7 +18,6 @@ from druthers.catalogs import CATALOGS
 from druthers.errors import DruthersError, UnknownUser
 from druthers.language import PARSERS
 from druthers.stores import open_store
-from druthers.terminal import make_console
 
 app = typer.Typer()
 
@@ -61,7 +60,7 @@ def chat(
         druthers chat --catalog beers --store sqlite:beers.db --user ada
         echo "quiet and clean" | druthers chat
     """
-    console = make_console()
+    console = Console(highlight=False)
     with (
         open_store(store) as journal,
         Advisor(catalog or first_catalog(journal), store=journal, parser=parser) as advisor,

@@ -27,13 +27,12 @@ from druthers.language import (
     load_sentences,
     make_parser,
 )
-from druthers.terminal import make_console
 from druthers.types import Objective
 
 app = typer.Typer()
 
 _COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
-_MEASURES = ("n", "top1", "exact", "f1", "tau", "silence", "leak")
+_MEASURES = ("n", "top1", "exact", "f1", "tau", "refusal", "leak")
 
 
 @app.command()
@@ -87,7 +86,7 @@ def read(
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
     else:
-        _show(make_console(), reading)
+        _show(Console(), reading)
 
 
 def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]:
@@ -151,7 +150,7 @@ def _evaluate(sentences: list[Sentence], parser: str, settings: dict[str, str], 
     if as_json:
         print(json.dumps({name: _plain(part) for name, part in scores.items()}, indent=2))
         return
-    console = make_console()
+    console = Console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     for measure in _MEASURES:

@@ -41,9 +41,6 @@ class Simulators:
         The chance that a word of the template writer has a typing error.
     model
         Settings of the model, if there is one: model, base_url, key_variable, temperature and others.
-    whole
-        Whether policies hear a permutation of all objectives after every text, as in the paper: what was read comes
-        first, what was dismissed last, and the order of the rest is made up.
     """
 
     objectives: tuple[Objective, ...]
@@ -52,7 +49,6 @@ class Simulators:
     parser: str = "default"
     typos: float = 0.0
     model: Mapping[str, Any] = field(default_factory=dict)
-    whole: bool = False
 
     def __post_init__(self) -> None:
         for kind, name, known in (("writer", self.writer, WRITERS), ("parser", self.parser, PARSERS)):
@@ -77,9 +73,7 @@ class Simulators:
         """Return all that the texts and their readings depend on, but for the seed."""
         model = {key: value for key, value in self.model.items() if key in DECISIVE}
         plain = {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if each.name not in ("objectives", "model", "whole")
+            each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("objectives", "model")
         }
         return {**plain, "objectives": [asdict(each) for each in self.objectives], "model": model}
 
@@ -93,8 +87,7 @@ class Simulators:
             if mine != other
         }
         given["typos"] = self.typos or None
-        options = [f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
-        return " ".join([*options, *(["--whole"] if self.whole else [])])
+        return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None)
 
     def fingerprint(self, seed: int) -> str:
         """Return a short name for everything that decides the texts and readings, the code included."""
