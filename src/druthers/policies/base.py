@@ -428,11 +428,6 @@ class Policy(ABC):
             raise InvalidFeedback("feedback must hold a reward, a utility or both, but got neither")
         vector = self._as_reward(reward)
         value = math.nan if utility is None else as_number(utility, "a utility")
-        arm_row = self._arm_row(arm)
-        if reward is None and utility is None:
-            raise InvalidFeedback("feedback must hold a reward, a utility or both, but got neither")
-        vector = self._as_reward(reward)
-        value = math.nan if utility is None else as_number(utility, "a utility")
         user_row = self._user_row(user)  # may replace the state, so it comes first
         self._learn(self._state, user_row, arm_row, vector, value)
 
