@@ -53,7 +53,9 @@ def check_again(store, ledger):
     """Apply a ledger to an older journal, twice."""
     assert "says ada" in str(store.read())
     assert (ledger.apply(store), ledger.apply(store)) == (2, 0)
-    assert "ada" not in str(store.read())
+    assert "says ada" not in str(
+        store.read()
+    )  # the name alone may stand in a mark by chance: its letters are hexadecimal
     assert {event.user for event in store.read()} == {None, "bob"}
     assert {id: key["revoked"] is not None for id, key in keys_of(store).items()} == {"old": False, "lost": True}
     with Advisor(store=store, parser="lexicon") as advisor:
@@ -108,7 +110,9 @@ def test_a_torn_line_is_passed_over(url, tmp_path):
             again = Ledger(ledger.path)
             again.apply(store)
             again.follow(store)
-            assert "ada" not in str(store.read())
+            assert "says ada" not in str(
+                store.read()
+            )  # the name alone may stand in a mark by chance: its letters are hexadecimal
         lines = ledger.path.read_bytes().splitlines()
         assert [line for line in whole.splitlines() if line not in lines] == []
         backup.put_back()
