@@ -573,6 +573,7 @@ def test_contamination_of_many_rankings(limit, n_objectives):
     assert contamination.log_likelihood(lengths, uniforms, losses, ratios, 0.0, 1.0, 0.0) == -np.inf
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # infinity is meant, as in compiled code
 @examined
 @given(
     st.lists(st.floats(-30.0, 12.0), min_size=1, max_size=8),
