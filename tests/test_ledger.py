@@ -34,14 +34,14 @@ def lived(url, tmp_path):
     ledger = Ledger(tmp_path / "ledger")
     with Advisor(INNS, store=url, parser="lexicon") as advisor:
         advisor.store.append([key_event("old"), key_event("lost")])
-        for user in ("ada", "bob", "eve"):
+        for user in ("rosa", "bob", "eve"):
             advisor.hear(user, f"quiet, says {user}")
         advisor.forget("eve")
         ledger.follow(advisor.store)
         backup = Backup(url, tmp_path)
         export_events(advisor.store, tmp_path / "journal.jsonl")
         advisor.hear("new", "clean, says new")
-        for user in ("ada", "new"):
+        for user in ("rosa", "new"):
             advisor.forget(user)
         advisor.store.append([key_event("lost", events.REVOCATION)])
         ledger.follow(advisor.store)
@@ -51,9 +51,9 @@ def lived(url, tmp_path):
 
 def check_again(store, ledger):
     """Apply a ledger to an older journal, twice."""
-    assert "says ada" in str(store.read())
+    assert "says rosa" in str(store.read())
     assert (ledger.apply(store), ledger.apply(store)) == (2, 0)
-    assert "says ada" not in str(
+    assert "says rosa" not in str(
         store.read()
     )  # the name alone may stand in a mark by chance: its letters are hexadecimal
     assert {event.user for event in store.read()} == {None, "bob"}
@@ -62,7 +62,7 @@ def check_again(store, ledger):
         assert verify(advisor).agrees
         assert advisor.preference("bob").queries == 1
         with pytest.raises(UnknownUser):
-            advisor.preference("ada")
+            advisor.preference("rosa")
 
 
 def test_an_older_journal_forgets_again(url, tmp_path):
@@ -84,7 +84,7 @@ def test_another_journal_is_left_alone(url, tmp_path):
     _, ledger = lived(url, tmp_path)
     with Advisor(INNS, parser="lexicon") as other:
         other.store.append([key_event("old"), key_event("other")])
-        for user in ("ada", "bob", "eve"):
+        for user in ("rosa", "bob", "eve"):
             other.hear(user, "quiet")
         last = other.store.last()
         assert ledger.apply(other.store) == 0
@@ -96,7 +96,7 @@ def test_a_ledger_names_nobody_and_is_its_owners(url, tmp_path):
     content = ledger.path.read_text()
     lines = [json.loads(line) for line in content.splitlines()]
     assert sorted("erased" in line for line in lines) == [False, True, True, True]
-    assert not any(name in content for name in ("ada", "eve", "new", "quiet"))
+    assert not any(name in content for name in ("rosa", "eve", "new", "quiet"))
     assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
 
 
@@ -110,7 +110,7 @@ def test_a_torn_line_is_passed_over(url, tmp_path):
             again = Ledger(ledger.path)
             again.apply(store)
             again.follow(store)
-            assert "says ada" not in str(
+            assert "says rosa" not in str(
                 store.read()
             )  # the name alone may stand in a mark by chance: its letters are hexadecimal
         lines = ledger.path.read_bytes().splitlines()
@@ -120,8 +120,8 @@ def test_a_torn_line_is_passed_over(url, tmp_path):
 
 def test_a_ledger_that_cannot_be_written_is_told(tmp_path):
     with Advisor(INNS, parser="lexicon") as advisor:
-        advisor.hear("ada", ["quiet"])
-        advisor.forget("ada")
+        advisor.hear("rosa", ["quiet"])
+        advisor.forget("rosa")
         ledger = Ledger(tmp_path / "nowhere" / "ledger")
         with pytest.raises(StoreFailure, match="a ledger must be writable"):
             ledger.follow(advisor.store)
