@@ -35,7 +35,7 @@ def plain(value):
 
 
 def play(name):
-    tape = Synthetic(n_objectives=N_OBJECTIVES, n_arms=4).tape(seed=3, horizon=30)
+    tape = Synthetic(n_objectives=N_OBJECTIVES, n_arms=4, offered=3).tape(seed=3, horizon=30)
     return tuple(simulate(dr.make_policy(name, n_objectives=N_OBJECTIVES), tape))
 
 
