@@ -68,7 +68,7 @@ class Wishes:
     ({2: 1.0, 0: 0.7}, [1])
     >>> mean, variance = wishes.weights(4)
     >>> mean.round(2)
-    array([0.4 , 0.  , 0.54, 0.06])
+    array([0.4 , 0.  , 0.55, 0.05])
     """
 
     draws: dict[int, float] = field(default_factory=dict)

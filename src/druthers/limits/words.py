@@ -38,7 +38,7 @@ def pattern(template: str) -> re.Pattern[str]:
 
     Examples
     --------
-    >>> pattern(r"\\\\b<soft>\\\\b").search("ideally in vienna").group()
+    >>> pattern(r"\b<soft>\b").search("ideally in vienna").group()
     'ideally'
     """
     return re.compile(re.sub(r"(?<!\?P)<(\w+)>", lambda match: any_of(match.group(1)), template))

@@ -85,6 +85,7 @@ class StatedUCB(Policy):
     Examples
     --------
     >>> policy = StatedUCB(n_objectives=2)
+    >>> policy.add_arms(["inn", "spa"])
     >>> policy.hear_weights("ada", [0.9, 0.1], [0.05, 0.05])
     >>> policy.learn("eve", "inn", [0.2, 0.9]), policy.learn("eve", "spa", [0.8, 0.1])
     (None, None)

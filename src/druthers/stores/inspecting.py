@@ -14,7 +14,7 @@ def inspect(store: Store) -> list[str]:
 
     Examples
     --------
-    >>> from druthers.stores import MemoryStore
+    >>> from druthers.stores import Event, MemoryStore
     >>> store = MemoryStore()
     >>> store.append(
     ...     [Event("query", {"text": "cheap"}, 12.5), Event("query", {"text": "clean"}, 13.5, checksum="0" * 16)]
