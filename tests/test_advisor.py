@@ -452,14 +452,17 @@ def test_a_journal_becomes_a_log(advisor):
     advisor.feedback(first.id, rewards={"price": 50}, utility=0.5)
     advisor.feedback(first.id, item=first.items[1].item, utility=0.1)
     advisor.forget("gone")
+    advisor.feedback(first.id, utility=-0.5)
     log = to_log(advisor.store)
     assert log.user_ids == ("ada",)
-    assert log.utilities[0] == 0.5
+    assert log.utilities[:2].tolist() == [-0.5, 0.1]
     assert log.rewards[0].tolist()[::2] == [1.0, 1.0]
-    assert np.isnan(log.rewards[1]).all()
-    arms = [log.arm_ids[log.offers[log.offer_starts[k] : log.offer_starts[k + 1]][log.places[k]]] for k in range(2)]
-    assert arms == [first.items[0].item, second.items[0].item]
-    assert np.diff(log.offer_starts).tolist() == [2, 4]
+    assert np.isnan(log.rewards[1:]).all()
+    arms = [log.arm_ids[arm] for arm in log.arms]
+    assert arms == [*(one.item for one in first.items), second.items[0].item]
+    assert log.sizes.tolist() == [2, 1, 4]  # a place is chosen from what those before it left
+    assert log.rounds[0] == log.rounds[1] < log.rounds[2]
+    assert log.propensities.tolist() == [1.0, 1.0, 1.0]
     assert log.rankings.tolist() == [1, 0]
     with pytest.raises(InvalidLog, match="at least one decision"):
         to_log(open_store("memory:"))

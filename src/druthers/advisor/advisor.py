@@ -328,7 +328,7 @@ def _begin(store: Store, catalog: Catalog) -> None:
 
 def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: Mapping[str, Any] | None = None) -> Fold:
     """Return a fold of a journal as far as a snapshot has it; the rest is to be read on."""
-    fold = Fold(catalog, _make_policy(policy, catalog, settings or {}))
+    fold = Fold(catalog, make_served(policy, catalog, settings or {}))
     snapshot = store.snapshot(fold.name)
     if snapshot is not None:
         try:
@@ -341,7 +341,7 @@ def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: M
     return fold
 
 
-def _make_policy(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Policy:
+def make_served(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Policy:
     """Return a policy that knows what rewards and utilities are here: from 0 to 1, and at most 1."""
     params = dict(settings)
     if issubclass(find_policy(name), FisherPQUCB) and name != FisherUCB.name:

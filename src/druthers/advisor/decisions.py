@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from druthers.advisor import events
 from druthers.advisor.answers import Decided, Outcome, Suggestion
 from druthers.advisor.reasons import Fact
+from druthers.policies import Policy
 from druthers.stores import Event
+from druthers.types import Decision
+
+# What is kept of each suggestion, by name; events of version 1 have a list in this order instead.
+FIGURES = ("name", "score", "utility", "reward_bonus", "preference_bonus", "propensity", "why")
+
+
+def content(made: Sequence[Suggestion], decision: Decision, policy: Policy) -> dict[str, Any]:
+    """Return what a decision's event holds of its suggestions and of the policy that chose them.
+
+    `best` has for each place what would have stood there without exploring, null where that does; only for policies
+    whose choice is otherwise certain.
+    """
+    told: dict[str, Any] = {"figures": {name: [getattr(one, name) for one in made] for name in FIGURES}}
+    told |= {"policy": policy.name, "exploration": policy.exploration}
+    if policy.exploration and not policy.noise_per_arm:
+        left = (-decision.reasons[3]).argsort(kind="stable").tolist()
+        best = []
+        for place in decision.places:
+            best.append(None if left[0] == place else str(decision.offer[left[0]]))
+            left.remove(place)
+        told["best"] = best
+    return told
 
 
 def suggestions(decision: Event) -> tuple[Suggestion, ...]:
     """Return what was recommended."""
-    items = decision.body["items"]
-    facts = decision.body.get("facts", [[]] * len(items))
+    body = decision.body
+    facts = body.get("facts", [[]] * len(body["items"]))
+    rows = body["why"] if "why" in body else zip(*(body["figures"][name] for name in FIGURES), strict=True)
     return tuple(
-        replace(Suggestion(item, *figures), facts=tuple(Fact(*fact) for fact in told))
-        for item, figures, told in zip(items, decision.body["why"], facts, strict=True)
+        Suggestion(item=item, **dict(zip(FIGURES, row, strict=True)), facts=tuple(Fact(*fact) for fact in told))
+        for item, row, told in zip(body["items"], rows, facts, strict=True)
     )
 
 

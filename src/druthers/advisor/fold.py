@@ -147,6 +147,10 @@ class Fold:
         self._apply[event.kind](event)
         self.position = event.position
 
+    def skip(self, event: Event) -> None:
+        """Pass over the next event of the journal, as if it told nothing."""
+        self.position = event.position
+
     def apply_all(self, more: Iterable[Event]) -> None:
         """Take in events that were read from a journal, each checked before."""
         for event in more:

@@ -1,72 +1,169 @@
-"""A journal as a log of decisions, for the evaluation of other policies."""
+"""A journal as a log of decisions, and what another policy would have chosen in them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from druthers.advisor import events
-from druthers.catalogs import Catalog, Item
-from druthers.errors import InvalidLog
+import numpy as np
+
+from druthers.advisor import decisions, events
+from druthers.advisor.advisor import make_served, open_journal
+from druthers.advisor.fold import Fold
+from druthers.advisor.operations import Operations
+from druthers.catalogs import Item
+from druthers.errors import InvalidLog, InvalidSetting
+from druthers.limits import Columns
 from druthers.logs import Log, from_rows
+from druthers.logs.recording import all_chances
 from druthers.stores import Event, Store
+from druthers.types import Floats
 
 
-def to_log(store: Store, *, policy: str = "served") -> Log:
+class Place(NamedTuple):
+    """A place of a slate: what was left to choose from, and the row of the log."""
+
+    user: str
+    offer: list[str]
+    row: dict[str, Any]
+
+
+def to_log(store: Store) -> Log:
     """Return the decisions of a journal with what was said before and felt after them.
 
-    Of a slate only the first item counts. The ranking is what the user said between the decision before and this
-    one. Decisions for people who were erased are left out; so is feedback on items further down a slate.
+    Each place of a slate is a row: it was chosen from what the places before it left, and all rows of a slate are one
+    round. Of several utilities of an item the last one stands. The ranking is what the user said last between the
+    decision before and this one. Decisions for people who were erased are left out.
+    """
+    return _as_log(store, [place for slate in _slates(store) for place in slate])
+
+
+def chances_of(
+    store: Store, policy: str, settings: Mapping[str, Any] | None = None, *, learn: float = 0.5
+) -> tuple[Log, Floats]:
+    """Return the last decisions of a journal, and with which chance a policy would have chosen each offered item.
+
+    The policy is served the journal as the service serves it: it starts with the same catalog, learns the first part,
+    and then stands still but for what users say and items that come, change and go. Words, corrections, limits and
+    what somebody felt about single items count as they do in service.
 
     Parameters
     ----------
     store
         The journal.
-    policy
-        What to call the policy that decided.
+    policy, settings
+        The policy and its settings; `exploration` is that of the last decision by this policy, unless given.
+    learn
+        Share of the decisions that it learns from.
+
+    Returns
+    -------
+    The log from there on, and the chances, laid out like `log.offers`.
     """
-    items: dict[str, None] = {}
-    rows: dict[str, dict[str, Any]] = {}
-    said: dict[str, list[str]] = {}
-    catalog: Catalog | None = None
+    if not 0.0 <= learn < 1.0:
+        raise InvalidSetting(f"learn is a share and must be at least 0 and below 1, but got {learn!r}")
+    slates = list(_slates(store))
+    judged = slates[int(learn * len(slates)) :]
+    if not judged:
+        raise InvalidLog("a log must hold at least one decision, but the journal has none")
+    first = judged[0][0].row["round"]
+    known = {"exploration": _exploration(store, policy), **(settings or {})}
+    catalog = open_journal(store, None)
+    fold = Fold(catalog, make_served(policy, catalog, known))
+    operations = Operations(fold, store, _Silent())  # type: ignore[arg-type]
+    waiting, chances = {slate[0].row["round"]: slate for slate in judged}, []
     for event in map(events.check, store.walk()):
-        if event.kind == events.OPENING:
-            catalog = Catalog.from_content(dict(event.body["catalog"]), source="the journal")
-        elif event.kind == events.ITEM:
-            items[Item(**event.body["item"]).id] = None
-        elif event.kind == events.RETIREMENT:
-            items.pop(event.body["item"], None)
+        for place in waiting.get(event.position, ()):
+            shift = operations.shift(place.user, fold.people.get(place.user))
+            chances.append(all_chances(fold.policy, fold.policy.choose(place.user, place.offer, shift=shift)))
+        if event.position > first and event.kind == events.FEEDBACK:
+            fold.skip(event)
+        else:
+            fold.apply(event)
+    return _as_log(store, [place for slate in judged for place in slate]), np.concatenate(chances)
+
+
+class _Silent:
+    """A parser for journals, whose texts have been read."""
+
+    name = "none"
+
+
+def _exploration(store: Store, policy: str) -> float:
+    """Return the exploration of the last decision by a policy; 0 where none tells."""
+    found = 0.0
+    for event in store.walk():
+        if event.kind == events.DECISION and event.body.get("policy") == policy:
+            found = event.body["exploration"]
+    return found
+
+
+def _as_log(store: Store, places: list[Place]) -> Log:
+    if not places:
+        raise InvalidLog("a log must hold at least one decision, but the journal has none")
+    catalog = open_journal(store, None)
+    rows = []
+    for place in places:
+        reward = catalog.to_rewards(place.row["reward"]).tolist() if place.row["reward"] else None
+        rows.append({**place.row, "user": place.user, "offer": place.offer, "reward": reward})
+    return from_rows(rows, objectives=[objective.name for objective in catalog.objectives])
+
+
+def _slates(store: Store) -> Iterator[list[Place]]:
+    """Yield the slates of people who were not erased, with all that came of them."""
+    items: dict[str, Item] = {}
+    columns = Columns(items)
+    made: dict[str, list[Place]] = {}
+    said: dict[str, list[str]] = {}
+    for event in map(events.check, store.walk()):
+        if event.kind in (events.ITEM, events.RETIREMENT):
+            if event.kind == events.ITEM:
+                items[event.body["item"]["id"]] = Item(**event.body["item"])
+            else:
+                items.pop(event.body["item"], None)
+            columns = Columns(dict(items))
         elif event.user is None:
             continue
         elif event.kind in (events.QUERY, events.CORRECTION):
             said[event.user] = event.body["ranking"]
         elif event.kind == events.DECISION:
-            rows[str(event.about)] = _decision(event, list(items), said.pop(event.user, []), policy)
-        elif event.kind == events.FEEDBACK and event.about in rows:
-            _add(rows[event.about], event)
-    if catalog is None or not rows:
-        raise InvalidLog("a log must hold at least one decision, but the journal has none")
-    for row in rows.values():
-        row["reward"] = catalog.to_rewards(row["reward"]).tolist() if row["reward"] else None
-    return from_rows(rows.values(), objectives=[objective.name for objective in catalog.objectives])
+            made[str(event.about)] = list(_places(event, columns, said.pop(event.user, [])))
+        elif event.kind == events.FEEDBACK:
+            for place in made.get(str(event.about), ()):
+                if place.row["arm"] == event.body["item"]:
+                    place.row["reward"].update(event.body["rewards"])
+                    if event.body["utility"] is not None:
+                        place.row["utility"] = event.body["utility"]
+    yield from made.values()
 
 
-def _decision(event: Event, items: list[str], ranking: list[str], policy: str) -> dict[str, Any]:
-    return {
-        "user": event.user,
-        "offer": event.body["offer"] or items,
-        "arm": event.body["items"][0],
-        "propensity": event.body["why"][0][5],
-        "ranking": ranking,
-        "time": datetime.fromtimestamp(event.at, UTC).replace(tzinfo=None),
-        "policy": policy,
-        "reward": {},
-        "utility": None,
-    }
+def _places(event: Event, columns: Columns, ranking: list[str]) -> Iterator[Place]:
+    """Yield the places of a slate."""
+    body = event.body
+    allowed = columns.eligible(body.get("limits", {}))
+    offer = allowed if body["offer"] is None else [item for item in body["offer"] if item in set(allowed)]
+    bests = body.get("best", [None] * len(body["items"]))
+    for one, best in zip(decisions.suggestions(event), bests, strict=True):
+        row = {
+            "round": event.position,
+            "time": datetime.fromtimestamp(event.at, UTC).replace(tzinfo=None),
+            "arm": one.item,
+            "propensity": one.propensity,
+            "ranking": ranking,
+            "policy": body.get("policy", "served"),
+            "reward": {},
+            "utility": None,
+        }
+        if one.propensity is not None and (one.propensity == 1.0 or "best" in body):
+            row["chances"] = _chances(offer, one.item, best, one.propensity)
+        yield Place(str(event.user), list(offer), row)
+        offer, ranking = [item for item in offer if item != one.item], []
 
 
-def _add(row: dict[str, Any], feedback: Event) -> None:
-    if feedback.body["item"] == row["arm"]:
-        row["reward"].update(feedback.body["rewards"])
-        if feedback.body["utility"] is not None:
-            row["utility"] = feedback.body["utility"]
+def _chances(offer: list[str], chosen: str, best: str | None, propensity: float) -> list[float]:
+    """Return the chance of each offered item, of which all but the best one have the same."""
+    others = max(len(offer) - 1, 1)
+    least = propensity if best is not None else (1.0 - propensity) / others
+    top = chosen if best is None else best
+    return [1.0 - (len(offer) - 1) * least if item == top else least for item in offer]

@@ -274,7 +274,7 @@ class Operations:
         limits = merge(said, given)
         eligible, rows = self._eligible(offer, limits)
         count = min(size, len(self.fold.items) if eligible is None else len(eligible))
-        decision = self.fold.policy.choose(user, eligible, count, shift=self._shift(user, person))
+        decision = self.fold.policy.choose(user, eligible, count, shift=self.shift(user, person))
         id = id or secrets.token_hex(12)
         suggestions = self._suggest(decision, person, rows)
         utilities = decision.reasons[0]
@@ -285,7 +285,7 @@ class Operations:
             "size": size,
             "where": given,
             "limits": limits,
-            "why": [list(_figures(one)) for one in suggestions],
+            **decisions.content(suggestions, decision, self.fold.policy),
             "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
             **({"deferred": True} if deferred else {}),
         }
@@ -345,7 +345,7 @@ class Operations:
             raise _nothing_fits(columns, limits)
         return [columns.ids[row] for row in rows.tolist()], rows
 
-    def _shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
+    def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
         """Return by how much single items are better or worse for a person than weights can tell.
 
         What the person felt about an item beyond what the weights say, as far as so many utilities can be believed: one
@@ -565,10 +565,6 @@ def _pieces(leftover: Sequence[str]) -> list[str]:
     """Return what was not understood without the gaps that limits left, and without pieces that say nothing."""
     tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
     return [piece for piece in tidy if re.search(r"[^\W_]{4,}", piece) and piece.lower() not in SMALL_TALK]
-
-
-def _figures(one: Suggestion) -> tuple[Any, ...]:
-    return one.name, one.score, one.utility, one.reward_bonus, one.preference_bonus, one.propensity, one.why
 
 
 def _fresh(

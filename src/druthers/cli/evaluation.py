@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from druthers.cli.lab import (
     with_changes,
 )
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
-from druthers.evaluation import ESTIMATORS, evaluate
+from druthers.evaluation import ESTIMATORS, Evaluation, evaluate
 from druthers.evaluation.judging import DEFAULT
 from druthers.experiments.plan import SET_BY_THE_LAB, lively, parameters
 from druthers.experiments.running import fresh_policy
@@ -37,6 +38,13 @@ Outcome = Annotated[
     str, typer.Option(metavar="NAME", help="What counts as reward in an export: `utility`, or an objective.")
 ]
 LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="A log as Parquet, such as `druthers log` writes.")]
+Judged = Annotated[
+    str,
+    typer.Argument(
+        metavar="LOG", help="A log as Parquet, or the journal of a service: `sqlite:PATH`, `postgresql://...`."
+    ),
+]
+STORES = ("sqlite:", "postgresql:")
 
 FORMS = (".parquet", ".dsjson", ".npz")
 
@@ -119,7 +127,7 @@ def export(
 
 @app.command("evaluate")
 def evaluate_(
-    log: LogFile,
+    log: Judged,
     policies: Annotated[
         str,
         typer.Option("--policies", "--policy", metavar="A,B,...", help="Policies to judge; your own as FILE.py:Class."),
@@ -152,8 +160,10 @@ def evaluate_(
 
         druthers evaluate log.parquet --policies fisher-pqucb,random
         druthers evaluate log.parquet --policy mo-pqucb --set radius_scale=0.03 --estimator dr,ips
+        druthers evaluate sqlite:druthers.db --policies stated-ucb,random
     """
-    table = read_log(log)
+    journal = log.startswith(STORES)
+    table = _journal_log(log) if journal else read_log(log)
     names = [name.strip() for name in policies.split(",") if name.strip()]
     wanted = [name.strip() for name in estimators.split(",") if name.strip()]
     chosen = dict(read_setting(text) for text in settings or ())
@@ -164,7 +174,10 @@ def evaluate_(
         options: dict[str, Any] = {"estimators": wanted, "learn": learn, "level": level, "seed": seed}
         try:
             with console.status(f"judging {name}; the first time, its machine code is compiled"):
-                found.append(evaluate(table, family, settings=given, label=name, **options))
+                if journal:
+                    found.append(_judge_journal(log, name, given, options))
+                else:
+                    found.append(evaluate(table, family, settings=given, label=name, **options))
         except NoSupport as refusal:
             refused[name] = str(refusal)
     if not found:
@@ -174,6 +187,32 @@ def evaluate_(
         print(json.dumps(content, indent=1))
         return
     show_evaluations(console, table, found, refused, level)
+
+
+def _journal_log(address: str) -> Log:
+    from druthers.advisor.history import to_log
+    from druthers.stores import open_store
+
+    store = open_store(address)
+    try:
+        return to_log(store)
+    finally:
+        store.close()
+
+
+def _judge_journal(address: str, policy: str, settings: dict[str, Any], options: dict[str, Any]) -> Evaluation:
+    """Judge a policy on a journal, served as the service serves it."""
+    from druthers.advisor.history import chances_of, to_log
+    from druthers.stores import open_store
+
+    store = open_store(address)
+    try:
+        judged, chances = chances_of(store, policy, settings, learn=options["learn"])
+        learned = len(to_log(store)) - len(judged)
+    finally:
+        store.close()
+    more = {key: value for key, value in options.items() if key != "learn"}
+    return replace(evaluate(judged, chances, label=policy, **more), learned=learned)
 
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
