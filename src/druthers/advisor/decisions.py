@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,11 +26,11 @@ def content(made: Sequence[Suggestion], decision: Decision, policy: Policy) -> d
     told: dict[str, Any] = {"figures": {name: [getattr(one, name) for one in made] for name in FIGURES}}
     told |= {"policy": policy.name, "exploration": policy.exploration}
     if policy.exploration and not policy.noise_per_arm:
-        left = (-decision.reasons[3]).argsort(kind="stable").tolist()
-        best = []
+        scores, best = decision.reasons[3].copy(), []
         for place in decision.places:
-            best.append(None if left[0] == place else str(decision.offer[left[0]]))
-            left.remove(place)
+            top = int(scores.argmax())
+            best.append(None if top == place else str(decision.offer[top]))
+            scores[place] = -math.inf
         told["best"] = best
     return told
 

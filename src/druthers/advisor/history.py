@@ -113,7 +113,7 @@ def _as_log(store: Store, places: list[Place]) -> Log:
 def _slates(store: Store) -> Iterator[list[Place]]:
     """Yield the slates of people who were not erased, with all that came of them."""
     items: dict[str, Item] = {}
-    columns = Columns(items)
+    columns: Columns | None = None  # as long as no item changes
     made: dict[str, list[Place]] = {}
     said: dict[str, list[str]] = {}
     for event in map(events.check, store.walk()):
@@ -122,12 +122,13 @@ def _slates(store: Store) -> Iterator[list[Place]]:
                 items[event.body["item"]["id"]] = Item(**event.body["item"])
             else:
                 items.pop(event.body["item"], None)
-            columns = Columns(dict(items))
+            columns = None
         elif event.user is None:
             continue
         elif event.kind in (events.QUERY, events.CORRECTION):
             said[event.user] = event.body["ranking"]
         elif event.kind == events.DECISION:
+            columns = Columns(dict(items)) if columns is None else columns
             made[str(event.about)] = list(_places(event, columns, said.pop(event.user, [])))
         elif event.kind == events.FEEDBACK:
             for place in made.get(str(event.about), ()):
@@ -141,8 +142,10 @@ def _slates(store: Store) -> Iterator[list[Place]]:
 def _places(event: Event, columns: Columns, ranking: list[str]) -> Iterator[Place]:
     """Yield the places of a slate."""
     body = event.body
-    allowed = columns.eligible(body.get("limits", {}))
-    offer = allowed if body["offer"] is None else [item for item in body["offer"] if item in set(allowed)]
+    offer = columns.eligible(body.get("limits", {}))
+    if body["offer"] is not None:
+        allowed = set(offer)
+        offer = [item for item in body["offer"] if item in allowed]
     bests = body.get("best", [None] * len(body["items"]))
     for one, best in zip(decisions.suggestions(event), bests, strict=True):
         row = {

@@ -308,7 +308,7 @@ class Operations:
     @staticmethod
     def reasons_of(decision: Event) -> dict[str, str]:
         """Return why each item of a decision was recommended."""
-        return {item: figures[6] for item, figures in zip(decision.body["items"], decision.body["why"], strict=True)}
+        return {one.item: one.why for one in decisions.suggestions(decision)}
 
     def _check_offer(self, offer: Sequence[str] | None, size: int) -> int:
         """Return how many items to choose: as many as wanted, or all there are."""

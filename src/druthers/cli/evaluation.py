@@ -175,7 +175,7 @@ def evaluate_(
         try:
             with console.status(f"judging {name}; the first time, its machine code is compiled"):
                 if journal:
-                    found.append(_judge_journal(log, name, given, options))
+                    found.append(_judge_journal(log, table, name, given, options))
                 else:
                     found.append(evaluate(table, family, settings=given, label=name, **options))
         except NoSupport as refusal:
@@ -193,26 +193,21 @@ def _journal_log(address: str) -> Log:
     from druthers.advisor.history import to_log
     from druthers.stores import open_store
 
-    store = open_store(address)
-    try:
+    with open_store(address, create=False) as store:
         return to_log(store)
-    finally:
-        store.close()
 
 
-def _judge_journal(address: str, policy: str, settings: dict[str, Any], options: dict[str, Any]) -> Evaluation:
+def _judge_journal(
+    address: str, log: Log, policy: str, settings: dict[str, Any], options: dict[str, Any]
+) -> Evaluation:
     """Judge a policy on a journal, served as the service serves it."""
-    from druthers.advisor.history import chances_of, to_log
+    from druthers.advisor.history import chances_of
     from druthers.stores import open_store
 
-    store = open_store(address)
-    try:
+    with open_store(address, create=False) as store:
         judged, chances = chances_of(store, policy, settings, learn=options["learn"])
-        learned = len(to_log(store)) - len(judged)
-    finally:
-        store.close()
     more = {key: value for key, value in options.items() if key != "learn"}
-    return replace(evaluate(judged, chances, label=policy, **more), learned=learned)
+    return replace(evaluate(judged, chances, label=policy, **more), learned=len(log) - len(judged))
 
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
