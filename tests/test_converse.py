@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from servers import RUBBISH, good
 
 from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments import Experiment, Simulators, converse, default_objectives, load_experiment
-from druthers.experiments.conversing import messages_of
+from druthers.experiments.conversing import messages_of, permutation_of
 from druthers.experiments.running import fresh_policy
 from druthers.experiments.transcripts import Line, Message, Transcript
 from druthers.language import Objective, load_domain
@@ -110,6 +112,30 @@ def test_policies_hear_what_was_read(tiny, spoken):
     assert conversation.listeners == ["mo-pqucb-recipe"]
 
 
+def test_whole_permutations_are_heard_as_in_the_paper(tiny, spoken, tmp_path):
+    """Nothing else is said or read; what was read comes first, what was dismissed last, and silence is made up too."""
+    folder = tmp_path / "whole"
+    shutil.copytree(spoken[1] / "texts", folder / "texts")
+    before = texts_of(folder)
+    conversation = converse(tiny, folder, replace(OFFLINE, whole=True), workers=1)
+    assert texts_of(folder) == before
+    assert conversation.summary()["simulators"]["whole"]
+    assert conversation.results.spoken == "--parser lexicon --whole"
+    transcript = Transcript(conversation.texts, NAMES)
+    row = tiny.rows()[-2]
+    environment = row.make_environment()
+    lines = [transcript.of(0)[message.key] for message in messages_of(environment, (tiny.seed, 0), tiny.horizon)]
+    heard = [permutation_of(line, 3, (tiny.seed, 0)) for line in lines]
+    assert all(sorted(order) == [0, 1, 2] for order in heard)
+    assert all(order[: len(line.ranking)] == line.ranking for order, line in zip(heard, lines, strict=True))
+    assert len({order for order, line in zip(heard, lines, strict=True) if not line.ranking}) > 1
+    tape = environment.tape(seed=(tiny.seed, 0), horizon=tiny.horizon)
+    again = simulate(fresh_policy(row, tape, tiny.seed, 0), tape.with_rankings(heard))
+    assert conversation.results.final_regret(row.label)[0] == again.regret[-1]
+    dismissed = Line(Message(3, (1, 0), False, False), "", (1,), (0,))
+    assert permutation_of(dismissed, 4, (1, 1))[-1] == 0
+
+
 def test_settings_share_their_texts_and_each_is_said_once(tiny, tmp_path):
     small = converse(tiny.with_settings({"vary": {"environment.vagueness": [0.0]}}), tmp_path, OFFLINE, workers=1)
     before = texts_of(tmp_path)
@@ -130,9 +156,9 @@ def test_reading_is_judged_by_what_was_meant(spoken):
     assert (scores["clear"].n, scores["vague"].n) == (len(clear), len(vague))
     assert scores["clear"].exact == pytest.approx(np.mean([row["meant"] == row["read"] for row in clear]))
     assert scores["clear"].top1 == pytest.approx(np.mean([row["meant"][:1] == row["read"][:1] for row in clear]))
-    assert scores["vague"].refusal == pytest.approx(np.mean([not row["read"] for row in vague]))
+    assert scores["vague"].silence == pytest.approx(np.mean([not row["read"] for row in vague]))
     assert scores["clear"].exact > 0.8
-    assert scores["vague"].refusal > 0.8
+    assert scores["vague"].silence > 0.8
 
 
 def test_a_conversation_of_other_words_is_another_conversation(tiny, tmp_path):

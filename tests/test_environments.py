@@ -73,6 +73,25 @@ def test_several_users_of_a_round_are_different_and_all_equally_likely():
     assert joined(tape, "orders").shape == (12_000, 20)
 
 
+@pytest.mark.parametrize(("offered", "size"), [(None, 15), (5, 5)])
+def test_a_round_offers_the_arms_of_one_city(offered, size):
+    """62 hotels in four cities: 16, 16, 15 and 15; all are offered about equally often."""
+    world = Reviews(data="hotels", cities=4, offered=offered)
+    offers = joined(world.tape(seed=1, horizon=8_000), "offers")
+    assert offers.shape == (8_000, size)
+    assert all(len(set(offer)) == size for offer in offers[:200].tolist())
+    cities = offers % 4
+    assert np.all(cities == cities[:, :1])
+    assert np.abs(np.bincount(cities[:, 0]) - 2_000).max() < 5 * np.sqrt(8_000 * 0.25 * 0.75)
+    counts = np.bincount(offers.ravel(), minlength=62)
+    expected = 2_000 * size / np.where(np.arange(62) % 4 < 2, 16, 15)
+    assert np.abs(counts - expected).max() < 6 * np.sqrt(2_000)
+    with pytest.raises(InvalidSetting, match="offered must lie between 1 and 15 arms of a city, but got 16"):
+        Reviews(data="hotels", cities=4, offered=16).tape(seed=1, horizon=1)
+    with pytest.raises(InvalidSetting, match="cities must lie between 1 and 40 arms, but got 41"):
+        Synthetic(cities=41).tape(seed=1, horizon=1)
+
+
 @pytest.mark.parametrize(("n", "size"), [(5, 1), (5, 2), (40, 10), (5, 5), (1_000, 7)])
 def test_distinct_numbers_are_uniform_in_every_place(n, size):
     drawn = distinct(np.random.default_rng(4), 20_000, n, size)

@@ -39,6 +39,27 @@ STAGES = {
 }
 
 
+# Where no terminal sets a width, nothing is wrapped: whoever reads it has room, or is a program.
+ENDLESS = 10_000
+
+
+def make_console(quiet: bool = False) -> Console:
+    """Return what commands print to, silent if so asked; in a pipe, lines are as long as they need to be."""
+    console = Console(quiet=quiet, highlight=False)
+    if not console.is_terminal:
+        console.width = ENDLESS
+    return console
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """Print a table of figures, none of them cut: on a terminal that is too narrow, lines go on in the next one."""
+    width = console.width
+    console.width = ENDLESS
+    console.width = max(console.measure(table).maximum, width)
+    console.print(table)
+    console.width = width
+
+
 @contextlib.contextmanager
 def shown_progress(console: Console, quiet: bool = False) -> Iterator[Watch]:
     """Show how far the work is while the block runs; where nobody looks, say only what takes long."""
@@ -129,7 +150,7 @@ def show_results(console: Console, results: Results) -> None:
         cells = [Text(cells[place]) for cells in columns.values()]
         cells[0].stylize("bold" if rivals[row.label] == row.label else "")
         table.add_row(*cells, Text(sparkline(curve, SPARKS), style="cyan"))
-    console.print(table)
+    print_whole(console, table)
     notes = {
         "": "regret: mean over runs ± standard error",
         "p": "p: chance of such a paired difference to the best were there none",
@@ -137,6 +158,21 @@ def show_results(console: Console, results: Results) -> None:
         "error": "error: distance of estimated and true preference at the end",
     }
     console.print("; ".join(note for name, note in notes.items() if name in columns), style="dim")
+    _show_rates(console, results)
+
+
+def _show_rates(console: Console, results: Results) -> None:
+    """Print how regret grows with the horizon, where that is varied."""
+    rates = results.rates()
+    if not rates:
+        return
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("regret by horizon", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for label, (mean, error) in sorted(rates.items(), key=lambda item: item[1]):
+        table.add_row(Text(label), f"T^{mean:.2f}" + ("" if math.isnan(error) else f" ± {error:.2f}"))
+    print_whole(console, table)
 
 
 def show_title(console: Console, experiment: Experiment, data: str | None) -> None:
@@ -152,10 +188,10 @@ def show_comparison(console: Console, pairs: Sequence[tuple[str, str, Paired]], 
     """Print paired differences with their confidence intervals."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("A", "B"):
-        table.add_column(name)
+        table.add_column(name, no_wrap=True)
     for name in ("A - B", f"{level:.0%} interval", "p"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for first, second, difference in pairs:
         verdict = "no clear difference"
         if difference.high < 0 or difference.low > 0:
@@ -168,7 +204,7 @@ def show_comparison(console: Console, pairs: Sequence[tuple[str, str, Paired]], 
             _chance(difference.p),
             verdict,
         )
-    console.print(table)
+    print_whole(console, table)
     console.print("differences of final regret, run by run on the same tapes", style="dim")
 
 
@@ -196,7 +232,7 @@ def show_evaluations(
                 Text(_spread(estimate.gain, "+"), style=_emphasis(estimate)),
                 f"{estimate.effective:,.0f}",
             )
-    console.print(table)
+    print_whole(console, table)
     if any("replay" in evaluation.estimates.get(first, {}) for evaluation in found):
         console.print("replay: a run of its own, from the start, over the rows where both chose the same", style="dim")
     _show_objectives(console, found, first)
@@ -222,7 +258,7 @@ def _show_objectives(console: Console, found: Sequence[Evaluation], first: str) 
             cells.append(Text("") if estimate is None else Text(_spread(estimate.value), style=_emphasis(estimate)))
         table.add_row(Text(outcome), *cells)
     console.print()
-    console.print(table)
+    print_whole(console, table)
     console.print("bold: clearly other than logged, by the paired difference", style="dim")
 
 
@@ -265,13 +301,13 @@ def shown_bytes(console: Console, doing: str) -> Iterator[WatchBytes]:
 def show_built(console: Console, built: Built) -> None:
     """Print how a data set came about: what each filter left, what was damaged, what is doubtful, what there is now."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for name in ("reviews", "users", f"{built.item}s"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for step in (*built.steps, *([built.paper] if built.paper else [])):
         counts = ("" if count is None else f"{count:,}" for count in step[1:])
         table.add_row(Text(step.step), *counts, style="dim" if step is built.paper else "")
-    console.print(table)
+    print_whole(console, table)
     console.print()
     lines = Table.grid(padding=(0, 2, 0, 0))
     lines.add_column(justify="right", style="dim", no_wrap=True)

@@ -94,8 +94,8 @@ class Mixture(Anchor):
     ridge
         Precision of the normal prior on the weights.
     gate
-        Twice the gain in log-posterior over eps = 0 from which the mixture is believed; 6.6 is the 1 % point of a
-        chi-square with one degree of freedom.
+        Twice the gain in log-posterior over eps = 0 from which the mixture is believed; 6.6 is the 0.5 % point
+        of half a chi-square with one degree of freedom, since eps = 0 lies at the border.
     prior
         The larger, the rarer corruption is thought to be: the density of eps is proportional to (1 - eps)^(prior - 1).
     window

@@ -26,7 +26,6 @@ from druthers.cli.lab import (
     Workers,
     illustrate,
     load_named,
-    make_console,
     with_changes,
 )
 from druthers.environments import Reviews
@@ -35,7 +34,7 @@ from druthers.experiments import Conversation, Experiment, Row, Simulators, conv
 from druthers.experiments.plan import short
 from druthers.language import PARSERS, WRITERS, domain_names, item_of, load_domain
 from druthers.report import draw_conversation
-from druthers.terminal import show_title, shown_progress
+from druthers.terminal import make_console, show_title, shown_progress
 from druthers.types import Objective
 
 app = typer.Typer()
@@ -99,6 +98,13 @@ def converse_(
     typos: Annotated[
         float, typer.Option(min=0.0, max=1.0, metavar="P", help="Chance of a typing error in a word of the templates.")
     ] = 0.0,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole",
+            help="As in the paper, hear an order of all objectives after every text; what nobody said is made up.",
+        ),
+    ] = False,
     batch: Annotated[
         int, typer.Option(min=1, metavar="N", help="Texts that are written and read before they are kept.")
     ] = 50,
@@ -112,7 +118,8 @@ def converse_(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where results go: `results/NAME` by default, `results/NAME-MODEL` with a model."
+            metavar="DIR",
+            help="Where results go: `results/NAME` by default, with `-MODEL` and `-whole` behind it where given.",
         ),
     ] = None,
     data: Data = None,
@@ -131,6 +138,7 @@ def converse_(
 
         druthers converse
         druthers converse --corruption 0,0.3 --vagueness 0 --parser lexicon
+        druthers converse --whole
         druthers converse --model llama3.1 --base-url http://localhost:11434/v1
     """
     experiment = with_changes(load_named(name, data), runs, horizon, seed, None, policies, settings)
@@ -148,9 +156,11 @@ def converse_(
         parser or ("llm" if model else "default"),
         typos,
         {"temperature": TEMPERATURE, **given} if model else {},
+        whole,
     )
     console = make_console(quiet or as_json)
-    folder = out or Path("results") / "-".join([experiment.name, *([_plain_name(model)] if model else [])])
+    named_after = [experiment.name, *([_plain_name(model)] if model else []), *(["whole"] if whole else [])]
+    folder = out or Path("results") / "-".join(named_after)
     environment = experiment.rows()[0].make_environment()
     show_title(console, experiment, environment.source if isinstance(environment, Reviews) else None)
     console.print()
@@ -267,7 +277,7 @@ def _show_reading(console: Console, conversation: Conversation) -> None:
             f" Kendall's tau {clear.tau:.3f}"
         )
     if vague.n:
-        console.print(f"{vague.n:,} vague ones: read as nothing {vague.refusal:.1%}")
+        console.print(f"{vague.n:,} vague ones: read as nothing {vague.silence:.1%}")
     seconds = (f"{part} {took[part].get('seconds', 0.0):,.1f} s" for part in ("writing", "reading"))
     console.print(", ".join(seconds), style="dim")
 

@@ -212,6 +212,9 @@ class Environment(ABC):
         feedback is learned. One, as in the paper's experiments, by default.
     offered
         How many arms, drawn afresh, are offered each round; all of them by default.
+    cities
+        In how many cities the arms are, about as many in each; a round then offers arms of one city only, drawn at
+        random. One, so that all arms may be offered together, by default.
     reward_noise
         Variance of a reward around its mean, per objective.
     preference_noise
@@ -239,6 +242,7 @@ class Environment(ABC):
         *,
         users_per_round: int = 1,
         offered: int | None = None,
+        cities: int = 1,
         reward_noise: float = 0.5,
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
@@ -261,6 +265,7 @@ class Environment(ABC):
             raise UnknownName.of("permutation", permutation, ("fresh", *NAMED_PERMUTATIONS))
         self.users_per_round = users_per_round
         self.offered = offered
+        self.cities = cities
         self.reward_noise = reward_noise
         self.preference_noise = preference_noise
         self.length = length
@@ -277,8 +282,12 @@ class Environment(ABC):
     def tape(self, *, seed: Seed, horizon: int) -> Tape:
         """Draw the truth of a run and the tape of its rounds."""
         means, preferences = self.draw_truth(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
-        if self.offered is not None and not 1 <= self.offered <= len(means):
-            raise InvalidSetting(f"offered must lie between 1 and {len(means)} arms, but got {self.offered!r}")
+        if not 1 <= self.cities <= len(means):
+            raise InvalidSetting(f"cities must lie between 1 and {len(means)} arms, but got {self.cities!r}")
+        in_a_city = len(means) // self.cities
+        if self.offered is not None and not 1 <= self.offered <= in_a_city:
+            where = "arms" if self.cities == 1 else "arms of a city"
+            raise InvalidSetting(f"offered must lie between 1 and {in_a_city} {where}, but got {self.offered!r}")
         if not 1 <= self.users_per_round <= len(preferences):
             raise InvalidSetting(
                 f"users_per_round must lie between 1 and {len(preferences)} users, but got {self.users_per_round!r}"
@@ -298,7 +307,7 @@ class Environment(ABC):
         rows = rounds * self.users_per_round
         users = distinct(rng, rounds, len(tape.preferences), self.users_per_round).ravel()
         preferences = tape.preferences[users]
-        offers = distinct(rng, rows, n_arms, self.offered) if self.offered else np.empty((rows, 0), dtype=np.int64)
+        offers = self._offers(rng, rows, n_arms)
         lengths = self._lengths(rng, rows, n_objectives)
         reward_noise, preference_noise = rng.standard_normal((2, rows, n_objectives))
         reward_noise *= np.sqrt(self.reward_noise)
@@ -318,6 +327,18 @@ class Environment(ABC):
             reward_noise=reward_noise,
             preference_noise=preference_noise,
         )
+
+    def _offers(self, rng: np.random.Generator, rows: int, n_arms: int) -> Integers:
+        """Draw the arms that are offered in each row; none listed stands for all."""
+        if self.cities == 1:
+            return distinct(rng, rows, n_arms, self.offered) if self.offered else np.empty((rows, 0), dtype=np.int64)
+        # Arm i is in city i modulo their number. Where some have an arm more, one of theirs is left out.
+        least, more = divmod(n_arms, self.cities)
+        cities = rng.integers(self.cities, size=rows)
+        places = np.empty((rows, self.offered or least), dtype=np.int64)
+        for size, mine in ((least, cities >= more), (least + 1, cities < more)):
+            places[mine] = distinct(rng, int(mine.sum()), size, places.shape[1])
+        return places * self.cities + cities[:, None]
 
     def _lengths(self, rng: np.random.Generator, rows: int, n_objectives: int) -> Integers:
         if self.length is None:

@@ -36,7 +36,7 @@ class Reviews(Environment):
         With `rewards`: weights of the users (N, D); an array or an .npy file.
     active_users
         How many of the users, drawn for each run, take part in it; all of them by default.
-    users_per_round, offered, reward_noise, preference_noise
+    users_per_round, offered, cities, reward_noise, preference_noise
         As in `Environment`.
     length, query_rate, vagueness, corruption, permutation, liars
         As in `Environment`.
@@ -59,6 +59,7 @@ class Reviews(Environment):
         active_users: int | None = None,
         users_per_round: int = 1,
         offered: int | None = None,
+        cities: int = 1,
         reward_noise: float = 0.5,
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
@@ -71,6 +72,7 @@ class Reviews(Environment):
         super().__init__(
             users_per_round=users_per_round,
             offered=offered,
+            cities=cities,
             reward_noise=reward_noise,
             preference_noise=preference_noise,
             length=length,

@@ -25,7 +25,7 @@ class Synthetic(Environment):
         Largest mean reward and weight.
     preference_law
         "uniform" for weights uniform on [0, scale]; "dirichlet" for weights that sum to scale.
-    users_per_round, offered, reward_noise, preference_noise
+    users_per_round, offered, cities, reward_noise, preference_noise
         As in `Environment`.
     length, query_rate, vagueness, corruption, permutation, liars
         As in `Environment`.
@@ -49,6 +49,7 @@ class Synthetic(Environment):
         preference_law: Literal["uniform", "dirichlet"] = "uniform",
         users_per_round: int = 1,
         offered: int | None = 10,
+        cities: int = 1,
         reward_noise: float = 0.5,
         preference_noise: float = 0.5,
         length: int | Literal["random"] | None = None,
@@ -61,6 +62,7 @@ class Synthetic(Environment):
         super().__init__(
             users_per_round=users_per_round,
             offered=offered,
+            cities=cities,
             reward_noise=reward_noise,
             preference_noise=preference_noise,
             length=length,

@@ -97,7 +97,7 @@ class Conversation:
         simulators["objectives"] = [objective["name"] for objective in simulators["objectives"]]
         rows = [row for row in self.results.rows if row.group in self.listeners]
         return {
-            "simulators": simulators,
+            "simulators": {**simulators, "whole": self.simulators.whole},
             "texts": len(self.lines),
             "reading": {kind: _plain(asdict(scores)) for kind, scores in self.reading.items()},
             "policies": {row.label: self._figures(row) for row in rows},

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from druthers.environments import Environment
 from druthers.errors import InvalidExperiment, InvalidSetting
 from druthers.experiments.conversation import Conversation
@@ -80,8 +82,10 @@ def converse(
     _talk(wanted, transcript, simulators, experiment.seed, place / "replies", batch, watch)
 
     def heard(row: Row, run: int) -> list[tuple[int, ...]]:
-        lines = transcript.of(run)
-        return [lines[message.key].ranking for message in said[_world(row), run]]
+        lines = [transcript.of(run)[message.key] for message in said[_world(row), run]]
+        if not simulators.whole:
+            return [line.ranking for line in lines]
+        return [permutation_of(line, len(names), (experiment.seed, run)) for line in lines]
 
     options: dict[str, Any] = {"engine": engine, "workers": workers, "watch": watch}
     title = experiment.title or experiment.name
@@ -93,6 +97,19 @@ def converse(
     conversation = Conversation(results, direct, simulators, lines, transcript.batches, transcript.folder)
     conversation.save(place)
     return conversation
+
+
+def permutation_of(line: Line, n_objectives: int, seed: tuple[int, int]) -> tuple[int, ...]:
+    """Return an order of all objectives, as the reader of the paper must give one for every text, vague or not.
+
+    What was read comes first and what was dismissed last. Nobody said anything of the rest: its order is drawn at
+    random, the same whenever the text is heard.
+    """
+    told = {*line.ranking, *line.dismissed}
+    rest = np.array([index for index in range(n_objectives) if index not in told], dtype=np.int64)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(5, line.message.number)))
+    last = [index for index in line.dismissed if index not in line.ranking]
+    return *line.ranking, *rng.permutation(rest).tolist(), *last
 
 
 def _world(row: Row) -> str:

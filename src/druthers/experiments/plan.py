@@ -88,7 +88,8 @@ class Experiment:
     environment
         Name and settings of the environment.
     policies
-        Settings of each policy by label; `policy` names it where the label does not.
+        Settings of each policy by label; `policy` names it where the label does not. A policy may be told a setting of
+        the environment, whatever it is in a row: `corruption = "environment.corruption"`.
     vary
         Lists of values, or ranges {low, high}, by path: "horizon", "environment.KEY", "policies.LABEL.KEY" or
         "policies.*.KEY" for all policies that take it.
@@ -186,7 +187,7 @@ class Experiment:
             for path, value in combination.items():
                 content = _placed(content, path, value)
             for group, given in content["policies"].items():
-                params = dict(given)
+                params = {key: _told(value, content["environment"]) for key, value in given.items()}
                 policy = params.pop("policy", group)
                 varied = {
                     path.rpartition(".")[2]: value
@@ -298,6 +299,16 @@ def _environment_class(settings: Mapping[str, Any]) -> type[Environment]:
     if "name" not in settings:
         raise InvalidExperiment(f"an environment must have a name, but got only {sorted(settings)}")
     return find_environment(settings["name"])
+
+
+def _told(value: Any, environment: Mapping[str, Any]) -> Any:
+    """Return the setting of the environment that "environment.KEY" stands for; anything else as it is."""
+    if not isinstance(value, str) or not value.startswith("environment."):
+        return value
+    key, known = value.partition(".")[2], parameters(_environment_class(environment))
+    if key not in known:
+        raise UnknownName.of("setting of the environment", key, known)
+    return environment.get(key, known[key])
 
 
 def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:

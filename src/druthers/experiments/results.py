@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 import druthers
 from druthers.errors import InvalidExperiment, UnknownName, needs
-from druthers.experiments.plan import Experiment, Row
+from druthers.experiments.plan import Experiment, Row, short
 from druthers.simulation import Run
 from druthers.types import Floats, Integers
 
@@ -125,6 +125,23 @@ class Results:
         exponents: Floats = np.polyfit(np.log(rounds[picked]), logs.T, 1)[0]
         return exponents
 
+    def rates(self) -> dict[str, tuple[float, float]]:
+        """Return the exponent a of final regret ~ T^a where the horizon T is varied, and its standard error.
+
+        Not the growth within a run: a policy that is told the horizon plays otherwise if it is another one.
+        """
+        series: dict[str, list[Row]] = {}
+        for row in self.rows:
+            others = ", ".join(f"{key}={short(value)}" for key, value in row.varied.items() if key != "horizon")
+            series.setdefault(f"{row.group} [{others}]" if others else row.group, []).append(row)
+        rates = {}
+        for label, rows in series.items():
+            if len({row.horizon for row in rows}) > 1:
+                regrets = np.log([np.maximum(self.final_regret(row.label), 1e-12) for row in rows])
+                slopes = np.polyfit(np.log([row.horizon for row in rows]), regrets, 1)[0]
+                rates[label] = mean_and_error(slopes)
+        return rates
+
     def paired(self, first: str, second: str, level: float = 0.95) -> Paired:
         """Compare the final regret of two rows, run by run."""
         return paired(self.final_regret(first), self.final_regret(second), level)
@@ -154,6 +171,7 @@ class Results:
             "seed": self.experiment.seed,
             "data": self.data,
             "policies": {label: self._figures(rows[label]) for label in self.labels},
+            "rates": {label: {"mean": mean, "se": _number(error)} for label, (mean, error) in self.rates().items()},
         }
 
     def _figures(self, row: Row) -> dict[str, Any]:

@@ -41,6 +41,9 @@ class Simulators:
         The chance that a word of the template writer has a typing error.
     model
         Settings of the model, if there is one: model, base_url, key_variable, temperature and others.
+    whole
+        Whether policies hear a permutation of all objectives after every text, as in the paper: what was read comes
+        first, what was dismissed last, and the order of the rest is made up.
     """
 
     objectives: tuple[Objective, ...]
@@ -49,6 +52,7 @@ class Simulators:
     parser: str = "default"
     typos: float = 0.0
     model: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
 
     def __post_init__(self) -> None:
         for kind, name, known in (("writer", self.writer, WRITERS), ("parser", self.parser, PARSERS)):
@@ -73,7 +77,9 @@ class Simulators:
         """Return all that the texts and their readings depend on, but for the seed."""
         model = {key: value for key, value in self.model.items() if key in DECISIVE}
         plain = {
-            each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("objectives", "model")
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name not in ("objectives", "model", "whole")
         }
         return {**plain, "objectives": [asdict(each) for each in self.objectives], "model": model}
 
@@ -87,7 +93,8 @@ class Simulators:
             if mine != other
         }
         given["typos"] = self.typos or None
-        return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None)
+        options = [f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
+        return " ".join([*options, *(["--whole"] if self.whole else [])])
 
     def fingerprint(self, seed: int) -> str:
         """Return a short name for everything that decides the texts and readings, the code included."""
