@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python $(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@
 
-run: $(READY) ## compare the policies of the paper on its synthetic benchmark; report in results/synthetic
+run: $(READY) ## compare our policies with those of the paper on its synthetic benchmark; report in results/synthetic
 	$(BIN)/druthers run synthetic
 
 test: $(READY) ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -77,6 +78,23 @@ def test_evaluate_prints_json(logged):
         for by_name in found["estimates"].values():
             assert set(by_name) == {"ips", "replay"}
             assert by_name["ips"]["value"]["low"] < by_name["ips"]["value"]["high"]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_no_figure_is_cut(logged, monkeypatch, terminal):
+    """In a pipe, and on a terminal however narrow, nothing of a table is replaced by dots or put elsewhere."""
+    monkeypatch.setenv("COLUMNS", "40")
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    code, out, _ = logged("evaluate", "log.parquet", "--policies", "prucb,random,s-ucb")
+    assert (code, "…" in out) == (0, False)
+    lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", out).splitlines()
+    for number in (1, 2, 3):
+        (line,) = [line for line in lines if line.startswith(f"objective {number}")]
+        assert line.count("±") == 4  # as logged, and of each policy
+    code, out, _ = logged("run", "tiny.toml", "--horizon", "30", "--runs", "2", "--workers", "1", "--no-figures")
+    assert (code, [line for line in out.splitlines() if "±" in line and "…" in line]) == (0, [])
+    assert all(("growth" in out, "µs/round" in out, "error" in out)) is not terminal  # what has no room is left out
 
 
 def test_refusals_are_told_beside_what_can_be_said(logged):

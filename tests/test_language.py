@@ -286,8 +286,8 @@ def test_measures():
     assert scores.precision == pytest.approx(2 / 3)
     assert scores.recall == pytest.approx(1 / 3)
     assert scores.leak == pytest.approx(1 / 3)
-    assert math.isnan(scores.refusal)
-    assert score([(Sentence("x", "d", ("a", "b", "c"), ()), silent)]).refusal == 1.0
+    assert math.isnan(scores.silence)
+    assert score([(Sentence("x", "d", ("a", "b", "c"), ()), silent)]).silence == 1.0
 
 
 @pytest.mark.parametrize(("name", "exact", "top1"), [("lexicon", 0.77, 0.77), ("default", 0.82, 0.86)])

@@ -19,7 +19,7 @@ import druthers
 from druthers import ANCHORS, POLICIES, Anchor, Policy, make_anchor, make_policy
 from druthers.errors import DruthersError, UnknownName
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
 PACKAGE = Path(druthers.__file__).parents[1]
 ENTRIES = {**POLICIES, **ANCHORS}
 
@@ -34,7 +34,7 @@ def test_public_names_are_sorted_and_complete():
         for name, value in vars(druthers).items()
         if not name.startswith("_") and not isinstance(value, types.ModuleType)
     }
-    assert public == set(druthers.__all__)
+    assert public | {"Advisor"} == set(druthers.__all__)
 
 
 def test_every_policy_and_anchor_is_a_public_name():
@@ -94,6 +94,18 @@ def test_importing_takes_nothing_heavy_along():
     loaded = json.loads(fresh_python(code))
     assert "druthers" in loaded
     assert set(loaded) & set(HEAVY) == set()
+
+
+def test_an_advisor_is_imported_when_it_is_asked_for():
+    code = """
+import sys
+import druthers as dr
+print([name for name in sys.modules if name.startswith(("druthers.advisor", "druthers.language", "druthers.stores"))])
+print(dr.Advisor.__module__, "druthers.advisor" in sys.modules, hasattr(dr, "Adviser"))
+from druthers import *
+print(Advisor is dr.Advisor)
+"""
+    assert fresh_python(code) == "[]\ndruthers.advisor.advisor True False\nTrue\n"
 
 
 def test_the_library_works_where_nothing_else_is_installed():
@@ -189,17 +201,16 @@ def test_unknown_settings_of_an_anchor_are_refused_by_name():
         make_anchor("likelihood", bonud=2.0)
 
 
-def test_python_blocks_of_the_readme_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_python_blocks_of_the_first_pages_run(page, tmp_path, monkeypatch):
     """As they stand and in order, as a reader would type them; a text block right after one is what it prints."""
-    if not README.exists():
-        pytest.skip("README.md is missing")
-    text = README.read_text("utf-8")
+    text = (ROOT / page).read_text("utf-8")
     blocks = list(re.finditer(r"^```(?:python|py)\n(.*?)^```\n(?:\n?```text\n(.*?)^```)?", text, re.M | re.S))
     assert blocks
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "readme"}
     for block in blocks:
-        where = f"README.md, line {text.count(chr(10), 0, block.start()) + 1}"
+        where = f"{page}, line {text.count(chr(10), 0, block.start()) + 1}"
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(block[1], where, "exec"), names)

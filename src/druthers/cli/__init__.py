@@ -24,7 +24,7 @@ Start with
 
     druthers run synthetic
 
-which plays every policy of the paper in a few seconds and writes a report to look at.
+which plays our policies and every one of the paper in a few seconds and writes a report to look at.
 """,
 )
 app.add_typer(lab.app)

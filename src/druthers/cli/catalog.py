@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from druthers.catalogs import CATALOGS, Catalog
 from druthers.errors import DruthersError, InvalidCatalog, UnknownName
 from druthers.language import domain_names, load_domain
+from druthers.terminal import make_console
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -42,7 +42,7 @@ def show(
     if as_json:
         print(json.dumps(catalog.content(), indent=1, ensure_ascii=False))
         return
-    console = Console(highlight=False)
+    console = make_console()
     title = Text(catalog.name, style="bold cyan")
     if catalog.simulated:
         title.append("  simulated", style="yellow")

@@ -18,6 +18,7 @@ from druthers.catalogs import CATALOGS
 from druthers.errors import DruthersError, UnknownUser
 from druthers.language import PARSERS
 from druthers.stores import open_store
+from druthers.terminal import make_console
 
 app = typer.Typer()
 
@@ -60,7 +61,7 @@ def chat(
         druthers chat --catalog beers --store sqlite:beers.db --user ada
         echo "quiet and clean" | druthers chat
     """
-    console = Console(highlight=False)
+    console = make_console()
     with (
         open_store(store) as journal,
         Advisor(catalog or first_catalog(journal), store=journal, parser=parser) as advisor,

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from druthers.cli.lab import Quiet, make_console
+from druthers.cli.lab import Quiet
 from druthers.data import Built, Columns, build_beeradvocate, build_table, build_tripadvisor
 from druthers.data.samples import write_beers, write_hotels
 from druthers.errors import InvalidSetting
-from druthers.terminal import show_built, shown_bytes
+from druthers.terminal import make_console, show_built, shown_bytes
 
 app = typer.Typer(no_args_is_help=True)
 build = typer.Typer(no_args_is_help=True)

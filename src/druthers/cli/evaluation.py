@@ -19,7 +19,6 @@ from druthers.cli.lab import (
     Seed,
     Set,
     load_named,
-    make_console,
     read_setting,
     with_changes,
 )
@@ -30,7 +29,7 @@ from druthers.experiments.plan import SET_BY_THE_LAB, lively, parameters
 from druthers.experiments.running import fresh_policy
 from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
 from druthers.policies import find_policy
-from druthers.terminal import show_evaluations
+from druthers.terminal import make_console, show_evaluations
 
 app = typer.Typer()
 

@@ -20,7 +20,7 @@ from druthers.experiments import Experiment, Paired, Results, experiment_names, 
 from druthers.experiments.engines import Processes
 from druthers.policies import POLICIES
 from druthers.report import draw_figures, write_report
-from druthers.terminal import show_comparison, show_results, show_title, shown_progress
+from druthers.terminal import make_console, show_comparison, show_results, show_title, shown_progress
 
 # The experiments that make up the paper, in its order.
 PAPER = (
@@ -222,7 +222,7 @@ def compare(
     if as_json:
         print(json.dumps([{"a": a, "b": b, **difference._asdict()} for a, b, difference in pairs], indent=1))
     else:
-        show_comparison(make_console(False), pairs, level)
+        show_comparison(make_console(), pairs, level)
 
 
 @app.command("list")
@@ -235,7 +235,7 @@ def list_(as_json: AsJson = False) -> None:
         titles = {name: experiment.title for name, experiment in experiments.items()}
         print(json.dumps({"experiments": titles, "policies": abouts}, indent=1))
         return
-    console = make_console(False)
+    console = make_console()
     for title, lines in (
         ("experiments", {name: _one_line(experiment) for name, experiment in experiments.items()}),
         ("policies", abouts),
@@ -256,14 +256,9 @@ def report(
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the report goes.")] = Path("report.html"),
 ) -> None:
     """Draw the figures of results again, and one report of all of them."""
-    console = make_console(False)
+    console = make_console()
     illustrate(console, {folder: Results.load(folder) for folder in folders}, out)
     console.print(f"open {out}")
-
-
-def make_console(quiet: bool) -> Console:
-    """Return what commands print to, silent if so asked."""
-    return Console(quiet=quiet, highlight=False, soft_wrap=False)
 
 
 def load_named(name: str, data: Path | None) -> Experiment:

@@ -27,12 +27,13 @@ from druthers.language import (
     load_sentences,
     make_parser,
 )
+from druthers.terminal import make_console
 from druthers.types import Objective
 
 app = typer.Typer()
 
 _COLORS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
-_MEASURES = ("n", "top1", "exact", "f1", "tau", "refusal", "leak")
+_MEASURES = ("n", "top1", "exact", "f1", "tau", "silence", "leak")
 
 
 @app.command()
@@ -86,7 +87,7 @@ def read(
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
     else:
-        _show(Console(), reading)
+        _show(make_console(), reading)
 
 
 def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]:
@@ -150,7 +151,7 @@ def _evaluate(sentences: list[Sentence], parser: str, settings: dict[str, str], 
     if as_json:
         print(json.dumps({name: _plain(part) for name, part in scores.items()}, indent=2))
         return
-    console = Console()
+    console = make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     for measure in _MEASURES:

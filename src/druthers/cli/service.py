@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from druthers.errors import InvalidSetting, needs
 from druthers.stores import inspect, open_store
+from druthers.terminal import make_console
 
 app = typer.Typer()
 keys_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -118,7 +118,7 @@ def list_keys(store: At = DEFAULT_STORE) -> None:
     with open_store(store, create=False) as journal:
         for key in keys_of(journal).values():
             table.add_row(key["id"], key["role"], key["name"], _day(key["created"]), _day(key["revoked"]))
-    Console(highlight=False).print(table)
+    make_console().print(table)
 
 
 @keys_app.command("revoke")
@@ -174,7 +174,7 @@ def verify(
         facts: dict[str, Any] = {"damage": [], "events": found.events, "kinds": found.kinds, "users": found.users}
         print(json.dumps({**facts, "items": found.items, "digest": found.digest, "agrees": found.agrees}))
     else:
-        console = Console(highlight=False)
+        console = make_console()
         for kind, count in sorted(found.kinds.items()):
             console.print(f"{count:>10,}  {kind}")
         console.print(f"{found.events:>10,}  events, {found.users:,} users, {found.items:,} items")
@@ -191,7 +191,7 @@ def _tell_damage(damage: list[str], as_json: bool) -> None:
     if as_json:
         print(json.dumps({"damage": damage, "agrees": False}))
         return
-    console = Console(highlight=False)
+    console = make_console()
     for line in damage[:MOST_DAMAGE]:
         console.print(f"[red]{escape(line)}[/]")
     if len(damage) > MOST_DAMAGE:

@@ -78,7 +78,7 @@ class Scores:
         Of the listed objectives, over all sentences.
     tau
         Mean of Kendall's tau over every pair that the right reading orders: list > unmentioned > dismissed.
-    refusal
+    silence
         Share of sentences without a wish that were read as empty.
     leak
         Share of dismissed objectives that were read as wishes.
@@ -91,7 +91,7 @@ class Scores:
     recall: float
     f1: float
     tau: float
-    refusal: float
+    silence: float
     leak: float
 
 
@@ -136,7 +136,7 @@ def score(pairs: Iterable[tuple[Sentence, Reading]]) -> Scores:
         recall=_ratio(hits, wanted),
         f1=_ratio(2 * hits, listed + wanted),
         tau=fmean(taus) if taus else float("nan"),
-        refusal=_share(not r.ranking for _, r in silent),
+        silence=_share(not r.ranking for _, r in silent),
         leak=_ratio(sum(len(set(s.low) & set(r.names)) for s, r in pairs), low),
     )
 

@@ -224,6 +224,7 @@ class Policy(ABC):
         self.reseed(seed)
         self._users = Books()
         self._arms = Books()
+        self._retired: dict[Hashable, None] = {}  # late feedback must not bring them back; a dict, for its order
 
     def _start(self) -> None:
         """Make the first, empty state; the last line of every constructor. Row 0 is for those never seen."""
@@ -295,9 +296,10 @@ class Policy(ABC):
             self._user_row(user)
 
     def retire_arm(self, arm: Hashable) -> None:
-        """Forget an arm; if it is ever offered again, it is new."""
+        """Forget an arm; if it is ever offered or added again, it is new. Feedback that comes late is refused."""
         if arm not in self._arms:
             raise UnknownArm(f"an arm must be known to retire, but {arm!r} is not")
+        self._retired[arm] = None
         _overwrite(self._state.arms, self._arms.remove(arm))
         self._state.clock[1] = len(self._arms)
 
@@ -416,19 +418,25 @@ class Policy(ABC):
         Parameters
         ----------
         user, arm
-            Whom it was for and what was chosen; the arm must be known.
+            Whom it was for and what was chosen. An arm never seen before becomes known; a retired one is refused.
         reward
             One number per objective, NaN where it is missing; None if nothing was observed.
         utility
             How good it was for the user as a whole; None if unknown. With a reward that is missing or has gaps, the
             arm's means stand in; where there are none yet, those of all arms do, and the utility counts for less.
         """
-        arm_row = self._arm_row(arm)
+        if arm in self._retired:
+            raise UnknownArm(
+                f"feedback must not be about an arm that has retired, but {arm!r} has; offer or add it to begin anew"
+            )
         if reward is None and utility is None:
             raise InvalidFeedback("feedback must hold a reward, a utility or both, but got neither")
         vector = self._as_reward(reward)
         value = math.nan if utility is None else as_number(utility, "a utility")
-        user_row = self._user_row(user)  # may replace the state, so it comes first
+        arm_row = self._arms.rows.get(arm)
+        if arm_row is None:
+            arm_row = self._new_arm(arm)
+        user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
         self._learn(self._state, user_row, arm_row, vector, value)
 
     def revise(
@@ -550,6 +558,7 @@ class Policy(ABC):
             "params": {key: _plain(value) for key, value in self.params.items()},
             "users": known.state(),
             "arms": self._arms.state(),
+            "retired": list(self._retired),
             "noise": self._noise.bit_generator.state,
             "coins": self._coins.bit_generator.state,
             "clock": self._state.clock.copy(),
@@ -587,7 +596,8 @@ class Policy(ABC):
             users = _unflatten("user", self._fresh_users(known_users.n_rows), state)
             arms = _unflatten("arm", self._fresh_arms(known_arms.n_rows), state)
             clock = _same_kind("clock", state["clock"], self._state.clock)
-        self._users, self._arms = known_users, known_arms
+            retired = dict.fromkeys(state.get("retired", ()))
+        self._users, self._arms, self._retired = known_users, known_arms, retired
         self._state = self._state._replace(clock=clock, users=users, arms=arms)
 
     def _offered(self, offer: Iterable[Hashable] | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
@@ -613,6 +623,7 @@ class Policy(ABC):
             return ids, np.fromiter(map(find, ids), np.int64, len(ids))
 
     def _new_arm(self, arm: Hashable) -> int:
+        self._retired.pop(arm, None)
         row = self._arms.add(arm)
         if row >= len(self._state.arms.pulls):
             self._state = self._state._replace(arms=_grown(self._state.arms, self._fresh_arms(row)))

@@ -326,9 +326,32 @@ def check_deaf_policies_do_not_hear(build: BuildPolicy) -> None:
 
 
 @_policy_law
+def check_arms_are_made_on_first_sight(build: BuildPolicy) -> None:
+    """Offered, added or told of, an arm never seen becomes known; one that has retired comes back only if offered."""
+    offered, told = (build(n_objectives=3, seed=0) for _ in range(2))
+    offered.add_arms(["inn"])
+    for policy in (offered, told):
+        policy.learn("ada", "inn", [0.1, 0.2, 0.3], 0.5)
+        assert policy.arms == ("inn",)
+    assert same_state(offered.state(), told.state()), "an arm that was added first is known otherwise"
+    told.retire_arm("inn")
+    twin = type(told).from_state(told.state())
+    try:
+        twin.learn("ada", "inn", [0.1, 0.2, 0.3], 0.5)
+    except UnknownArm:
+        assert twin.arms == ()
+    else:
+        raise AssertionError("late feedback brought an arm back that had retired")
+    twin.choose("ada", ["inn"])
+    twin.learn("ada", "inn", [0.1, 0.2, 0.3], 0.5)
+
+
+@_policy_law
 def check_refuses_bad_input(build: BuildPolicy) -> None:
     """Bad input raises the named error and changes nothing."""
     policy, _ = _trained(build)
+    policy.add_arms(["retired"])
+    policy.retire_arm("retired")
     before = policy.state()
     for error, call in _bad_calls(policy):
         try:
@@ -351,7 +374,8 @@ def _bad_calls(policy: Policy) -> Iterator[tuple[type[DruthersError], Callable[[
     for utility in utilities:
         yield InvalidFeedback, partial(policy.learn, 0, 1, [0.1, 0.2, 0.3], utility)
     yield InvalidFeedback, lambda: policy.learn("new", 1)
-    yield UnknownArm, lambda: policy.learn(0, "nowhere", [0.1, 0.2, 0.3], 0.5)
+    yield InvalidFeedback, lambda: policy.learn(0, "nowhere", [0.1, 0.2], 0.5)
+    yield UnknownArm, lambda: policy.learn(0, "retired", [0.1, 0.2, 0.3], 0.5)
     yield UnknownArm, lambda: policy.retire_arm("nowhere")
     yield UnknownUser, lambda: policy.forget_user("nobody")
     offers: list[list[Hashable]] = [[], [1, 1]]
