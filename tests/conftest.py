@@ -46,6 +46,8 @@ def druthers(request, tmp_path, monkeypatch, capsys):
     """Return what runs a command beside tiny.toml, the asking module's TINY: its exit code and what it printed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "tiny.toml").write_text(request.module.TINY)
 
     def call(*words):

@@ -80,21 +80,24 @@ def test_evaluate_prints_json(logged):
             assert by_name["ips"]["value"]["low"] < by_name["ips"]["value"]["high"]
 
 
-@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize("terminal", [None, "xterm", "dumb"])
 def test_no_figure_is_cut(logged, monkeypatch, terminal):
     """In a pipe, and on a terminal however narrow, nothing of a table is replaced by dots or put elsewhere."""
     monkeypatch.setenv("COLUMNS", "40")
     if terminal:
         monkeypatch.setenv("FORCE_COLOR", "1")
-    code, out, _ = logged("evaluate", "log.parquet", "--policies", "prucb,random,s-ucb")
+        monkeypatch.setenv("TERM", terminal)
+    code, out, _ = logged("evaluate", "log.parquet", "--policies", "prucb,random,s-ucb,s-moss,mo-oful")
     assert (code, "…" in out) == (0, False)
     lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", out).splitlines()
     for number in (1, 2, 3):
         (line,) = [line for line in lines if line.startswith(f"objective {number}")]
-        assert line.count("±") == 4  # as logged, and of each policy
+        assert line.count("±") == 6  # as logged, and of each policy
     code, out, _ = logged("run", "tiny.toml", "--horizon", "30", "--runs", "2", "--workers", "1", "--no-figures")
     assert (code, [line for line in out.splitlines() if "±" in line and "…" in line]) == (0, [])
-    assert all(("growth" in out, "µs/round" in out, "error" in out)) is not terminal  # what has no room is left out
+    assert all(("growth" in out, "µs/round" in out, "error" in out)) is (
+        terminal is None
+    )  # what has no room is left out
 
 
 def test_refusals_are_told_beside_what_can_be_said(logged):

@@ -26,7 +26,9 @@ REWARD = st.lists(st.one_of(NUMBERS, st.just(math.nan)), min_size=D, max_size=D)
 BAD_CALLS = [
     lambda policy: policy.hear("ada", (0, 0)),
     lambda policy: policy.hear("carl", (D,)),
-    lambda policy: policy.learn("ada", "nowhere", [1.0] * D, 1.0),
+    lambda policy: policy.learn("ada", "nowhere"),
+    lambda policy: policy.revise("ada", "nowhere", 1.0, before=0.0),
+    lambda policy: policy.utility_weight("ada", "nowhere"),
     lambda policy: policy.learn("ada", policy.arms[0] if policy.arms else "nowhere", [math.inf] * D),
     lambda policy: policy.learn("carl", policy.arms[0] if policy.arms else "nowhere", [1.0] * (D + 1)),
     lambda policy: policy.choose("ada", []),
@@ -43,6 +45,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
         def build(self, seed, exploration):
             self.policy = make_policy(name, n_objectives=D, seed=seed, exploration=exploration)
             self.arms: list[object] = []
+            self.retired: set[object] = set()
             self.users: set[object] = set()
 
         @rule(user=USER, ranking=RANKING)
@@ -55,7 +58,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
         def choose(self, user, offer, data):
             size = data.draw(st.integers(1, len(offer)))
             decision = self.policy.choose(user, offer, size)
-            self.arms += [arm for arm in offer if arm not in self.arms]
+            self.see(offer)
             assert set(decision.arms) <= set(offer)
             assert len(set(decision.arms)) == size
             assert np.all(np.isfinite(decision.reasons))
@@ -63,7 +66,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
 
         @rule(user=USER, arm=ARM, reward=st.none() | REWARD, utility=st.none() | NUMBERS)
         def learn(self, user, arm, reward, utility):
-            if arm not in self.arms or (reward is None and utility is None):
+            if arm in self.retired or (reward is None and utility is None):
                 before = self.policy.state()
                 with pytest.raises(DruthersError):
                     self.policy.learn(user, arm, reward, utility)
@@ -71,6 +74,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
                 return
             others = {other: self.weights(other) for other in USERS if other != user}
             self.policy.learn(user, arm, reward, utility)
+            self.see([arm])
             self.users.add(user)
             for other, weights in others.items():
                 assert np.array_equal(weights, self.weights(other))
@@ -92,6 +96,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
             if arm in self.arms:
                 self.policy.retire_arm(arm)
                 self.arms.remove(arm)
+                self.retired.add(arm)
 
         @rule(call=st.sampled_from(BAD_CALLS))
         def refuse(self, call):
@@ -110,6 +115,11 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
         def books_are_right(self):
             assert list(self.policy.arms) == self.arms
             assert set(self.policy.users) == self.users
+
+        def see(self, arms):
+            """Offered or told of, an arm is known from then on, one that had retired included."""
+            self.arms += [arm for arm in arms if arm not in self.arms]
+            self.retired.difference_update(arms)
 
         def weights(self, user):
             if not self.policy.learns_preference:

@@ -53,11 +53,11 @@ def make_console(quiet: bool = False) -> Console:
 
 def print_whole(console: Console, table: Table) -> None:
     """Print a table of figures, none of them cut: on a terminal that is too narrow, lines go on in the next one."""
-    width = console.width
-    console.width = ENDLESS
-    console.width = max(console.measure(table).maximum, width)
+    width, height = console.size
+    console.size = ENDLESS, height  # both: told the width alone, a dumb terminal stays at 80 columns
+    console.size = max(console.measure(table).maximum, width), height
     console.print(table)
-    console.width = width
+    console.size = width, height
 
 
 @contextlib.contextmanager
