@@ -1,6 +1,7 @@
 """Limits: in tables and in sentences, no item outside them is ever returned, and what fits nothing is said."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -202,3 +203,26 @@ def test_any_text_can_be_read(text):
 
 def test_columns_hold_numbers_and_gaps():
     assert np.isnan(COLUMNS.numbers("size")).tolist() == [False, False, True, False]
+
+
+def test_columns_of_a_changed_catalog_are_those_made_anew() -> None:
+    draw = random.Random(5)
+    facts = ["Vienna", "vienna", True, 1, 1.0, "1", None, ("pool", "bar"), ("bar",)]
+    items: dict[str, Item] = {}
+    columns = Columns(items)
+    for step in range(300):
+        if items and draw.random() < 0.1:
+            del items[draw.choice(list(items))]
+        else:
+            id = f"i{draw.randrange(12)}"
+            details = {name: fact for name in "abc" if (fact := draw.choice(facts)) is not None}
+            items[id] = Item(id, values={"price": float(draw.randrange(4))} if step % 3 else {}, details=details)
+        columns, fresh = Columns(dict(items), columns), Columns(dict(items))
+        assert sorted(columns.names) == sorted(fresh.names)
+        for name in fresh.names:
+            mine, other = columns.column(name), fresh.column(name)
+            assert mine.facts == other.facts
+            assert mine.kinds == other.kinds
+            assert np.array_equal(mine.numbers, other.numbers, equal_nan=True)
+            for limit in ("Vienna", True, 1, ["bar", "vienna"], {"not": "bar"}, {"max": 2}):
+                assert np.array_equal(mine.within(limit), other.within(limit))

@@ -198,7 +198,7 @@ class Operations:
     def columns(self) -> Columns:
         """What items are like, column by column."""
         if self._columns is None or self._columns[0] != self.fold.items_changed:
-            columns = Columns(self.fold.items)
+            columns = Columns(self.fold.items, None if self._columns is None else self._columns[1])
             self._columns = self.fold.items_changed, columns, Offer(columns, self.catalog.objectives)
         return self._columns[1]
 

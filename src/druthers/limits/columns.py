@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -38,25 +40,116 @@ class Relaxation(NamedTuple):
     items: int
 
 
+class Column:
+    """What is known of all items under one name.
+
+    Parameters
+    ----------
+    facts
+        One for each item, None where nothing is known.
+    """
+
+    def __init__(self, facts: list[Any]) -> None:
+        self.facts = facts
+
+    def renewed(self, facts: Mapping[int, Any]) -> Column:
+        """Return the column with the facts of some rows replaced, rows after the last one added; itself if all stay."""
+        place, old = dict(self._different[0]), self._different[1]
+        codes = {row: place.setdefault((type(fact), fact), len(place)) for row, fact in facts.items()}
+        if all(row < len(old) and old[row] == code for row, code in codes.items()):
+            return self
+        added = max(max(codes) + 1 - len(old), 0)
+        mine = self.facts + [None] * added
+        which = np.concatenate([old, np.zeros(added, dtype=np.int64)])
+        for row, code in codes.items():
+            mine[row], which[row] = facts[row], code
+        renewed = Column(mine)
+        renewed.__dict__["_different"] = place, which
+        return renewed
+
+    @cached_property
+    def _different(self) -> tuple[dict[tuple[type, Any], int], NDArray[np.int64]]:
+        """The code of each different fact, where true and 1 are not the same, and the code of each item."""
+        place: dict[tuple[type, Any], int] = {}
+        which = [place.setdefault((type(fact), fact), len(place)) for fact in self.facts]
+        return place, np.array(which, dtype=np.int64)
+
+    def _spread(self, told: Iterable[Any], dtype: Any) -> NDArray[Any]:
+        """Return for each item what is told of its fact."""
+        return np.array(list(told), dtype=dtype)[self._different[1]]
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The facts as numbers, NaN where there is none."""
+        return self._spread((_number(fact) for _, fact in self._different[0]), np.float64)
+
+    @cached_property
+    def kinds(self) -> set[Any]:
+        """All different facts, those within lists one by one."""
+        used = np.bincount(self._different[1], minlength=len(self._different[0])).tolist()
+        return {
+            part for (_, fact), count in zip(self._different[0], used, strict=True) if count for part in _parts(fact)
+        }
+
+    @cached_property
+    def known(self) -> Mask:
+        """Which items it is known of."""
+        return self._spread((bool(said) for said in self._meanings), bool)
+
+    @cached_property
+    def _meanings(self) -> list[set[Any]]:
+        """For each different fact what it says, one for each entry of a list."""
+        return [{canonical(part) for part in _parts(fact)} for _, fact in self._different[0]]
+
+    def within(self, limit: Any) -> Mask:
+        """Tell which items are within a limit; what is not known of an item breaks it."""
+        if isinstance(limit, dict):
+            if "not" in limit:
+                return self.known & ~self._is_any(limit["not"])
+            numbers = self.numbers
+            with np.errstate(invalid="ignore"):
+                low = numbers >= limit["min"] if "min" in limit else ~np.isnan(numbers)
+                return low & (numbers <= limit["max"]) if "max" in limit else low
+        return self._is_any(limit)
+
+    def _is_any(self, values: Any) -> Mask:
+        wanted = {canonical(value) for value in (values if isinstance(values, list) else [values])}
+        return self._spread((not wanted.isdisjoint(said) for said in self._meanings), bool)
+
+
 class Columns:
     """Details and values of items as columns, each made when a limit first needs it.
 
     Parameters
     ----------
     items
-        The items; a changed catalog needs new columns.
+        The items.
+    before
+        Columns of a catalog that this one came from: what did not change is taken from there.
     """
 
-    def __init__(self, items: Mapping[str, Item]) -> None:
+    def __init__(self, items: Mapping[str, Item], before: Columns | None = None) -> None:
         self.ids = tuple(items)
         self.items = tuple(items.values())
-        self._codes: dict[str, tuple[NDArray[np.int64], NDArray[np.int64], dict[Any, int]]] = {}
-        self._numbers: dict[str, Floats] = {}
+        self._columns: dict[str, Column] = {}
+        if before is not None and self.ids[: len(before.ids)] == before.ids:  # some came or changed, none left
+            old = (*before.items, *(None,) * (len(self.items) - len(before.items)))
+            rows = [row for row, (one, was) in enumerate(zip(self.items, old, strict=True)) if one is not was]
+            for name, column in before._columns.items():
+                self._columns[name] = column.renewed({row: _fact(self.items[row], name) for row in rows})
+            counts = before._counts.copy()
+            counts.update(name for row in rows for name in _names(self.items[row]))
+            counts.subtract(name for row in rows for name in _names(old[row]))
+            self.__dict__["_counts"] = counts
 
     @cached_property
-    def names(self) -> dict[str, None]:
+    def _counts(self) -> Counter[str]:
+        return Counter(name for item in self.items for name in _names(item))
+
+    @property
+    def names(self) -> list[str]:
         """Everything that a limit can be on: names of objectives and details."""
-        return {name: None for item in self.items for name in (*item.values, *item.details)}
+        return [name for name, count in self._counts.items() if count]
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -73,15 +166,17 @@ class Columns:
             found[name] = None if name in found else item
         return {name: item for name, item in found.items() if item is not None and len(name) > 2}
 
-    def facts(self, name: str) -> list[Any]:
-        """Return what is known of each item under a name, None where nothing is; values go before details."""
-        return [item.values.get(name, item.details.get(name)) for item in self.items]
+    def column(self, name: str) -> Column:
+        """Return what is known of each item under a name; values go before details."""
+        if name not in self._columns:
+            self._columns[name] = Column([_fact(item, name) for item in self.items])
+        return self._columns[name]
 
     def allowed(self, where: Where) -> Mask:
         """Tell which items are within all limits; what is not known of an item breaks a limit on it."""
         mask = np.ones(len(self.items), dtype=bool)
         for name, limit in where.items():
-            mask &= self._within(name, limit)
+            mask &= self.column(name).within(limit)
         return mask
 
     def eligible(self, where: Where) -> list[str]:
@@ -110,45 +205,19 @@ class Columns:
 
     def numbers(self, name: str) -> Floats:
         """Return a column as numbers, NaN where there is none."""
-        if name not in self._numbers:
-            self._numbers[name] = np.array([_number(fact) for fact in self.facts(name)], dtype=np.float64)
-        return self._numbers[name]
+        return self.column(name).numbers
 
-    def _within(self, name: str, limit: Any) -> Mask:
-        if isinstance(limit, dict):
-            if "not" in limit:
-                return self._known(name) & ~self._is_any(name, limit["not"])
-            numbers = self.numbers(name)
-            with np.errstate(invalid="ignore"):
-                low = numbers >= limit["min"] if "min" in limit else ~np.isnan(numbers)
-                return low & (numbers <= limit["max"]) if "max" in limit else low
-        return self._is_any(name, limit)
 
-    def _known(self, name: str) -> Mask:
-        rows, _, _ = self._coded(name)
-        known = np.zeros(len(self.items), dtype=bool)
-        known[rows] = True
-        return known
+def _fact(item: Item, name: str) -> Any:
+    return item.values[name] if name in item.values else item.details.get(name)
 
-    def _is_any(self, name: str, values: Any) -> Mask:
-        rows, codes, meaning = self._coded(name)
-        wanted = values if isinstance(values, list) else [values]
-        found = [meaning[key] for value in wanted if (key := canonical(value)) in meaning]
-        mask = np.zeros(len(self.items), dtype=bool)
-        mask[rows[np.isin(codes, found)]] = True
-        return mask
 
-    def _coded(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[Any, int]]:
-        """Return rows and codes of the values under a name, one pair for each entry of a list, and what codes mean."""
-        if name not in self._codes:
-            meaning: dict[Any, int] = {}
-            rows, codes = [], []
-            for row, fact in enumerate(self.facts(name)):
-                for part in fact if isinstance(fact, list | tuple) else () if fact is None else (fact,):
-                    rows.append(row)
-                    codes.append(meaning.setdefault(canonical(part), len(meaning)))
-            self._codes[name] = np.array(rows, dtype=np.int64), np.array(codes, dtype=np.int64), meaning
-        return self._codes[name]
+def _names(item: Item | None) -> tuple[str, ...]:
+    return () if item is None else (*item.values, *item.details)
+
+
+def _parts(fact: Any) -> Sequence[Any]:
+    return fact if isinstance(fact, list | tuple) else () if fact is None else (fact,)
 
 
 def canonical(value: Any) -> Any:
@@ -166,18 +235,18 @@ def canonical(value: Any) -> Any:
         if text in YES | NO:
             return text in YES
         number = _number(text)
-        return text if np.isnan(number) else ("number", number)
+        return text if math.isnan(number) else ("number", number)
     return "number", float(value)
 
 
 def _number(fact: Any) -> float:
-    if isinstance(fact, bool) or fact is None or isinstance(fact, list | tuple):
-        return float("nan")
+    if isinstance(fact, bool) or not isinstance(fact, str | float | int):
+        return math.nan
     try:
         number = float(fact)
     except ValueError:
-        return float("nan")
-    return number if np.isfinite(number) else float("nan")
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def _moved(numbers: Floats, limit: dict[str, Any]) -> dict[str, Any] | None:

@@ -97,17 +97,16 @@ class LimitReader:
         by_name = {one.name: one for one in objectives}
         for name in columns.names:
             objective = by_name.get(name)
-            numbers = columns.numbers(name)
             if objective is not None:
                 self._attributes.append(Attribute.of_objective(objective))
                 continue
             self._names[tuple(stems(name))] = name
-            facts = [fact for fact in columns.facts(name) if fact is not None]
-            kinds = {part for fact in facts for part in (fact if isinstance(fact, list | tuple) else (fact,))}
+            column = columns.column(name)
+            kinds = column.kinds
             if all(_is_flag(kind) for kind in kinds):
                 self._flags[tuple(stems(name))] = name
-            elif (~np.isnan(numbers)).sum() >= 0.9 * len(facts):
-                self._attributes.append(Attribute.of_detail(name, numbers))
+            elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
+                self._attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
                 for kind in kinds:
                     parts = tuple(stems(str(kind)))
