@@ -149,7 +149,8 @@ class Writers:
     def kill(self, writer):
         """Kill one in the midst of what it does."""
         self.running.discard(writer)
-        os.kill(writer, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have failed by itself
+            os.kill(writer, signal.SIGKILL)
 
     def close(self):
         for writer in list(self.running):

@@ -5,6 +5,7 @@ Processes are forked here because importing the package, and the driver, takes l
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 import json
@@ -12,7 +13,8 @@ import os
 import signal
 import sys
 
-from druthers.stores import Event, open_store
+from druthers.errors import StoreFailure
+from druthers.stores import Event, Store, open_store
 
 PARTS = 3
 
@@ -25,11 +27,18 @@ def batch(name: str, number: int) -> list[Event]:
     ]
 
 
+def append(store: Store, events: list[Event]) -> list[int]:
+    """Append, as often as it takes where others keep a busy machine's journal locked."""
+    while True:
+        with contextlib.suppress(StoreFailure):
+            return store.append(events)
+
+
 def write(url: str, name: str, notes: str) -> None:
     """Append and note each acknowledgment, as long as the process lives."""
     with open(notes, "ab", buffering=0) as file, open_store(url) as store:
         for number in itertools.count():
-            positions = store.append(batch(name, number))
+            positions = append(store, batch(name, number))
             file.write(f"{json.dumps([name, number, positions])}\n".encode())
 
 

@@ -113,7 +113,7 @@ def test_a_service_goes_on_when_the_right_journal_is_back(journal, start, tmp_pa
     until(lambda: server.ask("GET", "/v1/items", **{"X-API-Key": key})[0] == 503, "the service to notice")
     newer.put_back()
     until(lambda: server.ask("GET", "/v1/items", **{"X-API-Key": key})[0] == 200, "the service to notice")
-    assert server.ask("GET", "/readyz")[0] == 200
+    until(lambda: server.ask("GET", "/readyz")[0] == 200, "the service to be ready")
 
 
 @pytest.mark.parametrize("journal", STORES, indirect=True)

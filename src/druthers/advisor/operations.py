@@ -159,7 +159,13 @@ class Operations:
         return person
 
     def hear(
-        self, user: str, query: str | Sequence[str], *, id: str | None = None, decision: str | None = None
+        self,
+        user: str,
+        query: str | Sequence[str],
+        *,
+        id: str | None = None,
+        decision: str | None = None,
+        read: tuple[Reading, Limits] | None = None,
     ) -> Operation[Heard]:
         """Take in a query: a text, or names of objectives, most important first.
 
@@ -171,6 +177,8 @@ class Operations:
             An id for the query: heard again with the same id, it counts once.
         decision
             The id of the decision that it comes along with: once for each.
+        read
+            What the text says, for who has read it already.
         """
         events.as_id(user, "a user")
         key = None if decision is None else events.query_key(decision)
@@ -180,7 +188,7 @@ class Operations:
         body: dict[str, Any]
         if isinstance(query, str):
             columns = self.columns
-            reading, limits = yield Read(lambda: self._read(query, columns))
+            reading, limits = read or (yield Read(lambda: self._read(query, columns)))
             body = {"text": query, "ranking": list(reading.names), "dismissed": list(reading.dismissed_names)}
             body |= {"confidence": reading.confidence, "limits": limits.where, "dropped": list(limits.dropped)}
             body |= {"draws": [DRAWS[one] for one in reading.strengths], "only": Strength.ONLY in reading.strengths}
@@ -305,23 +313,15 @@ class Operations:
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
         return Recommendation(id, user, decisions.suggestions(event))
 
-    @staticmethod
-    def reasons_of(decision: Event) -> dict[str, str]:
-        """Return why each item of a decision was recommended."""
-        return {one.item: one.why for one in decisions.suggestions(decision)}
-
-    def _check_offer(self, offer: Sequence[str] | None, size: int) -> int:
-        """Return how many items to choose: as many as wanted, or all there are."""
+    def _check_offer(self, offer: Sequence[str] | None, size: int) -> None:
         items = self.fold.items
         for item in offer or ():
             if item not in items:
                 raise UnknownArm(f"an offer must hold items of the catalog, but got {item!r}; put it there first")
-        count = len(items) if offer is None else len(offer)
-        if count == 0:
+        if not (items if offer is None else offer):
             raise InvalidOffer("an offer must hold at least one item, but there is none")
         if size < 1:
             raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
-        return min(size, count)
 
     def _limitable(self) -> list[str]:
         """Return the names that a limit can be on."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from druthers.advisor import events
+from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation
 from druthers.advisor.messages import Kind, Message, Understanding
-from druthers.advisor.operations import Look, Operation, Operations
+from druthers.advisor.operations import Look, Operation, Operations, Read
 from druthers.advisor.reasons import number
 from druthers.catalogs import Item
 from druthers.errors import NothingFits, UnknownUser
@@ -77,7 +77,7 @@ class Conversation:
         decision, ids = ("", []) if person is None else person.shown
         shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
         columns = self.ask.columns
-        message: Message = yield Look(
+        message: Message = yield Read(
             lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, shown)
         )
         about = tuple(shown[place] for place in message.places) or message.items
@@ -102,7 +102,10 @@ class Conversation:
         )
 
     def _hear(self, turn: _Turn) -> Operation[Reply]:
-        heard: Heard = yield from self.ask.hear(turn.user, turn.text)
+        message = turn.message
+        assert message.reading is not None
+        read = replace(message.reading, text=turn.text), message.limits
+        heard: Heard = yield from self.ask.hear(turn.user, turn.text, read=read)
         said = []
         if heard.ranking:
             said.append(f"You want {_listed(heard.ranking)}.")
@@ -180,7 +183,8 @@ class Conversation:
             return turn.reply("Nothing was recommended yet: say what matters to you.")
         past = yield Look(lambda: self.ask.store.find(events.decision_key(turn.decision)))
         item = (turn.about or turn.shown)[0]
-        why = self.ask.reasons_of(past).get(item.id, "") if past is not None else ""
+        made = () if past is None else decisions.suggestions(past)
+        why = " ".join(one.why for one in made if one.item == item.id)
         others = [one for one in turn.shown if one.id != item.id]
         beside = f" Beside {others[0].name}: {self._differences(item, others[0])}." if others else ""
         return turn.reply(f"{item.name}: {why}{beside}", about=[item])
