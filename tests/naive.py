@@ -98,15 +98,9 @@ def project(point: np.ndarray, bound: float) -> np.ndarray:
 
 
 def fit_likelihood(
-    rankings: Sequence[Sequence[int]],
-    n_objectives: int,
-    *,
-    bound: float,
-    ridge: float = 0.0,
-    folded: tuple[np.ndarray, np.ndarray] | None = None,
+    rankings: Sequence[Sequence[int]], n_objectives: int, *, bound: float, ridge: float = 0.0
 ) -> np.ndarray:
-    """The centered minimizer of loss + ridge |c|^2/2 (+ c'Fc/2 - f'c) within the bound (Eq. 4), by a log barrier."""
-    information, response = folded or (np.zeros((n_objectives, n_objectives)), np.zeros(n_objectives))
+    """The centered minimizer of loss + ridge |c|^2/2 within the bound (Eq. 4), by a log barrier."""
     winners, unranked = choices(rankings, n_objectives)
     counts = np.bincount(winners, minlength=n_objectives)
     # Orthonormal coordinates of the centered vectors.
@@ -114,7 +108,6 @@ def fit_likelihood(
 
     def value(c: np.ndarray, barrier: float) -> float:
         total = np.sum(choice_shares(unranked, c)[1]) - counts @ c + 0.5 * ridge * c @ c
-        total += 0.5 * c @ information @ c - response @ c
         return float(total - barrier * np.sum(np.log(bound - c) + np.log(bound + c)))
 
     free = np.zeros(n_objectives - 1)
@@ -122,9 +115,9 @@ def fit_likelihood(
         for _ in range(50):
             c = basis @ free
             shares, _ = choice_shares(unranked, c)
-            gradient = shares.sum(axis=0) - counts + ridge * c + information @ c - response
+            gradient = shares.sum(axis=0) - counts + ridge * c
             gradient = basis.T @ (gradient + barrier * (1.0 / (bound - c) - 1.0 / (bound + c)))
-            hessian = np.diag(shares.sum(axis=0)) - shares.T @ shares + ridge * np.eye(n_objectives) + information
+            hessian = np.diag(shares.sum(axis=0)) - shares.T @ shares + ridge * np.eye(n_objectives)
             hessian = hessian + barrier * np.diag(1.0 / (bound - c) ** 2 + 1.0 / (bound + c) ** 2)
             step = np.linalg.solve(basis.T @ hessian @ basis, gradient)
             scale, before = 1.0, value(c, barrier)
@@ -141,54 +134,10 @@ def fit_likelihood(
     return basis @ free
 
 
-class LikelihoodAnchor:
-    """Eq. 4 as it is followed online: an exact refit at 1, 2, 4, 8, ... rankings, one Newton step at the others.
-
-    When `window` rankings are kept, the older half becomes a quadratic at the estimate of that moment. For whole
-    rankings the matrix of a Newton step serves, scaled, until the information has grown by an eighth.
-    """
-
-    def __init__(self, n_objectives: int, *, bound: float = 5.0, ridge: float = 0.0, window: int = 128) -> None:
-        self.n_objectives, self.bound, self.ridge, self.window = n_objectives, bound, ridge, window
-        self.kept: list[Sequence[int]] = []
-        self.lengths: list[int] = []
-        self.estimate = np.zeros(n_objectives)
-        self.information = np.zeros((n_objectives, n_objectives))
-        self.folded = np.zeros((n_objectives, n_objectives)), np.zeros(n_objectives)
-        self.used: np.ndarray | None = None  # the matrix of the last Newton step
-
-    def hear(self, ranking: Sequence[int]) -> None:
-        if len(self.kept) == self.window:
-            half = self.window // 2
-            hessian = curvature(self.kept[:half], self.estimate)
-            response = hessian @ self.estimate - slope(self.kept[:half], self.estimate)
-            self.folded = self.folded[0] + hessian, self.folded[1] + response
-            self.kept = self.kept[half:]
-        self.kept.append(ranking)
-        self.lengths.append(len(ranking))
-        if math.log2(len(self.lengths)).is_integer():
-            self.estimate = fit_likelihood(
-                self.kept, self.n_objectives, bound=self.bound, ridge=self.ridge, folded=self.folded
-            )
-            self.information = curvature(self.kept, self.estimate) + self.folded[0]
-            self.used = None
-        else:
-            self.information = self.information + curvature([ranking], self.estimate)
-            short = len(ranking) < self.n_objectives - 1
-            if self.used is None or short or np.trace(self.information) >= 1.125 * np.trace(self.used):
-                self.used = self.information
-            growth = (np.trace(self.information) + 1e-300) / (np.trace(self.used) + 1e-300)
-            size = np.trace(self.used) / self.n_objectives + 1e-300
-            # The constant is in the null space of the information, so any weight along it gives the same step; the
-            # small multiple of the unit matrix is what the kernel adds against rounding.
-            matrix = self.used + size / self.n_objectives
-            matrix = matrix + (self.ridge + 1e-10 * size) * np.eye(self.n_objectives)
-            step = np.linalg.solve(matrix, slope([ranking], self.estimate)) / growth
-            step /= max(np.abs(step).max(), 1.0)
-            self.estimate = self.estimate - step
-            self.estimate = self.estimate - self.estimate.mean()
-            if np.abs(self.estimate).max() > self.bound:
-                self.estimate = project(self.estimate, self.bound)
+def standard_errors(x: np.ndarray, y: np.ndarray, rankings: Sequence[Sequence[int]], ridge: float = 0.0) -> float:
+    """How far x is from y, the fit of these rankings, where 1 is as far as chance has y from the truth."""
+    hessian = curvature(rankings, y) + ridge * np.eye(len(y))
+    return float(np.sqrt((x - y) @ hessian @ (x - y) / max(len(y) - 1, 1)))
 
 
 def hybrid_matrix(rewards: np.ndarray, feedback_weight: float, ridge: float) -> np.ndarray:

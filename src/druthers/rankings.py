@@ -38,6 +38,18 @@ class RankingSample(NamedTuple):
         return [order[:length] for order, length in zip(self.orders, self.lengths, strict=True)]
 
 
+class Rankings(NamedTuple):
+    """Rankings inside kernels: `orders` (n, D) and `lengths` (n,).
+
+    The choice made at place p of one of the first `n_weighted` counts `place_weights[p]` times, any other once.
+    """
+
+    orders: NDArray[np.int16]
+    lengths: Integers
+    n_weighted: int
+    place_weights: Floats
+
+
 def as_ranking(ranking: RankingLike, n_objectives: int) -> Integers:
     """Return a ranking as an array of objective indices, or say which law it breaks.
 
@@ -219,7 +231,7 @@ def add_slope(order: NDArray[Any], length: int, preference: Floats, slope: Float
     n_objectives = order.shape[0]
     if spread(preference) > SAFE_SPREAD:
         unused = np.zeros((n_objectives, n_objectives))
-        _add_wide_derivatives(order, length, preference, 1.0, slope, unused)
+        _add_wide_derivatives(order, length, preference, np.ones(n_objectives), slope, unused)
         return
     odds = np.empty(n_objectives)
     first = np.empty(n_objectives)
@@ -239,7 +251,7 @@ def add_derivatives(
     """Add `weight` times the gradient and Hessian of the ranking's loss; O(D^2)."""
     n_objectives = order.shape[0]
     if spread(preference) > SAFE_SPREAD:
-        _add_wide_derivatives(order, length, preference, weight, slope, curvature)
+        _add_wide_derivatives(order, length, preference, np.full(n_objectives, weight), slope, curvature)
         return
     odds = np.empty(n_objectives)
     first = np.empty(n_objectives)
@@ -259,9 +271,12 @@ def add_derivatives(
 
 @kernel
 def _add_wide_derivatives(
-    order: NDArray[Any], length: int, preference: Floats, weight: float, slope: Floats, curvature: Floats
-) -> None:
-    """Do the same for preferences so far apart that odds would overflow: every factor stays at most one."""
+    order: NDArray[Any], length: int, preference: Floats, places: Floats, slope: Floats, curvature: Floats
+) -> float:
+    """Do the same for preferences so far apart that odds would overflow: every factor stays at most one.
+
+    `places` weighs the places of the ranking; returns its weighted loss.
+    """
     n_objectives = order.shape[0]
     logs = np.empty(n_objectives)  # log of what is left at each place
     logs[n_objectives - 1] = preference[order[n_objectives - 1]]
@@ -273,45 +288,45 @@ def _add_wide_derivatives(
     # Sums over the places so far of exp(-S_j) and exp(-2 S_j), relative to the last of them.
     ones = 0.0
     twos = 0.0
+    total = 0.0
     at = 0
     for place in range(n_objectives):
+        k = order[place]
         if place < length:
             drop = logs[place] - logs[at]
-            ones = 1.0 + ones * np.exp(drop)
-            twos = 1.0 + twos * np.exp(2.0 * drop)
+            ones = places[place] + ones * np.exp(drop)
+            twos = places[place] + twos * np.exp(2.0 * drop)
             at = place
-        k = order[place]
+            slope[k] -= places[place]
+            total += places[place] * (logs[place] - preference[k])
         share = np.exp(preference[k] - logs[at])
-        slope[k] += weight * share * ones
-        if place < length:
-            slope[k] -= weight
-        curvature[k, k] += weight * share * (ones - share * twos)
+        slope[k] += share * ones
+        curvature[k, k] += share * (ones - share * twos)
         for later in range(place + 1, n_objectives):
             other = order[later]
-            value = weight * share * np.exp(preference[other] - logs[at]) * twos
+            value = share * np.exp(preference[other] - logs[at]) * twos
             curvature[k, other] -= value
             curvature[other, k] -= value
+    return total
 
 
 @kernel
 def total_derivatives(
-    orders: NDArray[Any],
-    lengths: Integers,
-    weights: Floats,
-    preference: Floats,
-    slope: Floats,
-    curvature: Floats,
+    rankings: Rankings, weights: Floats, preference: Floats, slope: Floats, curvature: Floats
 ) -> float:
     """Add the weighted gradients and Hessians of many rankings; return their weighted loss.
 
     One exponential serves all rankings, and the odds enter the Hessian once, at the end.
     """
-    n_objectives = preference.shape[0]
+    n_rankings, n_objectives = rankings.orders.shape
     total = 0.0
+    ones = np.ones(n_objectives)
     if spread(preference) > SAFE_SPREAD:
-        for row in range(orders.shape[0]):
-            total += weights[row] * loss(orders[row], lengths[row], preference)
-            _add_wide_derivatives(orders[row], lengths[row], preference, weights[row], slope, curvature)
+        for row in range(n_rankings):
+            for place in range(n_objectives):
+                ones[place] = weights[row] * (rankings.place_weights[place] if row < rankings.n_weighted else 1.0)
+            order, length = rankings.orders[row], rankings.lengths[row]
+            total += _add_wide_derivatives(order, length, preference, ones, slope, curvature)
         return total
     odds = np.empty(n_objectives)
     left = np.empty(n_objectives)  # odds not yet ranked, by place
@@ -320,10 +335,10 @@ def total_derivatives(
     named = np.zeros(n_objectives)
     minima = np.zeros((n_objectives, n_objectives))
     scaled_exp(preference, odds)
-    for row in range(orders.shape[0]):
-        order = orders[row]
-        length = lengths[row]
-        weight = weights[row]
+    for row in range(n_rankings):
+        order = rankings.orders[row]
+        length = rankings.lengths[row]
+        places = rankings.place_weights if row < rankings.n_weighted else ones
         rest = 0.0
         for place in range(n_objectives - 1, -1, -1):
             rest += odds[order[place]]
@@ -331,19 +346,21 @@ def total_derivatives(
         sums = 0.0
         squares = 0.0
         product = 1.0
+        weight = 0.0
         for place in range(length):
             share = 1.0 / left[place]
+            # One logarithm for several places of one weight: the product stays in range.
+            if weights[row] * places[place] != weight or product < 1e-150 or product > 1e150:
+                total += weight * np.log(product)
+                product = 1.0
+                weight = weights[row] * places[place]
+            product *= left[place]
             sums += weight * share
             squares += weight * share * share
             objective = order[place]
             named[objective] += weight
             firsts[objective] += sums
             second[objective] = squares
-            # One logarithm for several places: the product stays in range.
-            product *= left[place]
-            if product < 1e-150 or product > 1e150:
-                total += weight * np.log(product)
-                product = 1.0
         total += weight * np.log(product)
         for place in range(length, n_objectives):
             firsts[order[place]] += sums
@@ -358,12 +375,44 @@ def total_derivatives(
         top = max(top, preference[k])
     for k in range(n_objectives):
         own = odds[k]
-        total -= named[k] * (preference[k] - top)
+        total += named[k] * (top - preference[k])
         slope[k] += own * firsts[k] - named[k]
         for other in range(n_objectives):
             curvature[k, other] -= own * odds[other] * minima[k, other]
         curvature[k, k] += own * firsts[k]
     return total
+
+
+@kernel
+def total_gradient(rankings: Rankings, preference: Floats, gradient: Floats) -> None:
+    """Add the gradients of the losses of many rankings: a sixth of the work of `total_derivatives` at D = 20."""
+    n_rankings, n_objectives = rankings.orders.shape
+    if spread(preference) > SAFE_SPREAD:
+        unused = np.zeros((n_objectives, n_objectives))
+        total_derivatives(rankings, np.ones(n_rankings), preference, gradient, unused)
+        return
+    ones = np.ones(n_objectives)
+    odds = np.empty(n_objectives)
+    left = np.empty(n_objectives)
+    firsts = np.zeros(n_objectives)
+    scaled_exp(preference, odds)
+    for row in range(n_rankings):
+        order = rankings.orders[row]
+        length = rankings.lengths[row]
+        places = rankings.place_weights if row < rankings.n_weighted else ones
+        rest = 0.0
+        for place in range(n_objectives - 1, -1, -1):
+            rest += odds[order[place]]
+            left[place] = rest
+        sums = 0.0
+        for place in range(length):
+            sums += places[place] / left[place]
+            firsts[order[place]] += sums
+            gradient[order[place]] -= places[place]
+        for place in range(length, n_objectives):
+            firsts[order[place]] += sums
+    for k in range(n_objectives):
+        gradient[k] += odds[k] * firsts[k]
 
 
 def sample_rankings(

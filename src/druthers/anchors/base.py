@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import generic, kernel
 from druthers.errors import InvalidSetting
-from druthers.rankings import as_orders, as_ranking, total_derivatives
+from druthers.rankings import as_orders, as_ranking
 from druthers.types import Floats, Integers, RankingLike
 
 
@@ -41,8 +41,8 @@ class Anchor(ABC):
 
     Notes
     -----
-    Memory is bounded: the latest `window` rankings are kept as they are; older ones are folded into a quadratic
-    (their information and gradient at the estimate of that time).
+    Memory is bounded: the latest `window` rankings are kept as they are; of older ones stays a quadratic (their
+    information and gradient at the estimate of that time).
     """
 
     name: ClassVar[str]
@@ -117,32 +117,6 @@ def remember(rows: Any, user: int, ranking: NDArray[Any]) -> None:
         rows.shortest[user] = length
     rows.queries[user] += 1
     rows.total_length[user] += length
-
-
-@kernel
-def fold_oldest(rows: Any, user: int, n_folded: int) -> None:
-    """Turn the oldest kept rankings into a quadratic at the current estimate, and drop them.
-
-    With loss_j(c) replaced by 1/2 c'Fc - f'c + constant: F gains the Hessian, f the Hessian times c minus the gradient.
-    """
-    estimate = rows.estimate[user]
-    n_objectives = estimate.shape[0]
-    slope = np.zeros(n_objectives)
-    curvature = np.zeros((n_objectives, n_objectives))
-    orders, lengths = rows.orders[user, :n_folded], rows.lengths[user, :n_folded]
-    total_derivatives(orders, lengths, np.ones(n_folded), estimate, slope, curvature)
-    for k in range(n_objectives):
-        value = -slope[k]
-        for other in range(n_objectives):
-            value += curvature[k, other] * estimate[other]
-            rows.folded_information[user, k, other] += curvature[k, other]
-        rows.folded_response[user, k] += value
-    kept = rows.kept[user] - n_folded
-    for row in range(kept):
-        rows.lengths[user, row] = rows.lengths[user, row + n_folded]
-        for place in range(n_objectives):
-            rows.orders[user, row, place] = rows.orders[user, row + n_folded, place]
-    rows.kept[user] = kept
 
 
 @kernel

@@ -8,45 +8,86 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
-from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, max_abs, solve, sum_of
-from druthers.anchors.base import Anchor, fit_anchor, fold_oldest, hear_anchor, is_power_of_two, remember
+from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve
+from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
 from druthers.anchors.box import boxed_step, complete_rank, project, violation
 from druthers.errors import InvalidSetting
-from druthers.rankings import add_derivatives, complete, total_derivatives
+from druthers.rankings import (
+    Rankings,
+    add_derivatives,
+    complete,
+    spread,
+    total_derivatives,
+    total_gradient,
+)
 from druthers.types import Floats, Integers
 
 # How far from optimal, per ranking, a refit among many and a batch fit may stop.
 ONLINE_ACCURACY = 1e-9
 BATCH_ACCURACY = 1e-11
-
+# How far, in standard errors, the estimate may be from the exact fit by a bound on what a quadratic model neglects.
+SLACK = 0.04
+# How far in spread the estimate may move before the Hessian is computed anew.
+STALE = 0.5
+# The longest step, in any weight, where the objective is known nearby only.
+LONGEST = 1.0
+# The Newton step in one weight that means a choice thought unlikely.
+UNLIKELY = 3.0
 # How much the information may grow before its factor is made anew.
-STALE = 1.125
+GROWN = 1.125
 
 
 class LikelihoodRows(NamedTuple):
-    """One user's rankings per row: the estimate, the latest rankings, and a quadratic for the older ones."""
+    """One user's rankings per row: the estimate, the latest rankings, and in `work` what `model_of` names.
+
+    Passing an array to a kernel takes longer than adding twenty numbers, so what no policy reads is one array.
+    """
 
     bound: float
     ridge: float
     estimate: Floats
     information: Floats
-    root: Floats
-    rooted: Floats
     queries: Integers
     total_length: Integers
     shortest: Integers
     kept: Integers
     orders: NDArray[np.int16]
     lengths: Integers
-    folded_information: Floats
-    folded_response: Floats
+    work: Floats
+
+
+class Model(NamedTuple):
+    """One user's objective as a quadratic around the estimate, and what stands for the rankings no longer kept.
+
+    The `gradient` at the estimate follows from that computed at `gradient_at`, by a Hessian computed at `hessian_at`.
+    `chol` is the factor of the Hessian when its trace was `factored[0]`.
+    """
+
+    gradient: Floats
+    gradient_at: Floats
+    hessian_at: Floats
+    factored: Floats
+    place_weights: Floats
+    past_linear: Floats
+    past_hessian: Floats
+    chol: Floats
+
+
+class Problem(NamedTuple):
+    """Eq. 4: rankings, the quadratic c'Hc/2 - b'c for what older ones told beside them, a ridge and the bound."""
+
+    rankings: Rankings
+    past_linear: Floats
+    past_hessian: Floats
+    ridge: float
+    bound: float
 
 
 class Likelihood(Anchor):
     """The most likely preference on the zero-mean subspace with no weight above a bound (Eq. 4).
 
-    Use it where rankings can be trusted; the policies of the paper use it unless told otherwise. Between exact
-    refits at 1, 2, 4, 8, ... rankings, each new one costs one Newton step: O(D^2) and one small factorization.
+    Use it where rankings can be trusted; the policies of the paper use it unless told otherwise. Heard one by one,
+    rankings leave the estimate within 0.05 standard errors of the exact fit at any time, and exact at 1, 2, 4, 8, ...
 
     Parameters
     ----------
@@ -56,7 +97,7 @@ class Likelihood(Anchor):
     ridge
         Precision of a normal prior on the weights; 0 is the estimator of the paper.
     window
-        Rankings kept for exact refits; older ones become a quadratic. A user takes (2 D + 8) window + 24 D^2 bytes.
+        Rankings kept; they stand in for older ones too. A user takes (2 D + 8) window + 24 D^2 + 56 D bytes.
     n_objectives
         Number of objectives; needed when the anchor stands alone.
 
@@ -90,78 +131,50 @@ class Likelihood(Anchor):
             ridge=float(self.ridge),
             estimate=np.zeros((n_users, n_objectives)),
             information=np.zeros((n_users, n_objectives, n_objectives)),
-            root=np.zeros((n_users, n_objectives, n_objectives)),
-            rooted=np.zeros(n_users),
             queries=np.zeros(n_users, dtype=np.int64),
             total_length=np.zeros(n_users, dtype=np.int64),
             shortest=np.zeros(n_users, dtype=np.int64),
             kept=np.zeros(n_users, dtype=np.int64),
             orders=np.zeros((n_users, self.window, n_objectives), dtype=np.int16),
             lengths=np.zeros((n_users, self.window), dtype=np.int64),
-            folded_information=np.zeros((n_users, n_objectives, n_objectives)),
-            folded_response=np.zeros((n_users, n_objectives)),
+            work=np.zeros((n_users, 6 + 2 * n_objectives, n_objectives)),
         )
 
 
 @implements(hear_anchor, LikelihoodRows)
 @kernel
 def _hear(rows: Any, user: int, ranking: Integers) -> None:
-    window = rows.orders.shape[1]
-    if rows.kept[user] == window:
-        fold_oldest(rows, user, window // 2)
+    estimate, information = rows.estimate[user], rows.information[user]
+    model = model_of(rows, user)
+    if rows.kept[user] == rows.orders.shape[1]:
+        compress_oldest(rows, user)
     row = rows.kept[user]
-    complete(ranking, rows.orders[user, row])
-    rows.lengths[user, row] = ranking.shape[0]
+    order = rows.orders[user, row]
+    length = ranking.shape[0]
+    complete(ranking, order)
+    rows.lengths[user, row] = length
     rows.kept[user] += 1
     remember(rows, user, ranking)
-    if is_power_of_two(rows.queries[user]):
-        kept = rows.kept[user]
-        minimize(
-            rows.orders[user, :kept],
-            rows.lengths[user, :kept],
-            np.ones(kept),
-            rows.folded_information[user],
-            rows.folded_response[user],
-            rows.ridge,
-            rows.bound,
-            ONLINE_ACCURACY,
-            rows.estimate[user],
-            rows.information[user],
-        )
-        rows.rooted[user] = 0.0
-    else:
-        rows.rooted[user] = newton_step(
-            rows.orders[user, row],
-            ranking.shape[0],
-            rows.ridge,
-            rows.bound,
-            rows.estimate[user],
-            rows.information[user],
-            rows.root[user],
-            rows.rooted[user],
-        )
+    add_derivatives(order, length, estimate, 1.0, model.gradient, information)
+    exact = is_power_of_two(rows.queries[user])
+    # One kind of choice may reach the bound; whole rankings of many objectives stay below half of it.
+    whole = rows.shortest[user] >= order.shape[0] - 1
+    slack = (2.0 - 2.0 / order.shape[0] if whole else 1.0) * SLACK
+    if not follow(rows, user, length, np.inf if exact else slack) or exact:
+        minimize(problem_of(rows, user), ONLINE_ACCURACY, 0.0 if exact else slack, estimate, information, model)
 
 
 @implements(fit_anchor, LikelihoodRows)
 @kernel
 def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
     n_rankings, n_objectives = orders.shape
-    minimize(
-        orders,
-        lengths,
-        np.ones(n_rankings),
-        rows.folded_information[user],
-        rows.folded_response[user],
-        rows.ridge,
-        rows.bound,
-        BATCH_ACCURACY,
-        rows.estimate[user],
-        rows.information[user],
-    )
-    window = rows.orders.shape[1]
+    model = model_of(rows, user)
+    rankings = Rankings(orders, lengths, 0, model.place_weights)
+    problem = Problem(rankings, model.past_linear, model.past_hessian, rows.ridge, rows.bound)
+    minimize(problem, BATCH_ACCURACY, 0.0, rows.estimate[user], rows.information[user], model)
     for row in range(n_rankings):
-        if rows.kept[user] == window:
-            fold_oldest(rows, user, window // 2)
+        if rows.kept[user] == rows.orders.shape[1]:
+            compress_oldest(rows, user)
         kept = rows.kept[user]
         rows.lengths[user, kept] = lengths[row]
         for place in range(n_objectives):
@@ -171,93 +184,273 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
 
 
 @kernel
-def newton_step(
-    order: NDArray[Any],
-    length: int,
-    ridge: float,
-    bound: float,
-    estimate: Floats,
-    information: Floats,
-    root: Floats,
-    rooted: float,
-) -> float:
-    """Add one ranking's information and move the estimate by one Newton step of at most 1 in any weight.
-
-    `root` is the factor of the information when its trace was `rooted`, which is returned. As long as rankings are
-    whole, the information of all objectives grows alike, so the factor is made anew only once it has grown by an
-    eighth; till then the step is scaled. A short ranking tells much of a few objectives: it needs the factor of now.
-    """
-    n_objectives = estimate.shape[0]
-    slope = np.zeros(n_objectives)
-    add_derivatives(order, length, estimate, 1.0, slope, information)
-    trace = 1e-300  # positive even where there is but one objective
-    for k in range(n_objectives):
-        trace += information[k, k]
-    if length < n_objectives - 1 or not trace < STALE * rooted:
-        copy_matrix(information, root)
-        complete_rank(root, ridge)
-        if not factor(root, root):
-            return 0.0
-        rooted = trace
-    solve(root, slope)
-    scale = rooted / trace
-    scale /= max(scale * max_abs(slope), 1.0)
-    for k in range(n_objectives):
-        estimate[k] -= scale * slope[k]
-    center(estimate)
-    project(estimate, bound)
-    return rooted
+def model_of(rows: Any, user: int) -> Model:
+    """Return the parts of a user's `work`."""
+    work = rows.work[user]
+    size = work.shape[1]
+    return Model(work[0], work[1], work[2], work[3], work[4], work[5], work[6 : 6 + size], work[6 + size :])
 
 
 @kernel
-def objective(
-    orders: NDArray[Any],
-    lengths: Integers,
-    weights: Floats,
-    folded_information: Floats,
-    folded_response: Floats,
-    ridge: float,
-    estimate: Floats,
-    slope: Floats,
-    curvature: Floats,
-) -> float:
-    """Return the weighted loss of rankings, fold and ridge at `estimate`; overwrite its gradient and Hessian."""
-    n_objectives = estimate.shape[0]
-    clear(slope, curvature)
-    value = total_derivatives(orders, lengths, weights, estimate, slope, curvature)
+def problem_of(rows: Any, user: int) -> Problem:
+    """Return Eq. 4 for all that a user has said."""
+    model = model_of(rows, user)
+    kept = rows.kept[user]
+    # Once rankings were compressed, the older half of the window stands in for them.
+    n_weighted = rows.orders.shape[1] // 2 if rows.queries[user] > kept else 0
+    rankings = Rankings(rows.orders[user, :kept], rows.lengths[user, :kept], n_weighted, model.place_weights)
+    return Problem(rankings, model.past_linear, model.past_hessian, rows.ridge, rows.bound)
+
+
+@kernel
+def compress_oldest(rows: Any, user: int) -> None:
+    """Drop the older half of a full window; let the newer half and a quadratic tell what it told.
+
+    What was chosen at a place of the older rankings is then told by the newer ones that are as long, each counting
+    several times: what is left to choose from at a place follows the same law in all of them. The quadratic makes up
+    for the difference in gradient and Hessian at the estimate. What is lost is a sampling error of the third
+    derivative, where a quadratic alone would lose the whole of it. Single choices lose nothing.
+    """
+    problem = problem_of(rows, user)
+    orders, lengths, n_weighted, weights = problem.rankings
+    window, n_objectives = orders.shape
+    newer = window // 2
+    older = window - newer  # holds all the weighted ones
+    estimate = rows.estimate[user]
+    ones = np.ones(older)
+    lost_gradient = np.zeros(n_objectives)
+    lost_hessian = problem.past_hessian.copy()
+    dropped = Rankings(orders[:older], lengths[:older], n_weighted, weights)
+    total_derivatives(dropped, ones, estimate, lost_gradient, lost_hessian)
+    for place in range(n_objectives):
+        told = 0.0
+        told_by = 0.0
+        for row in range(window):
+            if lengths[row] > place:
+                if row >= older:
+                    told_by += 1.0
+                else:
+                    told += weights[place] if row < n_weighted else 1.0
+        weights[place] = told / told_by if told_by > 0.0 else 0.0
+    gradient = np.zeros(n_objectives)
+    hessian = np.zeros((n_objectives, n_objectives))
+    stand_ins = Rankings(orders[older:], lengths[older:], newer, weights)
+    total_derivatives(stand_ins, ones, estimate, gradient, hessian)
+    share = share_of(hessian, lost_hessian)
     for k in range(n_objectives):
-        pull = ridge * estimate[k]
+        weights[k] = 1.0 + share * weights[k]
+        problem.past_linear[k] += share * gradient[k] - lost_gradient[k]
         for other in range(n_objectives):
-            pull += folded_information[k, other] * estimate[other]
-            curvature[k, other] += folded_information[k, other]
-        curvature[k, k] += ridge
-        value += 0.5 * pull * estimate[k] - folded_response[k] * estimate[k]
-        slope[k] += pull - folded_response[k]
+            difference = lost_hessian[k, other] - share * hessian[k, other]
+            problem.past_linear[k] += (difference - problem.past_hessian[k, other]) * estimate[other]
+            problem.past_hessian[k, other] = difference
+    for row in range(newer):
+        lengths[row] = lengths[row + older]
+        for place in range(n_objectives):
+            orders[row, place] = orders[row + older, place]
+    rows.kept[user] = newer
+
+
+@kernel
+def share_of(part: Floats, whole: Floats) -> float:
+    """Return the largest of 1, 1/2, ..., 1/16 and 0 by which half of one Hessian is still less than another.
+
+    Rankings of a user who has changed are unlike the older ones; the fewer of those they stand in for, the less can the
+    quadratic that corrects them bend the wrong way.
+    """
+    matrix = np.empty(whole.shape)
+    share = 1.0
+    for _ in range(5):
+        for k in range(whole.shape[0]):
+            for other in range(whole.shape[0]):
+                matrix[k, other] = whole[k, other] - 0.5 * share * part[k, other]
+        if is_positive(matrix):
+            return share
+        share *= 0.5
+    return 0.0
+
+
+@kernel
+def follow(rows: Any, user: int, length: int, slack: float) -> bool:
+    """Move the estimate to within `slack` standard errors of the optimum; False if that takes a refit.
+
+    Newton steps on the quadratic model. A move by x changes the Hessian of a Plackett-Luce loss by at most its own
+    times the spread of x, so the gradient of the model is off by at most the spread of what the estimate has moved
+    since the Hessian was made, times what it has moved since the gradient was. Where that is too much, the gradient is
+    computed anew; where the former is too much, a refit is due.
+    """
+    estimate, hessian = rows.estimate[user], rows.information[user]
+    model = model_of(rows, user)
+    n_objectives = estimate.shape[0]
+    step = np.empty(n_objectives)
+    before = spread_between(model.gradient_at, model.hessian_at)
+    if jump(model.gradient, hessian, rows.ridge, estimate):
+        return False
+    for _ in range(4):
+        if not model_step(model, hessian, rows.ridge, rows.bound, length, estimate, step) or max_abs(step) > LONGEST:
+            return False
+        take(step, hessian, rows.ridge, estimate, model.gradient)
+        stale = spread_between(estimate, model.hessian_at)
+        if stale > STALE:
+            return False
+        for k in range(n_objectives):
+            step[k] = estimate[k] - model.gradient_at[k]
+        if 0.5 * (before + stale) * standard_errors(step, hessian, rows.ridge) <= slack:
+            return True
+        copy_vector(estimate, model.gradient_at)
+        overwrite_gradient(problem_of(rows, user), estimate, model.gradient)
+        before = stale
+    return False
+
+
+@kernel
+def jump(gradient: Floats, hessian: Floats, ridge: float, estimate: Floats) -> bool:
+    """Raise each weight of an objective that was chosen though thought most unlikely; tell whether there was one.
+
+    Along it the loss falls like exp(x) - x, so where a Newton step s would go far beyond, ln(1 + s) is right.
+    """
+    found = False
+    for k in range(estimate.shape[0]):
+        step = -gradient[k] / (hessian[k, k] + ridge + 1e-300)
+        if step > UNLIKELY:
+            estimate[k] += np.log1p(step)
+            found = True
+    return found
+
+
+@kernel
+def model_step(
+    model: Model, hessian: Floats, ridge: float, bound: float, length: int, estimate: Floats, step: Floats
+) -> bool:
+    """Write the step to the minimum of the quadratic model in the box; False where it is not convex.
+
+    Away from the bound it is enough to come near: what is left stays in the gradient. There, as long as rankings are
+    whole, the information of all objectives grows alike, so its factor is made anew only once it has grown by an
+    eighth; till then the step is scaled. A short ranking tells much of a few objectives: it needs the factor of now.
+    """
+    n_objectives = estimate.shape[0]
+    chol = model.chol
+    trace = 1e-300  # positive even where there is but one objective
+    for k in range(n_objectives):
+        trace += hessian[k, k]
+    inside = max_abs(estimate) < bound
+    if inside:
+        if length < n_objectives - 1 or not trace < GROWN * model.factored[0]:
+            copy_matrix(hessian, chol)
+            complete_rank(chol, ridge)
+            model.factored[0] = trace
+            if not factor(chol, chol):
+                model.factored[0] = 0.0
+                return False
+        copy_vector(model.gradient, step)
+        solve(chol, step)
+        scale = -model.factored[0] / trace
+        for k in range(n_objectives):
+            step[k] *= scale
+            inside = inside and abs(estimate[k] + step[k]) < bound
+    if not inside:
+        matrix = hessian.copy()
+        complete_rank(matrix, ridge)
+        boxed_step(matrix, model.gradient, bound, 1e-9, estimate, step)
+    return True
+
+
+@kernel
+def spread_between(x: Floats, y: Floats) -> float:
+    """Return the largest minus the smallest entry of x - y."""
+    low = x[0] - y[0]
+    high = low
+    for k in range(1, x.shape[0]):
+        low = min(low, x[k] - y[k])
+        high = max(high, x[k] - y[k])
+    return float(high - low)
+
+
+@kernel
+def add_product(hessian: Floats, ridge: float, x: Floats, out: Floats) -> None:
+    """Add (H + ridge I) x, H symmetric: multiples of whole rows, since those sums run at once."""
+    for k in range(x.shape[0]):
+        scale = x[k]
+        for other in range(x.shape[0]):
+            out[other] += scale * hessian[k, other]
+        out[k] += ridge * scale
+
+
+@kernel
+def take(step: Floats, hessian: Floats, ridge: float, estimate: Floats, gradient: Floats) -> None:
+    """Move the estimate by a step, and let the gradient follow as that of a quadratic."""
+    for k in range(step.shape[0]):
+        estimate[k] += step[k]
+    add_product(hessian, ridge, step, gradient)
+
+
+@kernel
+def standard_errors(difference: Floats, hessian: Floats, ridge: float) -> float:
+    """Return the length of a difference of estimates in standard errors, |x|_H / sqrt(D - 1)."""
+    size = difference.shape[0]
+    along = np.zeros(size)
+    add_product(hessian, ridge, difference, along)
+    square = 0.0
+    for k in range(size):
+        square += along[k] * difference[k]
+    return float(np.sqrt(max(square, 0.0) / max(size - 1, 1)))
+
+
+@kernel
+def overwrite_gradient(problem: Problem, estimate: Floats, gradient: Floats) -> None:
+    """Overwrite the gradient of Eq. 4 at the estimate."""
+    for k in range(estimate.shape[0]):
+        gradient[k] = -problem.past_linear[k]
+    add_product(problem.past_hessian, problem.ridge, estimate, gradient)
+    total_gradient(problem.rankings, estimate, gradient)
+
+
+@kernel
+def objective(problem: Problem, estimate: Floats, gradient: Floats, hessian: Floats) -> float:
+    """Return the loss of rankings, compressed past and ridge at `estimate`; overwrite its gradient and Hessian."""
+    n_objectives = estimate.shape[0]
+    copy_matrix(problem.past_hessian, hessian)
+    for k in range(n_objectives):
+        gradient[k] = 0.0
+    add_product(hessian, problem.ridge, estimate, gradient)
+    value = 0.0
+    for k in range(n_objectives):
+        hessian[k, k] += problem.ridge
+        value += (0.5 * gradient[k] - problem.past_linear[k]) * estimate[k]
+        gradient[k] -= problem.past_linear[k]
+    rankings = problem.rankings
+    value += total_derivatives(rankings, np.ones(rankings.orders.shape[0]), estimate, gradient, hessian)
+    if rankings.n_weighted > 0 and not is_positive(hessian):
+        # Far from where it was made a past may bend the wrong way; the rankings that stand in for it never do.
+        for k in range(n_objectives):
+            for other in range(n_objectives):
+                hessian[k, other] -= problem.past_hessian[k, other]
     return value
 
 
 @kernel
-def minimize(
-    orders: NDArray[Any],
-    lengths: Integers,
-    weights: Floats,
-    folded_information: Floats,
-    folded_response: Floats,
-    ridge: float,
-    bound: float,
-    accuracy: float,
-    estimate: Floats,
-    information: Floats,
-) -> float:
-    """Solve Eq. 4 from a warm start by damped Newton steps inside the box; return the KKT residual reached.
+def is_positive(hessian: Floats) -> bool:
+    """Tell whether a Hessian is positive on centered vectors."""
+    matrix = hessian.copy()
+    complete_rank(matrix, 0.0)
+    return factor(matrix, matrix)
 
-    Stops at a residual of `accuracy` per ranking. Overwrites `estimate` and `information` (without the ridge).
+
+@kernel
+def minimize(
+    problem: Problem, accuracy: float, slack: float, estimate: Floats, information: Floats, model: Model
+) -> None:
+    """Solve Eq. 4 from a warm start by damped Newton steps inside the box.
+
+    Stops at a KKT residual of `accuracy` per ranking, or with a step that surely ends within `slack` standard errors of
+    the optimum. Overwrites `estimate`, `information` (without the ridge) and the gradient of the model.
     """
     n_objectives = estimate.shape[0]
-    slope = np.empty(n_objectives)
+    bound = problem.bound
+    gradient = np.empty(n_objectives)
+    hessian = np.empty((n_objectives, n_objectives))
+    matrix = np.empty((n_objectives, n_objectives))
     step = np.zeros(n_objectives)
-    root = np.empty((n_objectives, n_objectives))
-    next_information = np.empty((n_objectives, n_objectives))
     center(estimate)
     project(estimate, bound)
     trial = estimate.copy()
@@ -265,34 +458,48 @@ def minimize(
     residual = np.inf
     decrement = 0.0
     scale = 2.0
-    tolerance = accuracy * (1.0 + sum_of(weights))
+    near = False
+    tolerance = accuracy * (1.0 + problem.rankings.orders.shape[0])
     for _ in range(300):
-        next_value = objective(
-            orders, lengths, weights, folded_information, folded_response, ridge, trial, slope, next_information
-        )
-        next_residual = violation(trial, slope, bound)
+        next_value = objective(problem, trial, gradient, hessian)
+        next_residual = violation(trial, gradient, bound)
         # Near the optimum the values are equal to rounding and the gradient decides.
         if next_value <= value - 1e-4 * scale * decrement or (
             next_value <= value + 1e-12 * (1.0 + abs(value)) and next_residual < residual
         ):
             copy_vector(trial, estimate)
-            copy_matrix(next_information, information)
+            copy_vector(gradient, model.gradient)
+            copy_matrix(hessian, information)
             value = next_value
             residual = next_residual
             if residual <= tolerance:
                 break
-            copy_matrix(information, root)
-            complete_rank(root, 0.0)
-            boxed_step(root, slope, bound, 1e-4 * residual * min(residual, 1.0), estimate, step)
+            copy_matrix(hessian, matrix)
+            complete_rank(matrix, 0.0)
+            boxed_step(matrix, gradient, bound, 1e-4 * residual * min(residual, 1.0), estimate, step)
+            reach = spread(step)
+            near = reach <= STALE and 0.5 * reach * standard_errors(step, hessian, 0.0) < slack
+            if near:
+                break
             decrement = 0.0
             for k in range(n_objectives):
-                decrement -= step[k] * slope[k]
+                decrement -= step[k] * gradient[k]
             scale = 2.0
+            if reach > LONGEST:
+                # Along a choice that was thought unlikely the loss falls like exp(x) - x: a step s ends at ln(1 + s).
+                scale *= np.log1p(reach) / reach
+                if problem.rankings.n_weighted > 0:
+                    # A compressed past is known near the estimate only.
+                    scale = min(scale, 2.0 * LONGEST / max_abs(step))
         scale *= 0.5
         if scale < 1e-8:
             break
         for k in range(n_objectives):
             trial[k] = estimate[k] + scale * step[k]
+    copy_vector(estimate, model.gradient_at)
+    copy_vector(estimate, model.hessian_at)
     for k in range(n_objectives):
-        information[k, k] -= ridge
-    return residual
+        information[k, k] -= problem.ridge
+    model.factored[0] = 0.0
+    if near:
+        take(step, information, problem.ridge, estimate, model.gradient)

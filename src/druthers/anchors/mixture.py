@@ -24,6 +24,7 @@ from druthers.anchors.contamination import (
 )
 from druthers.errors import InvalidSetting
 from druthers.rankings import (
+    Rankings,
     add_derivatives,
     as_orders,
     complete,
@@ -387,6 +388,7 @@ def climb(
     losses = np.empty(n_rankings)
     ratios = np.empty(n_rankings)
     trust = np.ones(n_rankings)
+    rankings = Rankings(orders, lengths, 0, np.ones(n_objectives))
     slope = np.empty(n_objectives)
     step = np.zeros(n_objectives)
     trial = np.empty(n_objectives)
@@ -427,7 +429,7 @@ def climb(
         for j in range(n_rankings):
             trust[j] = 1.0 / (1.0 + corruption / (1.0 - corruption) * ratios[j])
         clear(slope, whole)
-        total_derivatives(orders, lengths, trust, estimate, slope, whole)
+        total_derivatives(rankings, trust, estimate, slope, whole)
         for k in range(n_objectives):
             slope[k] += ridge * estimate[k] - folded_response[k] - corruption * folded_cross[k]
             for other in range(n_objectives):
@@ -567,9 +569,10 @@ def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) ->
     estimate = rows.mixture_estimate[user]
     corruption = rows.mixture_corruption[user]
     trust = np.ones(n_rankings)
+    rankings = Rankings(orders, lengths, 0, np.ones(n_objectives))
     slope = np.zeros(n_objectives)
     curvature = np.zeros((n_objectives, n_objectives))
-    plain_value = -total_derivatives(orders, lengths, trust, plain, slope, curvature)
+    plain_value = -total_derivatives(rankings, trust, plain, slope, curvature)
     plain_value += add_quadratic(slope, curvature, plain, rows.plain_information[user], rows.plain_response[user])
     losses = np.empty(n_rankings)
     ratios = np.empty(n_rankings)
@@ -584,7 +587,7 @@ def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) ->
     clean = max(clean, 0.0)
     corrupted = max(corrupted, 0.0)
     clear(slope, curvature)
-    total_derivatives(orders, lengths, trust, estimate, slope, curvature)
+    total_derivatives(rankings, trust, estimate, slope, curvature)
     cross = np.zeros(n_objectives)
     unit = 1.0 / (corruption * (1.0 - corruption)) if corruption > 0.0 else 0.0
     subtract_doubt(orders, lengths, trust, estimate, unit, cross, curvature)
