@@ -105,6 +105,10 @@ def test_limits_hold_are_told_and_taken_back(talk):
     known = talk("what do you know about me?").text
     assert "city Vienna" in known
     assert "taken back" in talk("forget that").text
+    assert "price up to 80" in talk("what do you know about me?").text
+    assert "Taken back: price." in talk("forget the 80 euros").text
+    assert "Limits: city Vienna." in talk("what do you know about me?").text
+    assert "taken back" in talk("forget everything I said").text
     assert "Limits" not in talk("what do you know about me?").text
 
 

@@ -290,18 +290,18 @@ class Fold:
         person = self._person(event)
         if person is not None:
             person.queries += 1
-            self._hear(str(event.user), person, event)
+            self._hear(str(event.user), person, event.body)
 
     def _correction(self, event: Event) -> None:
         person = self._person(event)
         if person is not None:
             person.wishes = Wishes(limits={} if event.body.get("limitless") else person.wishes.limits)
             self.policy.unhear(event.user)
-            self._hear(str(event.user), person, event)
+            for said in (*event.body.get("said", ()), event.body):
+                self._hear(str(event.user), person, said)
 
-    def _hear(self, user: str, person: Person, event: Event) -> None:
+    def _hear(self, user: str, person: Person, said: Mapping[str, Any]) -> None:
         """Take in what a message says, as wishes; a policy that cannot hear weights hears the ranking."""
-        said = event.body
         ranking = self.catalog.ranking(said["ranking"])
         draws = tuple(said.get("draws") or [PLAIN] * len(ranking))
         dismissed = self.catalog.ranking(said.get("dismissed", ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from importlib import resources
@@ -13,21 +13,31 @@ from typing import Any
 
 from druthers.catalogs import Item
 from druthers.language import Parser
-from druthers.limits import Columns, LimitReader, Limits
+from druthers.limits import Columns, LimitReader, Limits, Stated, Where
+from druthers.limits.quantities import find_quantities
+from druthers.limits.words import fold, pattern, stems
 from druthers.types import Reading
 
 PLACES = ("first", "second", "third", "fourth", "fifth")
-NEGATION = re.compile(r"\b(?:not|no|never|hardly|nothing|nicht|kein|pas|non|niet)\b|n't\b")
-CLAUSE = re.compile(r"[.;!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
+NEGATION = re.compile(r"\b(?:not|no|never|hardly|nothing|nicht|kein|pas|non|niet|nao)\b|n't\b")
+CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
 # A bare number that is no amount of something.
 PLACE = re.compile(
-    r"(?<![\w.,€$£/])#?([1-9])(?![\w€$£%/]|[.,]\d|\s*(?:euro|dollar|star|night|people|person|room|km|hour|min|gb))"
+    r"(?<![\w.,€$£/])#?([1-9])"
+    r"(?![\w€$£%/]|[.,]\d|\s*(?:euro|dollar|star|night|people|person|room|km|hour|min|gb|of us))"
 )
 STARS = re.compile(r"(?<![\w.,])([1-5])\s*(?:stars?\b|/\s*5\b)|(?:^|\s)([*★]{1,5})(?:\s|$)")
-PAST = re.compile(r"\b(?:was|were|wasn't|weren't|had been|loved|hated|liked|enjoyed|disappointed|war|fue|etait|era)\b")
-WENT = re.compile(r"\b(?:i|we) (?:took|booked|chose|tried|stayed|went)\b")
+PAST = re.compile(
+    r"\b(?:was|were|wasn't|weren't|had been|loved|hated|liked|enjoyed|disappointed|war|waren|fue|era|etait)\b"
+)
 MOST_LETTERS = 2_000
 MOST_WORDS = 6  # of a name
+SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
+ALONE = r"(?=\s*(?:$|[,.;!?]))"
+REFERENCE = (
+    r"(?:(?:number |no\.? ?|nr\.? ?|#)?[1-9]\b|(?:(?:the|den|die|das|il|el|le|la|o|de|het) )?(?:ORDINALS)\b(?: one)?"
+    rf"|both\b|(?:that|this|these|those)(?: ones?\b|{ALONE})|it{ALONE})"
+)
 
 
 class Kind(StrEnum):
@@ -44,8 +54,11 @@ class Kind(StrEnum):
     COMPARE = "compare"
     DETAIL = "detail"
     FIND = "find"
+    BEST = "which is best"
     PROFILE = "profile"
+    HELP = "help"
     FORGET_THAT = "forget that"
+    FORGET_ALL = "forget all"
     FORGET_ME = "forget me"
     FORGET_ME_YES = "forget me, yes"
     OTHER = "something else"
@@ -72,6 +85,10 @@ class Message:
         How something was as a whole, from -1 to 1; None if it does not say.
     aspects
         How it was in single objectives, from -1 to 1.
+    forgotten
+        Names of objectives and details of which nothing said shall count any more; none for what was said last.
+    shown
+        Whether it asks only about items that were shown.
     """
 
     kind: Kind
@@ -81,6 +98,27 @@ class Message:
     limits: Limits = field(default_factory=Limits)
     utility: float | None = None
     aspects: dict[str, float] = field(default_factory=dict)
+    forgotten: tuple[str, ...] = ()
+    shown: bool = False
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a message comes after: the items shown last, and what was said before and still counts.
+
+    Parameters
+    ----------
+    shown
+        Items, in the order in which they were shown.
+    wished
+        Names of objectives.
+    limits
+        Limits in force.
+    """
+
+    shown: Sequence[Item] = ()
+    wished: Sequence[str] = ()
+    limits: Where = field(default_factory=dict)
 
 
 @cache
@@ -90,10 +128,16 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern that a whole message of a kind matches."""
-    reference = r"(?:(?:number |no\.? ?|nr\.? ?|#)?\d|(?:the )?(?:" + "|".join(_ordinals()) + r")(?: one)?|both)"
-    ways = "|".join(_table()[name]).replace("REF", reference)
-    return re.compile(rf"(?:{ways})\W*")
+    """Return a pattern for any of the ways to say something."""
+    reference = REFERENCE.replace("ORDINALS", "|".join(_ordinals()))
+    ways = "|".join(f"(?:{way})" for way in _table()[name]).replace("REF", reference)
+    return re.compile(ways)
+
+
+@cache
+def _whole(*names: str) -> re.Pattern[str]:
+    """Return a pattern for whole words of these lists."""
+    return re.compile(r"(?<!\w)(?:" + "|".join(way for name in names for way in _table()[name]) + r")(?!\w)")
 
 
 @cache
@@ -117,8 +161,8 @@ def feeling(text: str) -> float | None:
     (-1.0, 0.35, None)
     """
     found = []
-    for pattern, value in _feelings():
-        while match := pattern.search(text):
+    for word, value in _feelings():
+        while match := word.search(text):
             negated = NEGATION.search(text[max(0, match.start() - 18) : match.start()]) is not None
             found.append(-0.5 * value if negated else value)
             text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
@@ -134,6 +178,9 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     (0, 2)
     """
     found = [(match.start(), int(match.group(1)) - 1) for match in PLACE.finditer(text)]
+    numbered = "|".join(_table()["numbered"])
+    for place, words in enumerate(_table()["counts"]):
+        found += [(match.start(), place) for match in re.finditer(rf"(?<!\w)(?:{numbered})\s*(?:{words})\b", text)]
     for name in (*PLACES, "last"):
         place = len(shown) - 1 if name == "last" else PLACES.index(name)
         words = "|".join(_table()[name])
@@ -141,10 +188,14 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     for match in re.finditer(rf"\b(?:{'|'.join(_table()['both'])})\b", text):
         found += [(match.start(), place) for place in range(2 if match.group() == "both" else len(shown))]
     for place, item in enumerate(shown):
-        name = re.sub(r"^the\s+", "", item.name.lower())
+        name = re.sub(r"^the\s+", "", fold(item.name))
         if len(name) > 2 and (at := text.find(name)) >= 0:
             found.append((at, place))
     return tuple(dict.fromkeys(place for _, place in sorted(found) if 0 <= place < len(shown)))
+
+
+NOTHING = Context()
+BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
 
 class Understanding:
@@ -165,50 +216,133 @@ class Understanding:
         self.limits = limits
         self.columns = columns
 
-    def read(self, text: str, shown: Sequence[Item] = ()) -> Message:
-        """Return what a message is, beside the items that were shown last."""
-        plain = " ".join(text[:MOST_LETTERS].lower().replace("’", "'").split()).strip(" .!")
-        bare = re.sub(r"^(?:(?:ok(?:ay)?|well|so|hmm+|and|oh|please|no|yes|hi|hello|hey)\b[ ,]*)+", "", plain)
-        places = references(plain, shown)
-        named = () if places else self._named(plain)
-        for kind in (Kind.GREETING, Kind.THANKS):
-            if _pattern(kind.value).fullmatch(plain):
-                return Message(kind)
-        for kind, name in (
-            (Kind.FORGET_ME_YES, "forget_me_yes"), (Kind.FORGET_ME, "forget_me"), (Kind.FORGET_THAT, "forget_that"),
-            (Kind.PROFILE, "profile"), (Kind.OTHER, "other"),
-        ):  # fmt: skip
-            if _pattern(name).fullmatch(plain) or (bare and _pattern(name).fullmatch(bare)):
-                return Message(kind, places)
-        if shown:
-            for kind, name in (
-                (Kind.REJECT, "reject"), (Kind.LIKE, "like"), (Kind.WHY, "why"), (Kind.COMPARE, "compare"),
-            ):  # fmt: skip
-                if _pattern(name).fullmatch(bare or plain):
-                    return Message(kind, places)
-        if shown or named:
-            felt = self._felt(plain, places, named)
-            if felt is not None:
-                return felt
-        limits = self.limits.read(text)
-        if _pattern("find").fullmatch(bare or plain) and limits.where:
-            return Message(Kind.FIND, places, limits=limits)
-        if _pattern("why").fullmatch(bare or plain):
-            return Message(Kind.WHY, places)
+    def read(self, text: str, context: Context = NOTHING) -> Message:
+        """Return what a message is."""
+        plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
+        talk = _small_talk(plain)
+        if talk is not None:
+            return Message(talk)
+        core = _core(plain)
+        said = _Said(text, plain, core, references(plain, context.shown), context)
+        for way in (self._forgetting, self._asking, self._picking, self._feeling, self._another_number):
+            message = way(said)
+            if message is not None:
+                return message
+        return self._wishing(said)
+
+    def _forgetting(self, said: _Said) -> Message | None:
+        """Return what takes back something said before."""
+        if _pattern("forget_me_yes").search(said.plain):
+            return Message(Kind.FORGET_ME_YES)
+        if said.has("forget_me"):
+            return Message(Kind.FORGET_ME)
+        if said.has("forget_all"):
+            return Message(Kind.FORGET_ALL)
+        verb = _whole("forget").search(said.core)
+        if verb is None:
+            return None
+        names = self._in_force(_whole("forget").sub(" ", said.core), said.context)
+        if names and not pattern(r"\b<dismissing>").search(_whole("forget").sub(" ", said.core)):
+            return Message(Kind.FORGET_THAT, forgotten=names)
+        return Message(Kind.FORGET_THAT) if said.has("forget_last") else None
+
+    def _in_force(self, text: str, context: Context) -> tuple[str, ...]:
+        """Return which of the things said before a text is about."""
+        words = stems(text)
+        numbers = {number for one in find_quantities(text) for number in one.numbers}
+        about = set(words) - {"max", "min"}
+        known = {name: _facts(limit) for name, limit in context.limits.items()}
+        found = [
+            name
+            for name, facts in known.items()
+            if about & {"limit", "restriction", "budget", "filter"}
+            or about & set(stems(name))
+            or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
+        ]
+        if context.wished:
+            reading = self.parser.read(text)
+            found += [name for name in (*reading.names, *reading.dismissed_names) if name in context.wished]
+        return tuple(dict.fromkeys(found))
+
+    def _asking(self, said: _Said) -> Message | None:
+        """Return a question about items, about the person or about what can be said."""
+        if said.has("help"):
+            return Message(Kind.HELP)
+        if said.has("profile"):
+            return Message(Kind.PROFILE)
+        shown = said.context.shown
+        if said.has("why") and (shown or re.match(r"\w+\W*$", said.core)):
+            return Message(Kind.WHY, said.places)
+        pair = said.asks and len(said.places) > 1
+        if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not PAST.search(said.core)):
+            return Message(Kind.COMPARE, said.places)
+        if not said.asks and not _pattern("detail").match(said.core):
+            return None
+        if said.has("best"):
+            reading = self.parser.read(said.text)
+            if reading.ranking:
+                return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
+        limits = self.limits.read(said.text)
+        if _pattern("find").match(said.core) and limits.where:
+            return Message(Kind.FIND, said.places, limits=limits)
+        named = () if said.places else self._named(said.plain)
+        one = said.places or named or (shown and re.search(r"\b(?:it|that|this|they)\b", said.core))
+        if one and _pattern("detail").match(said.core):
+            return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
+        return None
+
+    def _picking(self, said: _Said) -> Message | None:
+        """Return what points at some of the items shown, or away from them."""
+        if not said.context.shown:
+            return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
+        other = said.has("other")
+        felt = self._feeling(said) if said.places else None
+        if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
+            return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
+        if said.has("reject") or (other and said.places):
+            return Message(Kind.REJECT, said.places)
+        if said.has("like"):
+            return Message(Kind.LIKE, said.places)
+        if other:
+            wish = self._wishing(said)
+            return Message(Kind.OTHER, reading=wish.reading, limits=wish.limits)
+        bare = said.places and not re.search(r"[^\W\d_]{3,}", _whole(*BARE).sub(" ", said.core))
+        return Message(Kind.TAKEN, said.places) if bare or (said.places and said.has("choose")) else None
+
+    def _another_number(self, said: _Said) -> Message | None:
+        """Return a number that takes the place of a limit said before: "make that 40"."""
+        quantities = find_quantities(said.plain)
+        bounds = {
+            name: bound
+            for name, limit in said.context.limits.items()
+            if isinstance(limit, dict) and len(limit) == 1
+            for bound in limit
+            if bound in ("min", "max")
+        }
+        if len(quantities) != 1 or not bounds or not _whole("instead").search(said.plain):
+            return None
+        limits = self.limits.read(said.text)
+        if limits.where or self.parser.read(limits.rest).ranking:
+            return None
+        name = list(bounds)[-1]
+        number = quantities[0].numbers[0]
+        limit = {bounds[name]: int(number) if number == int(number) else number}
+        stated = Stated(name, limit, said.text.strip(), 0, len(said.text))
+        reading = replace(self.parser.read(""), text=said.text)
+        return Message(Kind.LIMIT, reading=reading, limits=Limits({name: limit}, (stated,)))
+
+    def _wishing(self, said: _Said) -> Message:
+        """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
+        limits = self.limits.read(said.text)
         reading = self.parser.read(limits.rest)
-        asks = places or named or text.rstrip().endswith("?")
-        if (shown or named) and _pattern("detail").fullmatch(bare or plain) and asks:
-            return Message(Kind.DETAIL, places, named, reading, limits)
-        if reading.ranking:
-            return Message(Kind.WISH, places, reading=reading, limits=limits)
-        if limits.where or limits.dropped:
-            return Message(Kind.LIMIT, places, reading=reading, limits=limits)
-        if reading.dismissed:
-            return Message(Kind.DISMISSAL, places, reading=reading, limits=limits)
-        for kind in (Kind.GREETING, Kind.THANKS):
-            if re.match(rf"(?:{'|'.join(_table()[kind.value])})\b", plain):
+        kinds = {Kind.WISH: reading.ranking, Kind.LIMIT: limits.where, Kind.DISMISSAL: reading.dismissed}
+        for kind, found in {**kinds, Kind.LIMIT: limits.where or (limits.dropped and not reading.dismissed)}.items():
+            if found:
+                return Message(kind, said.places, reading=reading, limits=limits)
+        for kind in (Kind.THANKS, Kind.GREETING):
+            if _whole(kind.value).search(said.plain):
                 return Message(kind)
-        return Message(Kind.UNCLEAR, places, reading=reading, limits=limits)
+        return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
 
     def _named(self, plain: str) -> tuple[Item, ...]:
         """Return items that a text calls by their names."""
@@ -221,11 +355,13 @@ class Understanding:
                     found[item.id] = item
         return tuple(found.values())
 
-    def _felt(self, plain: str, places: tuple[int, ...], named: tuple[Item, ...]) -> Message | None:
+    def _feeling(self, said: _Said) -> Message | None:
         """Return feedback about something shown or named: it points at one, or tells of the past."""
-        took = _pattern("took").match(plain) or WENT.search(plain)
-        past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", plain)
-        if not (places or named or took or past):
+        plain, places = said.plain, said.places
+        named = () if places else self._named(plain)
+        took = said.has("took")
+        past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
+        if said.asks or not (places or named or (said.context.shown and (took or past))):
             return None
         stars = STARS.search(plain)
         whole: list[float] = []
@@ -245,3 +381,58 @@ class Understanding:
         told = [*whole, *aspects.values()]
         places = places if places or named else (0,)
         return Message(Kind.FEEDBACK, places, named, utility=sum(told) / len(told), aspects=aspects)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A message in its forms: as written, in small plain letters, and from its point on; what it points at."""
+
+    text: str
+    plain: str
+    core: str
+    places: tuple[int, ...]
+    context: Context
+
+    def has(self, name: str) -> bool:
+        """Tell whether it says something in one of the ways of a list."""
+        return _pattern(name).search(self.core) is not None
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        if pattern(r"\b<dismissing>").search(self.core):  # "how it looks does not matter", "shade? not important"
+            return False
+        return self.text.rstrip(" !").endswith("?") or _whole("question").match(self.core) is not None
+
+
+def _small_talk(plain: str) -> Kind | None:
+    """Return thanks or a greeting, if a message is nothing else."""
+    if re.search(r"[^\W\d_]", _whole("greeting", "thanks", "courtesy").sub(" ", plain)):
+        return None
+    for kind in (Kind.THANKS, Kind.GREETING):
+        if _whole(kind.value).search(plain):
+            return kind
+    return None
+
+
+def _core(plain: str) -> str:
+    """Return a message from its point on: "ok, please forget that" is "forget that"."""
+    return re.sub(rf"^(?:(?:{'|'.join(_table()['lead'])})(?!\w)[ ,.!:;-]*)+", "", plain) or plain
+
+
+def _facts(limit: Any) -> list[float | str]:
+    """Return the numbers and texts of a limit."""
+    if isinstance(limit, dict):
+        return [fact for part in limit.values() for fact in _facts(part)]
+    if isinstance(limit, list | tuple):
+        return [fact for part in limit for fact in _facts(part)]
+    return [] if isinstance(limit, bool) else [float(limit) if isinstance(limit, int | float) else str(limit)]
+
+
+def _same(fact: float | str, words: Sequence[str]) -> bool:
+    """Tell whether words name a text, or one of its family."""
+    parts = stems(str(fact))
+    return bool(parts) and all(
+        any(part == word or (len(part) > SAME_WORD and part[:SAME_WORD] == word[:SAME_WORD]) for word in words)
+        for part in parts
+    )

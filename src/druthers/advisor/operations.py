@@ -11,7 +11,7 @@ import math
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Mapping, Sequence
 from dataclasses import astuple, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.advisor import cards, decisions, events
+from druthers.advisor import cards, decisions, events, statements
 from druthers.advisor.answers import Card, Decided, Heard, Learned, Recommendation, Suggestion
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
@@ -242,6 +242,17 @@ class Operations:
         if not (yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))):  # erased meanwhile
             yield CatchUp()
         return (yield from self.preference(user))
+
+    def take_back(self, user: str, names: Collection[str] = ()) -> Operation[bool]:
+        """Take back what a user said of some objectives and details, or else the last thing said; False if none was."""
+        person = yield from self.find(events.as_id(user, "a user"))
+        past: list[Event] = yield Look(lambda: self._past(user))
+        before = statements.statements(past)
+        after = statements.without(before, names) if names else before[:-1]
+        if person is None or not before or after == before:
+            return False
+        body = {"ranking": [], "limitless": True, "said": after}
+        return bool((yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))))
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
         names = list(ranking)

@@ -8,7 +8,8 @@ from typing import Any
 
 from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation
-from druthers.advisor.messages import Kind, Message, Understanding
+from druthers.advisor.fold import Person
+from druthers.advisor.messages import Context, Kind, Message, Understanding
 from druthers.advisor.operations import Look, Operation, Operations, Read
 from druthers.advisor.reasons import number
 from druthers.catalogs import Item
@@ -17,7 +18,8 @@ from druthers.limits.words import stems
 
 SIZE = 3
 MOST_FOUND = 5
-DISLIKED, LIKED = -0.4, 0.6  # what "not that one" and "more like that" say of an item
+# What "not that one", "I take that one" and "more like that" say of an item.
+DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +79,20 @@ class Conversation:
         decision, ids = ("", []) if person is None else person.shown
         shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
         columns = self.ask.columns
+        context = self._context(person, shown)
         message: Message = yield Read(
-            lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, shown)
+            lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, context)
         )
         about = tuple(shown[place] for place in message.places) or message.items
         answer = _ANSWERS[message.kind]
         made: Reply = yield from answer(self, _Turn(user, text, message, decision, shown, about, size))
         return made
+
+    def _context(self, person: Person | None, shown: Sequence[Item]) -> Context:
+        if person is None:
+            return Context(shown)
+        names = [one.name for one in self.ask.catalog.objectives]
+        return Context(shown, [names[k] for k in person.wishes.draws], dict(person.wishes.limits))
 
     def _small_talk(self, turn: _Turn) -> Operation[Reply]:
         yield from ()
@@ -102,24 +111,14 @@ class Conversation:
         )
 
     def _hear(self, turn: _Turn) -> Operation[Reply]:
-        message = turn.message
-        assert message.reading is not None
-        read = replace(message.reading, text=turn.text), message.limits
+        heard = yield from self._heard(turn)
+        return (yield from self._recommend(turn, _understood(heard), heard=heard))
+
+    def _heard(self, turn: _Turn) -> Operation[Heard]:
+        assert turn.message.reading is not None
+        read = replace(turn.message.reading, text=turn.text), turn.message.limits
         heard: Heard = yield from self.ask.hear(turn.user, turn.text, read=read)
-        said = []
-        if heard.ranking:
-            said.append(f"You want {_listed(heard.ranking)}.")
-        gone = () if heard.reading is None else heard.reading.dismissed_names
-        if gone:
-            said.append(f"Set aside: {_listed(gone)}.")
-        said += [f"Only {one.name} {_limit(one.limit)}." for one in heard.limits]
-        if heard.dropped:
-            said.append(f"No limit on {_listed(heard.dropped)} any more.")
-        if heard.not_understood:
-            said.append(f"Not understood: {_listed(heard.not_understood)}.")
-        if heard.reading is not None and heard.reading.question:
-            said.append(heard.reading.question)
-        return (yield from self._recommend(turn, " ".join(said), heard=heard))
+        return heard
 
     def _recommend(
         self, turn: _Turn, text: str, *, heard: Heard | None = None, without: Sequence[str] = ()
@@ -151,19 +150,26 @@ class Conversation:
     def _decision(self, turn: _Turn, item: Item) -> Operation[str]:
         """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
         if item in turn.shown:
-            return turn.decision
+            told = yield from self.ask.recall(turn.decision)
+            before = {} if told is None else told.rewards.get(item.id, {})
+            if not set(before) & set(turn.message.aspects):  # what was said of it first stands in that decision
+                return turn.decision
         made: Recommendation = yield from self.ask.recommend(turn.user, offer=[item.id])
         return made.id
 
     def _taken(self, turn: _Turn) -> Operation[Reply]:
-        yield from ()
-        names = _listed([item.name for item in turn.about or turn.shown[:1]])
-        return turn.reply(f"Good: you took {names}. Tell me how it was when you know.")
+        taken = turn.about or turn.shown[:1]
+        for item in taken:
+            decision = yield from self._decision(turn, item)
+            yield from self.ask.feedback(decision, item=item.id, utility=CHOSEN)
+        names = _listed([item.name for item in taken])
+        return turn.reply(f"Good: you took {names}. Tell me how it was when you know.", about=taken)
 
     def _reject(self, turn: _Turn) -> Operation[Reply]:
         gone = turn.about or turn.shown[:1]
         for item in gone:
-            yield from self.ask.feedback(turn.decision, item=item.id, utility=DISLIKED)
+            felt = DISLIKED if turn.message.utility is None else turn.message.utility
+            yield from self.ask.feedback(turn.decision, item=item.id, utility=felt)
         names = _listed([item.name for item in gone])
         return (yield from self._recommend(turn, f"Without {names}, then.", without=[item.id for item in gone]))
 
@@ -176,7 +182,14 @@ class Conversation:
 
     def _other(self, turn: _Turn) -> Operation[Reply]:
         seen = [item.id for item in turn.shown]
-        return (yield from self._recommend(turn, "Something else:" if seen else "", without=seen))
+        text = "Something else:" if seen else ""
+        message, heard = turn.message, None
+        if message.reading is not None and (
+            message.reading.ranking or message.reading.dismissed or message.limits.where
+        ):
+            heard = yield from self._heard(turn)
+            text = f"{_understood(heard)} {text}"
+        return (yield from self._recommend(turn, text, heard=heard, without=seen))
 
     def _why(self, turn: _Turn) -> Operation[Reply]:
         if not turn.shown:
@@ -231,6 +244,32 @@ class Conversation:
         rest = f", and {len(ids) - MOST_FOUND} more" if len(ids) > MOST_FOUND else ""
         return turn.reply(f"With {what}: {_listed(names) + rest if names else 'none'}.")
 
+    def _best(self, turn: _Turn) -> Operation[Reply]:
+        """Tell which item is the best in what was asked about: of those shown, or of all."""
+        yield from ()
+        assert turn.message.reading is not None
+        name = turn.message.reading.names[0]
+        objective = next(one for one in self.ask.catalog.objectives if one.name == name)
+        among = turn.about or (turn.shown if turn.message.shown else ()) or self.ask.columns.items
+        known = [item for item in among if name in item.values]
+        if not known:
+            return turn.reply(f"The {name} of none of these is known.")
+        sign = 1.0 if objective.less_is_better else -1.0
+        found = sorted(known, key=lambda item: sign * item.values[name])[: 1 if len(known) < MOST_FOUND else SIZE]
+        told = [f"{item.name}, {name} {number(item.values[name])}" for item in found]
+        then = f"; then {'; '.join(told[1:])}" if told[1:] else ""
+        return turn.reply(f"{told[0]}{then}.", about=found)
+
+    def _help(self, turn: _Turn) -> Operation[Reply]:
+        yield from ()
+        names = [one.name for one in self.ask.catalog.objectives]
+        details = [name for name in self.ask.columns.names if name not in names]
+        limits = f" Limits can also be on {_listed(details)}." if details else ""
+        return turn.reply(
+            f"I go by {_listed(names)}: say which of these matter to you, or which do not.{limits} Tell me how one was,"
+            " ask why or how two of them compare, or take back what you said."
+        )
+
     def _profile(self, turn: _Turn) -> Operation[Reply]:
         try:
             card = yield from self.ask.preference(turn.user)
@@ -249,6 +288,13 @@ class Conversation:
         return turn.reply(" ".join(said))
 
     def _forget_that(self, turn: _Turn) -> Operation[Reply]:
+        names = turn.message.forgotten
+        if not (yield from self.ask.take_back(turn.user, names)):
+            return turn.reply("There is nothing to take back.")
+        text = f"Taken back: {_listed(names)}." if names else "What you said last is taken back."
+        return (yield from self._recommend(turn, text))
+
+    def _forget_all(self, turn: _Turn) -> Operation[Reply]:
         person = yield from self.ask.find(turn.user)
         if person is None or not (person.wishes.draws or person.wishes.dismissed or person.wishes.limits):
             return turn.reply("There is nothing to take back.")
@@ -299,7 +345,10 @@ _ANSWERS = {
     Kind.DETAIL: Conversation._detail,
     Kind.FIND: Conversation._find,
     Kind.PROFILE: Conversation._profile,
+    Kind.BEST: Conversation._best,
+    Kind.HELP: Conversation._help,
     Kind.FORGET_THAT: Conversation._forget_that,
+    Kind.FORGET_ALL: Conversation._forget_all,
     Kind.FORGET_ME: Conversation._forget_me,
     Kind.FORGET_ME_YES: Conversation._forget_me,
     Kind.OTHER: Conversation._other,
@@ -307,6 +356,24 @@ _ANSWERS = {
     Kind.LIKE: Conversation._like,
     Kind.UNCLEAR: Conversation._unclear,
 }
+
+
+def _understood(heard: Heard) -> str:
+    """Return what was understood, in words."""
+    said = []
+    if heard.ranking:
+        said.append(f"You want {_listed(heard.ranking)}.")
+    gone = () if heard.reading is None else heard.reading.dismissed_names
+    if gone:
+        said.append(f"Set aside: {_listed(gone)}.")
+    said += [f"Only {one.name} {_limit(one.limit)}." for one in heard.limits]
+    if heard.dropped:
+        said.append(f"No limit on {_listed(heard.dropped)} any more.")
+    if heard.not_understood:
+        said.append(f"Not understood: {_listed(heard.not_understood)}.")
+    if heard.reading is not None and heard.reading.question:
+        said.append(heard.reading.question)
+    return " ".join(said)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -51,6 +51,12 @@ class Attribute:
         plain = re.sub(r"\b(?:a|per|each|every|the)\s+\w+", " ", self.about)
         return [word for word in stems(plain) if word in units() and len(word) > 1]
 
+    def counts(self, said: Sequence[str]) -> bool:
+        """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
+        known = {units().get(word, word) for word in self.words}
+        people = set(table()["hints"]["people"])
+        return bool(known & {units().get(word, word) for word in said} or (self.words & people and people & set(said)))
+
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
         named = re.search(any_of("hints", measure), self.about) is not None
@@ -171,10 +177,10 @@ def _after(text: str, bound: str, start: int, end: int, place: int) -> tuple[str
 def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     """Return the words that may be a unit, of the number itself and after it, and where they end."""
     found = [sign for sign in number if sign in "$€£¥"]
-    after = re.match(r"\s*-?\s*(m²|[^\W\d_]+2?)", text[end:])
+    after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
-        if word in units() or len(word) > 3:
+        if word in units() or len(word) > 3 or word == "us":
             found.append(word)
         if word in units():
             end += after.end()
@@ -192,7 +198,7 @@ def find_attribute(quantity: Quantity, attributes: Sequence[Attribute], clause: 
     for one in attributes:
         if (one.objective and not quantity.bound) or (quantity.measure and not one.measures(quantity.measure)):
             continue
-        score = 4.0 * bool(one.words & set(quantity.units)) + 3.0 * (one.words <= said) + 1.0 * bool(one.words & said)
+        score = 4.0 * one.counts(quantity.units) + 3.0 * (one.words <= said) + 1.0 * bool(one.words & said)
         score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
         if score > max(best, 0.9):
             best, found = score, one

@@ -13,7 +13,7 @@ import numpy as np
 from druthers.limits.columns import Columns
 from druthers.limits.quantities import Attribute, find_attribute, find_quantities
 from druthers.limits.where import Where, merge
-from druthers.limits.words import fold, pattern, stem, stems, table, words
+from druthers.limits.words import demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
@@ -111,7 +111,8 @@ class LimitReader:
                 for kind in kinds:
                     parts = tuple(stems(str(kind)))
                     if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
-                        self._values.setdefault(parts, {})[name] = kind
+                        for same in (parts, *((word,) for word in demonyms().get(" ".join(parts), ()))):
+                            self._values.setdefault(same, {})[name] = kind
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""

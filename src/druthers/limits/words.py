@@ -50,6 +50,13 @@ def units() -> dict[str, tuple[str, float]]:
     return {unit: (measure, size) for measure, sizes in table()["units"].items() for unit, size in sizes.items()}
 
 
+@cache
+def demonyms() -> dict[str, list[str]]:
+    """Return for a country what comes from there is called, and the other way round."""
+    named: dict[str, list[str]] = dict(table()["demonyms"])
+    return {**named, **{word: [country, *words] for country, words in named.items() for word in words}}
+
+
 def fold(text: str) -> str:
     """Return a text in small plain letters, every letter where it was."""
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text).translate(_PLAIN)
