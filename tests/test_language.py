@@ -18,15 +18,18 @@ from druthers import language
 from druthers.cli import app
 from druthers.errors import Degraded, InvalidSetting, UnknownName
 from druthers.language import PARSERS, Objective, Reading, Sentence, load_domain, load_sentences, make_parser
-from druthers.language.asides import is_aside
-from druthers.language.clauses import LIMIT, tokenize
-from druthers.language.concepts import bind
-from druthers.language.cues import cues, found, grouped, numbered
+from druthers.language.data import read_data
 from druthers.language.evaluation import evaluate, kendall, score
+from druthers.language.lexicon.binding import bind
+from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.objectives import as_objectives
+from druthers.language.lexicon.spelling import distance
+from druthers.language.lexicon.words import Words
 from druthers.language.linting import lint
-from druthers.language.lists import read_data
-from druthers.language.meanings import fingerprint, stored_fingerprint
-from druthers.language.spelling import distance
+from druthers.language.models import phrases
+from druthers.language.rules.cues import cues, find_cues, grouped, numbered
+from druthers.language.text.asides import is_aside
+from druthers.language.text.tokens import LIMIT, tokenize
 from druthers.testing import check_parser
 
 HOTELS = ["cleanliness", "location", "rooms", "service", "sleep quality", "value"]
@@ -36,6 +39,11 @@ SENTENCES = Path(__file__).parent / "data" / "sentences"
 @pytest.fixture(scope="module")
 def parser():
     return make_parser("lexicon", objectives=HOTELS)
+
+
+@pytest.fixture(scope="module")
+def words():
+    return Words(as_objectives(HOTELS))
 
 
 @pytest.mark.parametrize("name", [name for name in PARSERS if name != "llm"])  # that one has tests of its own
@@ -107,12 +115,11 @@ def test_g4_last_is_listed_only_if_all_others_are():
     ("name", "kind", "text"),
     [(cue.name, kind, text) for cue in cues() for kind, texts in (("yes", cue.yes), ("no", cue.no)) for text in texts],
 )
-def test_every_cue_is_found_where_it_should_be_and_nowhere_else(parser, name, kind, text):
+def test_every_cue_is_found_where_it_should_be_and_nowhere_else(words, name, kind, text):
     tokens = tokenize(text)
-    words = parser._spotters[0]
-    mentions = [mention for mention in words(tokens, [True] * len(tokens)) if mention.kind != "idle"]
-    groups = grouped(tokens, mentions)
-    names = {match.cue for match in found(numbered(tokens, 0, len(tokens), groups))}
+    found = words(tokens, [True] * len(tokens))
+    groups = grouped(tokens, [mention for mention in found if mention.kind is not Kind.IDLE])
+    names = {match.cue.name for match in find_cues(numbered(tokens, 0, len(tokens), groups))}
     assert (name in names) == (kind == "yes"), f"{numbered(tokens, 0, len(tokens), groups)!r}: {names}"
 
 
@@ -238,7 +245,7 @@ def test_unknown_names_are_refused():
 
 
 def test_without_the_model_default_says_so_once_and_reads_by_words(monkeypatch):
-    monkeypatch.setattr(language, "_MODEL", ("no_such_package",))
+    monkeypatch.setattr(language, "PACKAGES", ("no_such_package",))
     monkeypatch.setattr(language, "_warned", set())
     with pytest.warns(Degraded, match="pip install"):
         parser = make_parser("default", objectives=HOTELS)
@@ -251,7 +258,7 @@ def test_without_the_model_default_says_so_once_and_reads_by_words(monkeypatch):
 def test_importing_loads_no_model_and_no_word_list():
     code = (
         "import sys, druthers, druthers.language as l;"
-        " print('onnxruntime' in sys.modules, l.spotting.lexicon.cache_info().currsize)"
+        " print('onnxruntime' in sys.modules, l.lexicon.concepts.lexicon.cache_info().currsize)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.split() == ["False", "0"]
@@ -262,7 +269,7 @@ def test_word_lists_are_in_order():
 
 
 def test_stored_vectors_belong_to_the_phrases():
-    assert stored_fingerprint() == fingerprint(), "run: python -m druthers.language.linting"
+    assert phrases.is_current(), "run: python -m druthers.language.linting"
 
 
 def test_distance_counts_a_swap_as_one():

@@ -19,8 +19,8 @@ from druthers import errors
 from druthers.cli import app
 from druthers.errors import Degraded, InvalidRanking, InvalidSetting, MissingExtra
 from druthers.language import Objective, Wish, make_parser, make_writer
-from druthers.language.llm import enclose, prompt
-from druthers.language.replies import (
+from druthers.language.llm.prompts import enclose, prompt
+from druthers.language.llm.replies import (
     EXACT,
     NEAR,
     IllegalReply,
@@ -220,7 +220,7 @@ def test_a_server_killed_in_the_middle_costs_no_reading(serve, tmp_path):
 
     again = serve(lambda request, _: good(request))
     resumed = make(again, concurrency=2, cache=tmp_path)
-    resumed.chat.base_url = server.url  # the same question to the same server, back at another port
+    resumed.client.base_url = server.url  # the same question to the same server, back at another port
     assert [reading.ranking for reading in resumed.read_all(TEXTS)] == offline(TEXTS)
     assert (resumed.counts.cached, resumed.counts.calls) == (8, len(TEXTS) - 8)
 
@@ -268,7 +268,7 @@ def test_the_key_is_sent_and_never_shown(serve, tmp_path, monkeypatch, caplog, c
     assert server.requests[0][2] == f"Bearer {secret}"
     kept = [file.read_text() for file in tmp_path.rglob("*") if file.is_file()]
     assert kept
-    shown = [repr(parser), repr(parser.chat), repr(readings), repr(parser.counts), caplog.text, *capfd.readouterr()]
+    shown = [repr(parser), repr(parser.client), repr(readings), repr(parser.counts), caplog.text, *capfd.readouterr()]
     assert secret not in "".join(shown + kept)
     make(server).read("cheap")
     assert server.requests[-1][2] == "Bearer none"

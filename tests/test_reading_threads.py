@@ -10,7 +10,8 @@ from types import FrameType
 import pytest
 
 from druthers import language
-from druthers.language import Parser, Reading, encoders, make_parser
+from druthers.language import Parser, Reading, make_parser
+from druthers.language.models import minilm
 
 HOTELS = ("cleanliness", "location", "rooms", "service", "sleep quality", "value")
 FOLDER = str(Path(language.__file__).parent)
@@ -93,9 +94,10 @@ def test_a_model_is_loaded_once_however_many_threads_ask(monkeypatch):
 
     def ask() -> None:
         gate.wait()
-        got.append(encoders.load_encoder("new"))
+        got.append(minilm.load_minilm())
 
-    monkeypatch.setitem(encoders.ENCODERS, "new", load)
+    monkeypatch.setattr(minilm, "MiniLM", load)
+    monkeypatch.setattr(minilm, "_loaded", [])
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()

@@ -138,7 +138,7 @@ def test_a_language_model_leaves_time_to_read_without_it():
 
 def test_ready_means_that_a_sentence_has_been_read(monkeypatch):
     """Until then the process lives, and serves who says nothing."""
-    from druthers.language.parsing import Parser
+    from druthers.language import Parser
 
     release, read = threading.Event(), Parser.warm_up
 
@@ -159,7 +159,7 @@ def test_ready_means_that_a_sentence_has_been_read(monkeypatch):
 
 
 def test_a_parser_that_cannot_be_loaded_is_never_ready(monkeypatch, caplog):
-    from druthers.language.parsing import Parser
+    from druthers.language import Parser
 
     def broken(parser):
         raise OSError("no weights")
@@ -171,14 +171,14 @@ def test_a_parser_that_cannot_be_loaded_is_never_ready(monkeypatch, caplog):
 
 
 def test_warming_up_leaves_nothing_to_be_loaded(monkeypatch):
-    """The sentence that is read takes the sentence models, which plain words do not."""
-    from druthers.language import encoders
+    """The sentence model too, which plain words do not take."""
+    from druthers.language.models import minilm
 
     pytest.importorskip("onnxruntime")
-    monkeypatch.setattr(encoders, "_loaded", {})
+    monkeypatch.setattr(minilm, "_loaded", [])
     parser = make_parser("default", objectives=["price", "cleanliness", "quiet", "location"])
     parser.warm_up()
-    monkeypatch.setattr(encoders, "ENCODERS", {})
+    monkeypatch.setattr(minilm, "MiniLM", None)
     assert parser.read("a place where I can hear a pin drop and my wallet survives").ranking is not None
 
 

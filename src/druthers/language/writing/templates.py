@@ -1,32 +1,40 @@
-"""From a ranking to a sentence: what a user would say who wants things in this order, or who says little.
-
->>> make_writer(objectives=["price", "location", "service"], seed=1).write([1, 0])
-'Good morning. Most importantly, I need a good location. And then I care about something cheap.'
-"""
+"""Sentences by templates: openings, ways to order, ways to name an objective, closings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from druthers.errors import InvalidSetting, UnknownName, needs
-from druthers.language.lists import read_data
-from druthers.language.parsing import as_objectives
-from druthers.language.phrases import capitalized, holds, is_plural, mistyped, with_article
-from druthers.language.wishes import Wish, Writer, Written, checked_wish, require_whole
+from druthers.errors import InvalidSetting, UnknownName
+from druthers.language.data import read_data
+from druthers.language.lexicon.objectives import as_objectives
+from druthers.language.writing.english import capitalized, holds, is_plural, mistyped, with_article
+from druthers.language.writing.wish import Wish, Written, checked_wish, require_whole
 from druthers.types import Objective, RankingLike
 
 _T = TypeVar("_T")
 STYLES = ("polite", "terse", "chatty")
-# Chances of an opening, a closing, and of a chain instead of a fixed form where there are both.
-_OPENING, _CLOSING, _CHAIN = 0.5, 0.4, 0.6
+# Chances of an opening, a closing, a chain instead of a fixed form where there are both, an example where there is one,
+# and of capitals in a terse text. Set by hand, for variety.
+_OPENING, _CLOSING, _CHAIN, _EXAMPLE, _CAPITALS = 0.5, 0.4, 0.6, 0.5, 0.5
 _FIXED = {1: "one", 2: "two", 3: "three"}
 _SLOT = re.compile(r"\{([a-z]+)(?::([^|}]*)\|([^}]*))?\}")
 # One wants "a low price" rather than "the price".
 _WANTING = re.compile(r"\b(?:want|like|need|give me|love|rather have|appreciate|after is|do without|must have)\b", re.I)
+
+
+class _Chance:
+    """One source of chance for what is said and one for typing errors, which change letters and nothing else."""
+
+    def __init__(self, sequence: np.random.SeedSequence) -> None:
+        self.words, self.slips = map(np.random.default_rng, sequence.spawn(2))
+
+    def pick(self, choices: Sequence[_T]) -> _T:
+        """Return one of some choices."""
+        return choices[int(self.words.integers(len(choices)))]
 
 
 class TemplateWriter:
@@ -74,7 +82,7 @@ class TemplateWriter:
             raise InvalidSetting(f"an item must be named with its article, as in 'a hotel', but got {item!r}")
         require_whole("a seed", seed)
         self._item, self._style, self._typos, self._seed = item, style, typos, seed
-        self._random, self._slips = _generators(np.random.SeedSequence(seed))
+        self._chance = _Chance(np.random.SeedSequence(seed))
         self._names = [(each.name.strip(), *each.synonyms) for each in self.objectives]
         self._data: dict[str, Any] = self._lawful(read_data("writing.toml"))
         self._said = [self._ways(index) for index in range(len(self.objectives))]
@@ -117,59 +125,57 @@ class TemplateWriter:
             default the writer goes on from its last one.
         """
         order = checked_wish(Wish(ranking, vague, number), len(self.objectives))
-        if number is None:
-            return self._text(order, vague)
-        kept = self._random, self._slips
-        self._random, self._slips = _generators(np.random.SeedSequence(self._seed, spawn_key=(2, number)))
-        try:
-            return self._text(order, vague)
-        finally:
-            self._random, self._slips = kept
+        chance = self._chance
+        if number is not None:
+            chance = _Chance(np.random.SeedSequence(self._seed, spawn_key=(2, number)))
+        return self._text(order, vague, chance)
 
     def write_all(self, wishes: Iterable[Wish]) -> list[Written]:
         """Return a text for each wish, in their order."""
         return [Written(self.write(wish.ranking, vague=wish.vague, number=wish.number)) for wish in wishes]
 
-    def _text(self, order: Sequence[int], vague: bool) -> str:
-        style = self._style or self._pick(STYLES)
+    def _text(self, order: Sequence[int], vague: bool, chance: _Chance) -> str:
+        style = self._style or chance.pick(STYLES)
         form = self._data[style]
-        pieces = [self._filled(self._pick(form["vague"]), []) if vague else self._clear(style, order)]
-        if self._random.random() < _OPENING:
-            pieces.insert(0, self._filled(self._pick(form["openings"]), []))
-        if self._random.random() < _CLOSING:
-            pieces.append(self._pick(form["thanks" if vague else "closings"]))
+        pieces = [self._filled(chance.pick(form["vague"]), [], chance) if vague else self._clear(style, order, chance)]
+        if chance.words.random() < _OPENING:
+            pieces.insert(0, self._filled(chance.pick(form["openings"]), [], chance))
+        if chance.words.random() < _CLOSING:
+            pieces.append(chance.pick(form["thanks" if vague else "closings"]))
         text = " ".join(pieces)
-        if style != "terse" or self._random.random() < 0.5:
+        if style != "terse" or chance.words.random() < _CAPITALS:
             text = capitalized(text)
-        return mistyped(text, self._typos, self._slips) if self._typos else text
+        return mistyped(text, self._typos, chance.slips) if self._typos else text
 
-    def _clear(self, style: str, order: Sequence[int]) -> str:
+    def _clear(self, style: str, order: Sequence[int], chance: _Chance) -> str:
         fixed = self._data[style].get(_FIXED.get(len(order), ""), ())
-        if fixed and (len(order) == 1 or self._random.random() >= _CHAIN):
-            return self._filled(self._pick(fixed), order)
-        chain = self._pick([chain for chain in self._data["chains"] if chain["style"] == style])
+        if fixed and (len(order) == 1 or chance.words.random() >= _CHAIN):
+            return self._filled(chance.pick(fixed), order, chance)
+        chain = chance.pick([chain for chain in self._data["chains"] if chain["style"] == style])
         steps = ["start", *["next"] * (len(order) - 2), "last"]
         text = ""
         for place, (step, objective) in enumerate(zip(steps, order, strict=True)):
             # Who starts with "I want" goes on wanting.
             wanting = _WANTING.search(text) is not None
-            text += self._filled(self._pick(chain[step]), [objective], place, wanting=wanting)
+            text += self._filled(chance.pick(chain[step]), [objective], chance, place, wanting=wanting)
         return text + "."
 
-    def _filled(self, template: str, order: Sequence[int], place: int = 0, *, wanting: bool = False) -> str:
+    def _filled(
+        self, template: str, order: Sequence[int], chance: _Chance, place: int = 0, *, wanting: bool = False
+    ) -> str:
         """Fill the slots of a template; letters stand for the objectives in their order."""
         wanting = wanting or _WANTING.search(template) is not None
-        chosen = {objective: self._named(objective, wanting=wanting) for objective in order}
+        chosen = {objective: self._named(objective, chance, wanting=wanting) for objective in order}
         slots = {"x": order[0], **dict(zip("abc", order, strict=False))} if order else {}
 
         def fill(match: re.Match[str]) -> str:
             slot, one, many = match.groups()
             if slot == "s":
-                return self._clause(order[0])
+                return self._clause(order[0], chance)
             if slot == "item":
                 return self._item or "something"
             if slot == "occasion":
-                return str(self._pick(self._data["occasions"]))
+                return str(chance.pick(self._data["occasions"]))
             if slot == "n":
                 return str(place + 1)
             if slot == "nth":
@@ -179,22 +185,19 @@ class TemplateWriter:
 
         return _SLOT.sub(fill, template)
 
-    def _clause(self, objective: int) -> str:
+    def _clause(self, objective: int, chance: _Chance) -> str:
         """Return a whole clause about an objective: one of its examples, or a phrase in a frame."""
-        if (examples := self._said[objective][2]) and self._random.random() < 0.5:
-            text = self._pick(examples)
+        if (examples := self._said[objective][2]) and chance.words.random() < _EXAMPLE:
+            text = chance.pick(examples)
             return text if text.split()[0].rstrip("'") in ("I", "I'm", "I'd", "I've") else text[0].lower() + text[1:]
-        return self._filled(self._pick(self._data["clauses"]), [objective])
+        return self._filled(chance.pick(self._data["clauses"]), [objective], chance)
 
-    def _named(self, objective: int, *, wanting: bool) -> str:
+    def _named(self, objective: int, chance: _Chance, *, wanting: bool) -> str:
         """Return a name of an objective, or, of what is wanted, a wish as far as there is one."""
         calls, wishes, _ = self._said[objective]
         if wanting:
-            return self._pick(wishes or [call for call in calls if not call.startswith("the ")] or calls)
-        return self._pick([*calls, *wishes])
-
-    def _pick(self, choices: Sequence[_T]) -> _T:
-        return choices[int(self._random.integers(len(choices)))]
+            return chance.pick(wishes or [call for call in calls if not call.startswith("the ")] or calls)
+        return chance.pick([*calls, *wishes])
 
     def _lawful(self, data: Any) -> Any:
         """Return the templates without those that name an objective by accident, or an item that is not known."""
@@ -206,66 +209,3 @@ class TemplateWriter:
         names = [name for names in self._names for name in names]
         plain = {text: _SLOT.sub("_", text.replace("{item}", self._item or "")) for text in known}
         return [text for text in known if not any(holds(plain[text], name) for name in names)] or known[:1]
-
-
-def _generators(sequence: np.random.SeedSequence) -> tuple[np.random.Generator, np.random.Generator]:
-    """Return one source of chance for what is said and one for typing errors, which change letters and nothing else."""
-    words, slips = sequence.spawn(2)
-    return np.random.default_rng(words), np.random.default_rng(slips)
-
-
-def _llm(
-    objectives: Iterable[str | Objective],
-    *,
-    seed: int = 0,
-    item: str | None = None,
-    typos: float = 0.0,
-    **settings: Any,
-) -> Writer:
-    needs("openai", "llm", load=False)
-    from druthers.language.llm import LlmWriter
-
-    return LlmWriter(TemplateWriter(objectives, seed=seed, item=item, typos=typos), item=item, **settings)
-
-
-# How each writer is made from objectives, a seed and settings.
-WRITERS: dict[str, Callable[..., Writer]] = {"template": TemplateWriter, "llm": _llm}
-
-
-def item_of(domain: str) -> str | None:
-    """Return what is looked for in a domain, with its article, or None where it is not known.
-
-    Examples
-    --------
-    >>> item_of("hotels")
-    'a hotel'
-    """
-    found = read_data("writing.toml")["items"].get(domain)
-    return None if found is None else str(found)
-
-
-def make_writer(
-    name: str = "template", *, objectives: Iterable[str | Objective], seed: int = 0, **settings: Any
-) -> Writer:
-    """Return a writer by its name.
-
-    Parameters
-    ----------
-    name
-        "template" writes offline, by templates; "llm" asks a language model and needs its `model` and, for all but
-        OpenAI, a `base_url`.
-    objectives
-        What users may care about: names, or Objective values with synonyms and examples.
-    seed
-        The only source of chance, as far as templates go.
-    settings
-        Settings of the writer.
-
-    Examples
-    --------
-    >>> make_writer(objectives=["price", "location"], seed=3, typos=0.2).write([1, 0])
-    'Quck one: first the locaiton, thne prie. Thanks.'
-    """
-    if name not in WRITERS:
-        raise UnknownName.of("writer", name, WRITERS)
-    return WRITERS[name](objectives, seed=seed, **settings)

@@ -1,29 +1,24 @@
-"""Mend typing errors, towards words that would mean something here, and never away from an English word."""
+"""Mend typing errors, towards words that would mean something here, and never away from an English word.
+
+Ours, and not a package for spelling: those mend to the commonest of all words, and here the only ones worth mending to
+are the catalog's.
+"""
 
 from __future__ import annotations
 
-import gzip
-import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from importlib import resources
 
-from druthers.language.clauses import Token
+from druthers.language.data import read_data, read_words
+
+# Words from this length on may be two letters off, and longer ones than this may differ in every place.
+_LONG = 6
 
 
 @cache
 def english() -> frozenset[str]:
     """Return the English words that are never taken for a typing error."""
-    packed = resources.files("druthers.language").joinpath("data", "words.txt.gz").read_bytes()
-    return frozenset(gzip.decompress(packed).decode().split())
-
-
-@cache
-def mistakes() -> dict[str, str]:
-    """Return typing errors that are words themselves, or too far from what was meant, and what was meant."""
-    text = resources.files("druthers.language").joinpath("data", "misspellings.toml").read_text(encoding="utf-8")
-    words: dict[str, str] = tomllib.loads(text)["words"]
-    return words
+    return frozenset(read_words("words.txt.gz"))
 
 
 def distance(first: str, second: str, limit: int) -> int:
@@ -59,29 +54,27 @@ class Speller:
         The words worth mending to.
     """
 
-    def __init__(self, known: set[str]) -> None:
-        self._known = known
-        self._index: dict[str, list[str]] | None = None
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = frozenset(known)
+        self._index: dict[str, list[str]] = {}
         self._mended = lru_cache(maxsize=4096)(self._nearest)
 
-    def mend(self, token: Token) -> str:
+    def mend(self, word: str) -> str:
         """Return the word that was meant, or the word as it stands."""
-        word = token.text
-        if word in mistakes():
-            return mistakes()[word]
+        meant: str | None = read_data("misspellings.toml")["words"].get(word)
+        if meant is not None:
+            return meant
         if len(word) < 3 or word in self._known or not word.isascii() or not word.isalpha() or word in english():
             return word
         return self._mended(word)
 
     def _nearest(self, word: str) -> str:
-        index = self._index
-        if index is None:
-            # Whole before it is shared: another thread must never see a part of it.
-            index = self._index = _indexed(known for known in self._known if known.isascii() and known in english())
-        limit = 1 if len(word) < 6 else 2
+        # Whole before it is shared: another thread must never see a part of it.
+        index = self._index = self._index or _indexed(self._known & english())
+        limit = 1 if len(word) < _LONG else 2
         best, least = word, limit + 1
         near = {known for key in _shortened(word) for known in index.get(key, ())}
-        if not near and len(word) > 6:
+        if not near and len(word) > _LONG:
             near = {known for known in index.get(word[0], ()) if abs(len(known) - len(word)) <= limit}
         for known in sorted(near):
             away = distance(word, known, limit) + (word[0] != known[0])

@@ -26,7 +26,7 @@ def question_key(question: Any) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-class Answers:
+class ReplyCache:
     """A folder of replies, one file each; several processes may share it.
 
     Parameters

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from druthers.language.clauses import Token
-from druthers.language.lists import read_data
+from druthers.language.data import read_data
+from druthers.language.text.tokens import Token
 
 # Where the speaker comes back to himself.
 _BACK = re.compile(

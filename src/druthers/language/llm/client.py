@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from druthers.errors import InvalidSetting, needs
-from druthers.language.answers import Answers, question_key
-from druthers.language.counts import Counts
-from druthers.language.replies import IllegalReply
+from druthers.language.llm.counts import Counts
+from druthers.language.llm.replies import IllegalReply
+from druthers.language.llm.reply_cache import ReplyCache, question_key
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class NoAnswer(Exception):
     """A model that gave no reply of use, and why."""
 
 
-class Chat:
+class Client:
     """A model on a server; safe to use from several threads.
 
     Parameters
@@ -90,13 +90,13 @@ class Chat:
         self._openai = needs("openai", "llm")
         self._client = self._openai.OpenAI(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
         self._settings = {**({} if temperature is None else {"temperature": temperature}), **(options or {})}
-        self._answers = None if cache is None else Answers(cache)
+        self._replies = None if cache is None else ReplyCache(cache)
         self._lock = threading.Lock()
         self._format = 0
         self._failed = 0
 
     def __repr__(self) -> str:
-        return f"Chat({self.model!r}, base_url={self.base_url!r})"
+        return f"Client({self.model!r}, base_url={self.base_url!r})"
 
     def ask(self, system: str, user: str, schema: Mapping[str, Any], accept: Callable[[str], T]) -> T:
         """Return an accepted reply, or raise NoAnswer.
@@ -115,7 +115,7 @@ class Chat:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         key = question_key([self.base_url, self.model, messages, schema, self._settings])
         self._count(questions=1)
-        kept = None if self._answers is None else self._answers.get(key)
+        kept = None if self._replies is None else self._replies.get(key)
         if kept is not None:
             try:
                 answer = accept(kept["reply"])
@@ -129,8 +129,8 @@ class Chat:
         except NoAnswer:
             self._count(fallbacks=1)
             raise
-        if self._answers is not None:
-            self._answers.put(key, value)
+        if self._replies is not None:
+            self._replies.put(key, value)
         return answer
 
     def _try(
@@ -212,6 +212,15 @@ class Chat:
         with self._lock:
             for name, value in more.items():
                 setattr(self.counts, name, getattr(self.counts, name) + value)
+
+
+def make_client(concurrency: int, settings: dict[str, Any]) -> Client:
+    """Return the model that settings name, or say what is wrong with them."""
+    if not concurrency >= 1:
+        raise InvalidSetting(f"concurrency must be at least 1, but got {concurrency}")
+    if "model" not in settings:
+        raise InvalidSetting("a language model must be named, but got no model; give model=... and base_url=...")
+    return Client(**settings)
 
 
 def _key(variable: str | None, base_url: str | None) -> str:

@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from druthers.language.asides import open_tokens
-from druthers.language.clauses import LIMIT, sentences, tokenize
-from druthers.language.questions import ask_back
+from druthers.language.rules.questions import ask_back
+from druthers.language.text.asides import open_tokens
+from druthers.language.text.clauses import sentences
+from druthers.language.text.tokens import LIMIT, tokenize
 from druthers.types import Evidence, Objective, Reading
 
 # How sure a place is whose quote stands in the text, and one whose quote nearly does: nominal, not measured.

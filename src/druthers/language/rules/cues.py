@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from enum import StrEnum
+from functools import cache, lru_cache
 
-from druthers.language.clauses import Token
-from druthers.language.lists import read_data, small_words
-from druthers.language.spotting import Mention
+from druthers.language.data import read_data, small_words
+from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.words import Mention
+from druthers.language.text.clauses import sentences
+from druthers.language.text.tokens import Token
 from druthers.types import Strength
 
 _BE = "(?:is|are|was|were|be|being|been|am|s|ist|est|es)"
@@ -17,10 +20,36 @@ _FILLER = (
     "(?:the|a|an|my|our|some|any|good|great|nice|decent|excellent|really|very|more|of|to|be|being|having|its|their|your"
     "|that|it|is|too|so|proper|better|best|perfect|high|low|pure|sheer|only|just|overall|general|all|this|having)"
 )
-_PRAISE = small_words("praise")
-_LIGHT = small_words("beside")
-_JOIN = small_words("join")
-_STARTS = small_words("starts")
+# A list has no longer gaps between its members.
+_GAP = 5
+# A text of nothing but marks must not take forever.
+_MOST_MATCHES = 32
+
+
+class Effect(StrEnum):
+    """What a cue does with what it speaks of; data/cues.toml tells what each of them means."""
+
+    DISMISS = "dismiss"
+    UNNEEDED = "unneeded"
+    ACCEPT = "accept"
+    FIRST = "first"
+    SECOND = "2"
+    THIRD = "3"
+    FOURTH = "4"
+    LAST = "last"
+    MORE = "more"
+    STRONG = "strong"
+    FAINT = "faint"
+    BONUS = "bonus"
+    WISH = "wish"
+    HOLD = "hold"
+    DROP = "drop"
+    ABOVE = "above"
+    BELOW = "below"
+    INSTEAD = "instead"
+    RESET = "reset"
+    REVERSE = "reverse"
+    ALONE = "alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +57,7 @@ class Cue:
     """A way to say something about objectives."""
 
     name: str
-    does: str
+    does: Effect
     strength: Strength | None
     why: str
     patterns: tuple[re.Pattern[str], ...]
@@ -38,12 +67,12 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A cue found in a sentence: what it says of which group of mentions, and where."""
+    """A cue found in a sentence: what it says of which group of mentions, and where.
 
-    cue: str
-    does: str
-    strength: Strength | None
-    why: str
+    `before` tells whether the cue stands before the group.
+    """
+
+    cue: Cue
     x: int | None
     y: int | None
     before: bool
@@ -62,18 +91,17 @@ class Group:
 @cache
 def cues() -> tuple[Cue, ...]:
     """Return all cues, compiled."""
-    data = read_data("cues.toml")
     return tuple(
         Cue(
             name,
-            cue["does"],
+            Effect(cue["does"]),
             Strength(cue["strength"]) if "strength" in cue else None,
             cue["why"],
-            tuple(_compile(p) for p in cue["patterns"]),
+            tuple(_compile(pattern) for pattern in cue["patterns"]),
             tuple(cue["yes"]),
             tuple(cue["no"]),
         )
-        for name, cue in data.items()
+        for name, cue in read_data("cues.toml").items()
     )
 
 
@@ -96,17 +124,22 @@ def grouped(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Group]
         if groups:
             last = groups[-1].mentions[-1]
             between = [token.text for token in tokens[last.last : mention.first]]
-            joins = [word for word in between if word in _JOIN]
-            comma = "," in between
-            light = all(word in _LIGHT or word in _JOIN or word == "," for word in between)
-            alike = (last.kind == "nouns") == (mention.kind == "nouns")
-            after = tokens[mention.last].text if mention.last < len(tokens) else ""
-            light = light and not (comma and after in _STARTS)
-            if light and len(between) <= 5 and (joins or alike):
-                groups[-1] = Group((*groups[-1].mentions, mention), groups[-1].linked or bool(joins) or not comma)
+            joined = any(word in small_words("join") for word in between)
+            if _listed(tokens, last, mention, between, joined):
+                linked = groups[-1].linked or joined or "," not in between
+                groups[-1] = Group((*groups[-1].mentions, mention), linked)
                 continue
         groups.append(Group((mention,), False))
     return groups
+
+
+def _listed(tokens: Sequence[Token], last: Mention, mention: Mention, between: Sequence[str], joined: bool) -> bool:
+    """Tell whether only words of a list stand between two mentions."""
+    light = all(word == "," or word in small_words("beside") or word in small_words("join") for word in between)
+    after = tokens[mention.last].text if mention.last < len(tokens) else ""
+    restarts = "," in between and after in small_words("starts")
+    alike = (last.kind is Kind.NOUN) == (mention.kind is Kind.NOUN)
+    return light and not restarts and len(between) <= _GAP and (joined or alike)
 
 
 def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Group]) -> str:
@@ -121,31 +154,41 @@ def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Gro
     return " ".join(words)
 
 
-def found(sentence: str, only: str | None = None) -> list[Match]:
+@lru_cache(maxsize=1024)
+def find_cues(sentence: str, only: Effect | None = None) -> tuple[Match, ...]:
     """Return all cues in a numbered sentence, or only those that do one thing."""
     matches = []
-    for cue in cues() if only is None else [cue for cue in cues() if cue.does == only]:
-        for pattern in cue.patterns:
+    for cue in cues():
+        for pattern in cue.patterns if only is None or cue.does is only else ():
             slots = pattern.groupindex
             for hit in pattern.finditer(sentence) if slots and "y" not in slots else _overlapping(pattern, sentence):
                 x = int(hit["x"]) if "x" in slots else None
                 y = int(hit["y"]) if "y" in slots else None
                 before = x is not None and hit.end("x") >= hit.end() - 1
-                matches.append(Match(cue.name, cue.does, cue.strength, cue.why, x, y, before, hit.group(), hit.start()))
-    return matches
+                matches.append(Match(cue, x, y, before, hit.group(), hit.start()))
+    return tuple(matches)
 
 
 def _overlapping(pattern: re.Pattern[str], sentence: str) -> list[re.Match[str]]:
     """Return matches that may share their objectives: "a > b > c" holds two."""
     hits: list[re.Match[str]] = []
     at = 0
-    while (hit := pattern.search(sentence, at)) is not None and len(hits) < 32:
+    while (hit := pattern.search(sentence, at)) is not None and len(hits) < _MOST_MATCHES:
         hits.append(hit)
         at = max(hit.start() + 1, min(hit.start("x"), hit.start("y")) if "y" in pattern.groupindex else hit.end())
     return hits
 
 
+def spoken_of(tokens: Sequence[Token], mentions: Sequence[Mention], new: Mention) -> bool:
+    """Tell whether a cue speaks of a mention beside others."""
+    start, end = next(span for span in sentences(tokens) if span[0] <= new.first < span[1])
+    inside = [m for m in mentions if start <= m.first < end and (m.last <= new.first or new.last <= m.first)]
+    groups = grouped(tokens, sorted([*inside, new], key=lambda m: m.first))
+    place = next(n for n, group in enumerate(groups) if new in group.mentions)
+    return any(place in (match.x, match.y) for match in find_cues(numbered(tokens, start, end, groups)))
+
+
 def praised(tokens: Sequence[Token], mention: Mention) -> bool:
     """Tell whether a judgment stands beside a mention: "a nice room", "the room should be big"."""
     near = [*tokens[max(0, mention.first - 2) : mention.first], *tokens[mention.last : mention.last + 4]]
-    return any(token.text in _PRAISE for token in near)
+    return any(token.text in small_words("praise") for token in near)

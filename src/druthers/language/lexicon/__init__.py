@@ -1,0 +1,1 @@
+"""Second: words and phrases that name objectives, typing errors mended."""

@@ -1,0 +1,67 @@
+"""Which objective of a catalog each concept belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from druthers.language.data import read_data, small_words, split
+from druthers.language.lexicon.concepts import words_of
+from druthers.types import Objective
+
+# A name that shares its telling words with one of a concept fits less than the name itself; each further name in the
+# list of a concept fits a little less than the one before. Set by hand; only their order decides.
+_SHARED, _FURTHER = 0.85, 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Where a concept goes in a catalog, and how well it fits there."""
+
+    objective: int
+    strength: float
+
+
+def stem(word: str) -> str:
+    """Return a word without the ending of its plural, to compare names."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+
+
+def stems(text: str) -> tuple[str, ...]:
+    """Return the stems of the words of a text."""
+    return tuple(stem(word) for word in words_of(text))
+
+
+def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
+    """Return which objective each concept speaks of, by names and synonyms.
+
+    Examples
+    --------
+    >>> bind([Objective("sleep quality"), Objective("value")])["noise"]
+    Binding(objective=0, strength=0.97)
+    """
+    names = [[stems(text) for text in (objective.name, *objective.synonyms)] for objective in objectives]
+    bound = {}
+    for concept, lists in read_data("concepts.toml").items():
+        known = [stems(name) for name in split(lists["names"])]
+        fits = [max(_fit(known, name) for name in own) for own in names]
+        best = max(range(len(fits)), key=fits.__getitem__)
+        if fits[best] > 0.0:
+            bound[concept] = Binding(best, round(fits[best], 2))
+    return bound
+
+
+def _fit(known: list[tuple[str, ...]], name: tuple[str, ...]) -> float:
+    """Return how well an objective's name fits the names of a concept; earlier names fit better."""
+    generic = small_words("generic")
+    fits, telling = [0.0], set(name) - generic
+    for place, words in enumerate(known):
+        if words == name:
+            fits.append(1.0 - _FURTHER * place)
+        elif telling and len(set(words) & telling) == len(set(words) - generic) > 0:
+            fits.append(_SHARED * (1.0 - _FURTHER * place))
+    return max(fits)

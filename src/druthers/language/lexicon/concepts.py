@@ -1,0 +1,119 @@
+"""Everyday concepts and the words people use for them, in every form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from druthers.language.data import read_data, small_words, split
+from druthers.language.lexicon.spelling import english
+from druthers.language.text.tokens import tokenize
+
+
+class Kind(StrEnum):
+    """How words speak of a concept."""
+
+    GOOD = "good"  # what is wanted of it: "quiet"
+    BAD = "bad"  # what is complained about: "noisy"
+    NOUN = "nouns"  # what it is called: "noise"
+    SAYS = "says"  # what people say who want it, without naming it: "I wake up at every sound"
+    WEAK = "weak"  # what counts only beside a judgment or a cue: "a nice room", not "a room for two"
+    GIVES_UP = "gives_up"  # what people say who would do without it: "I wear earplugs anyway"
+    FOREIGN = "foreign"  # what it is called in other languages, and by emoji
+    MEANS = "means"  # no known word: a clause that means it, by the table of words or the sentence model
+    IDLE = "idle"  # known words that speak of no objective: "operating system"
+
+
+JUDGING = (Kind.GOOD, Kind.BAD)
+_LISTED = (Kind.GOOD, Kind.BAD, Kind.SAYS, Kind.NOUN, Kind.WEAK)
+_INFLECTED = (Kind.GOOD, Kind.BAD, Kind.NOUN, Kind.WEAK)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One way to speak of a concept; a doubtful one, marked "?" in the lists, needs support from its surroundings."""
+
+    words: tuple[str, ...]
+    concept: str
+    kind: Kind
+    doubtful: bool = False
+
+    @property
+    def text(self) -> str:
+        """The words in one string."""
+        return " ".join(self.words)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text as the parser sees them."""
+    return tuple(token.text for token in tokenize(text) if token.is_word)
+
+
+@cache
+def all_terms() -> tuple[Term, ...]:
+    """Return every term of every concept, in the order of the files."""
+    terms: list[Term] = []
+    for concept, lists in read_data("concepts.toml").items():
+        for kind in _LISTED:
+            terms.extend(_terms(concept, kind, lists.get(kind, "")))
+    for concept, listed in read_data("concessions.toml").items():
+        terms.extend(_terms(concept, Kind.GIVES_UP, str(listed)))
+    for concept, listed in read_data("translations.toml").items():
+        foreign = _terms(concept, Kind.FOREIGN, str(listed))
+        terms.extend(term for term in foreign if len(term.words) > 1 or term.words[0] not in english())
+    return tuple(terms)
+
+
+def _terms(concept: str, kind: Kind, listed: str) -> Iterable[Term]:
+    for text in split(listed):
+        words = words_of(text.rstrip("?"))
+        if not all(word.isdigit() for word in words):
+            yield Term(words, concept, kind, text.endswith("?"))
+
+
+@cache
+def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
+    """Return every form of every term: what may stand in a text, and the terms it can mean."""
+    forms: dict[tuple[str, ...], list[Term]] = {}
+    for term in all_terms():
+        forms.setdefault(term.words, []).append(term)
+    exact = set(forms)
+    for term in all_terms():
+        noun = term.kind in (Kind.NOUN, Kind.WEAK)
+        for last in inflections(term.words[-1], noun) if term.kind in _INFLECTED else ():
+            words = (*term.words[:-1], last)
+            if words not in exact:
+                forms.setdefault(words, []).append(term)
+    return {words: tuple(terms) for words, terms in forms.items()}
+
+
+def inflections(word: str, noun: bool = False) -> list[str]:
+    """Return plural, comparative, superlative, adverb and verb forms of a word; some of them are no words at all.
+
+    A noun has only a plural.
+
+    Examples
+    --------
+    >>> inflections("noisy")[:4]
+    ['noisies', 'noisier', 'noisiest', 'noisily']
+    """
+    if len(word) < 3 or not word.isascii() or not word.isalpha():
+        return []
+    hissing = word.endswith(("s", "x", "z", "ch", "sh"))
+    fading = word.endswith("y") and word[-2] not in "aeiou"
+    if noun:
+        return [word + "es" if hissing else word[:-1] + "ies" if fading else word + "s"]
+    if fading:
+        base = word[:-1]
+        found = [base + ending for ending in ("ies", "ier", "iest", "ily", "iness", "ied")] + [word + "ing"]
+    elif word.endswith("e"):
+        base = word[:-1]
+        found = [word + ending for ending in ("s", "r", "st", "d", "ness", "ly")] + [base + "ing", base + "y"]
+    else:
+        stems = [word] + ([word + word[-1]] if re.search(r"[^aeiou][aeiou][bdglmnprt]$", word) else [])
+        found = [word + ("es" if hissing else "s"), word + "ly", word + "ness"]
+        found += [stem + ending for stem in stems for ending in ("er", "est", "ed", "ing")]
+    return [form for form in found if form not in small_words("no_form")]

@@ -1,0 +1,201 @@
+"""Where a text speaks of which objective: the words of the lexicon, with typing errors mended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from druthers.language.data import read_data, small_words, split
+from druthers.language.lexicon.binding import bind
+from druthers.language.lexicon.concepts import JUDGING, Kind, inflections, lexicon, words_of
+from druthers.language.lexicon.spelling import Speller
+from druthers.language.text.tokens import Token
+from druthers.types import Objective
+
+# A term may have so many words.
+LONGEST = 6
+# How sure words of each kind are, out of context. Set by hand: of two concepts with the same word the surer one is
+# taken.
+WORTH = {
+    Kind.GOOD: 1.0,
+    Kind.BAD: 1.0,
+    Kind.GIVES_UP: 1.0,
+    Kind.SAYS: 0.9,
+    Kind.NOUN: 0.9,
+    Kind.FOREIGN: 0.9,
+    Kind.WEAK: 0.45,
+}
+_DOUBTFUL, _ONE_OF_MANY = 0.4, 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Tokens from first to before last that speak of an objective.
+
+    Parameters
+    ----------
+    objective
+        Its index; -1 of idle words.
+    first, last
+        Where the tokens are; last is the one after them.
+    kind
+        How they speak of it.
+    worth
+        How sure that is, from 0 to 1.
+    why
+        The term that was found, or what the clause is like.
+    concept
+        The concept that the term belongs to.
+    named
+        Whether it is the objective's own name, or a synonym from the catalog.
+    doubtful
+        Whether it counts only with support from its surroundings.
+    leaning
+        The log odds that the clause around it dismisses what it speaks of, where a model was asked.
+    """
+
+    objective: int
+    first: int
+    last: int
+    kind: Kind
+    worth: float
+    why: str
+    concept: str = ""
+    named: bool = False
+    doubtful: bool = False
+    leaning: float = 0.0
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it counts without support."""
+        return self.kind not in (Kind.WEAK, Kind.IDLE) and not self.doubtful
+
+    @property
+    def places(self) -> range:
+        """The tokens."""
+        return range(self.first, self.last)
+
+
+class Words:
+    """Find mentions by the words of concepts, names and synonyms.
+
+    Parameters
+    ----------
+    objectives
+        The catalog's objectives.
+    """
+
+    def __init__(self, objectives: Sequence[Objective]) -> None:
+        self._bindings = bind(objectives)
+        self._senses: dict[tuple[str, ...], Mention] = {}
+        self._concessions: dict[tuple[str, ...], Mention] = {}
+        for words, terms in lexicon().items():
+            for term in terms:
+                bound = self._bindings.get(term.concept)
+                if bound is not None:
+                    worth = _DOUBTFUL if term.doubtful else WORTH[term.kind] * bound.strength
+                    table = self._concessions if term.kind is Kind.GIVES_UP else self._senses
+                    sense = Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept)
+                    _add(table, words, replace(sense, doubtful=term.doubtful))
+        own: set[tuple[str, ...]] = set()
+        for index, objective in enumerate(objectives):
+            for text in (objective.name, *objective.synonyms):
+                own.add(words_of(text))
+                self._add_own(index, text, objectives)
+        self._idle = {words_of(phrase) for phrase in split(read_data("idle.toml")["phrases"])} - own
+        self._speller = Speller(word for words in self._senses for word in words if len(word) > 3)
+
+    def _add_own(self, index: int, text: str, objectives: Sequence[Objective]) -> None:
+        """Add the words of an objective's own name, or of a synonym."""
+        words, is_name = words_of(text), text == objectives[index].name
+        if not words:
+            return
+        concepts = {name: bound.strength for name, bound in self._bindings.items() if bound.objective == index}
+        concept = max(concepts, key=concepts.__getitem__, default="")
+        _add(self._senses, words, Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True))
+        telling = [word for word in words if word not in small_words("generic") and len(word) > 2]
+        for word in telling if is_name else words if len(words) == 1 else ():
+            shared = sum(word in words_of(other.name) for other in objectives) > 1
+            known = self._senses.get((word,))
+            if shared or (known is not None and known.kind is Kind.WEAK):
+                continue
+            alone = len(telling) == 1
+            sense = Mention(index, 0, 0, Kind.NOUN, 1.0 if alone else _ONE_OF_MANY, text, named=alone)
+            _add(self._senses, (word,), sense)
+            for form in inflections(word, noun=True):
+                self._senses.setdefault((form,), replace(sense, worth=WORTH[Kind.NOUN], named=False))
+
+    def __call__(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
+        """Return the mentions among those tokens that are open, longest terms first, and idle words."""
+        mend = self._speller.mend
+        words = [mend(token.text) if flag else token.text for token, flag in zip(tokens, open_, strict=True)]
+        found: list[Mention] = []
+        at = 0
+        while at < len(words):
+            at += self._spot(words, open_, at, found) if open_[at] else 1
+        return _carried(words, found)
+
+    def _spot(self, words: Sequence[str], open_: Sequence[bool], at: int, found: list[Mention]) -> int:
+        """Add the mentions that start here; return how many words they take."""
+        for size in range(min(LONGEST, len(words) - at), 0, -1):
+            key = tuple(words[at : at + size])
+            senses = [table[key] for table in (self._senses, self._concessions) if key in table]
+            if key in self._idle and not senses:
+                found.append(idle(at, at + size))
+                return size
+            if senses and all(open_[at : at + size]):
+                both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
+                found.extend(replace(sense, first=at, last=at + size) for sense in both)
+                return size
+        return 1
+
+
+def _add(table: dict[tuple[str, ...], Mention], words: tuple[str, ...], sense: Mention) -> None:
+    known = table.get(words)
+    if known is None or (sense.named, sense.worth) > (known.named, known.worth + 1e-9):
+        table[words] = sense
+
+
+def idle(first: int, last: int) -> Mention:
+    """Return a mention of nothing: words that were understood, but speak of no objective."""
+    return Mention(-1, first, last, Kind.IDLE, 0.0, "")
+
+
+def _carried(words: Sequence[str], found: Sequence[Mention]) -> list[Mention]:
+    """Turn words idle that only describe a noun of another objective: before it, after "is", after "of" and "like"."""
+    kept: list[Mention] = []
+    carrier: Mention | None = None
+    reach = -1
+    senses, links = small_words("senses"), small_words("links")
+    for index, mention in enumerate(found):
+        before = found[index - 1] if index and found[index - 1].last == mention.first else None
+        after = found[index + 1] if index + 1 < len(found) and found[index + 1].first == mention.last else None
+        describes = mention.kind in JUDGING and mention.concept in senses
+        carried = (
+            (mention.kind is Kind.WEAK and before is not None)
+            or (after is not None and (_praises(mention, after) or (describes and _is_noun_of(senses, after, mention))))
+            or (before is not None and _is_thing_of(before, mention))
+        )
+        linked = carrier is not None and mention.first > carrier.last and links.issuperset(words[reach : mention.first])
+        if carrier is not None and describes and linked and not carried:
+            carried, reach = mention.objective != carrier.objective, mention.last
+        elif mention.kind is Kind.NOUN and mention.concept in senses and not carried:
+            carrier, reach = mention, mention.last
+        kept.append(idle(mention.first, mention.last) if carried else mention)
+    return kept
+
+
+def _is_noun_of(concepts: frozenset[str], noun: Mention, other: Mention) -> bool:
+    return noun.kind is Kind.NOUN and noun.concept in concepts and noun.objective != other.objective
+
+
+def _is_thing_of(adjective: Mention, noun: Mention) -> bool:
+    """Tell whether a noun only carries the wish before it: "clean bathroom"."""
+    judged = adjective.kind in JUDGING and adjective.concept not in small_words("praises")
+    return judged and _is_noun_of(small_words("things"), noun, adjective)
+
+
+def _praises(adjective: Mention, noun: Mention) -> bool:
+    """Tell whether an adjective only praises the noun after it: "comfortable mattress"."""
+    empty = adjective.concept in small_words("praises") or adjective.why in small_words("sizes")
+    return empty and adjective.kind in JUDGING and noun.kind is Kind.NOUN and noun.objective != adjective.objective

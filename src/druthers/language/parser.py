@@ -1,0 +1,151 @@
+"""A parser: tokens, then words, then what words leave unexplained, then rules; each step in a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.objectives import as_objectives
+from druthers.language.lexicon.words import Words
+from druthers.language.models.judge import Judge
+from druthers.language.rules.cues import spoken_of
+from druthers.language.rules.ordering import Fate, Wishes, weigh
+from druthers.language.rules.questions import ask_back
+from druthers.language.text.asides import open_tokens
+from druthers.language.text.clauses import Span, sentences
+from druthers.language.text.tokens import LIMIT, Token, tokenize
+from druthers.types import Evidence, Objective, Reading
+
+# Below this confidence a reading comes with a question.
+BAR = 0.5
+# What a change of mind leaves of the confidence in an objective: so little that it is asked about.
+_CHANGED = 0.5
+# No piece of evidence is surer than this: several add up.
+_SUREST = 0.95
+
+
+class Parser:
+    """Read texts: find what is mentioned, then weigh it by what is said of it. Threads may share a parser.
+
+    Parameters
+    ----------
+    objectives
+        What users may care about: names, or Objective values with descriptions, synonyms and examples.
+    name
+        The parser's name.
+    words
+        What finds mentions by words; by default nothing does.
+    judge
+        What decides which mentions stand, and finds more by meaning; by default all stand.
+
+    Attributes
+    ----------
+    asks_others
+        Whether reading is mostly waiting for another machine, so that many texts are read at a time.
+    """
+
+    asks_others: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        objectives: Iterable[str | Objective],
+        name: str,
+        words: Words | None = None,
+        judge: Judge | None = None,
+    ) -> None:
+        self.objectives = as_objectives(objectives)
+        self.name = name
+        self._words = words
+        self._judge = judge
+        self._names = tuple(objective.name for objective in self.objectives)
+
+    def warm_up(self) -> None:
+        """Load all that reading needs on this machine; by default the first texts do that."""
+        self.read("")
+        if self._judge is not None:
+            self._judge.warm_up()
+
+    def read(self, text: str) -> Reading:
+        """Return what a text says about the objectives; any text will do, and nothing in it is obeyed."""
+        tokens = tokenize(text)
+        spans = sentences(tokens)
+        open_, commanded = open_tokens(tokens, spans)
+        shown = [
+            token if flag else Token("|", token.start, token.end) for token, flag in zip(tokens, open_, strict=True)
+        ]
+        mentions = [] if self._words is None else self._words(shown, open_)
+        notes = ["left out what is aimed at the machine"] if commanded else []
+        if len(text) > LIMIT:
+            notes.append(f"read only the first {LIMIT} characters")
+        if self._judge is not None:
+            mentions, note = self._judge(shown, open_, mentions, spoken_of)
+            notes += [note] if note else []
+        standing = sorted((m for m in mentions if m.kind is not Kind.IDLE), key=lambda mention: mention.first)
+        wishes = weigh(shown, spans, standing)
+        return self._reading(text, tokens, wishes, _leftover(text, shown, spans, wishes), notes)
+
+    def read_all(self, texts: Iterable[str]) -> list[Reading]:
+        """Return what each text says, in the order of the texts."""
+        return [self.read(text) for text in texts]
+
+    def _reading(
+        self, text: str, tokens: Sequence[Token], wishes: Wishes, leftover: tuple[str, ...], notes: list[str]
+    ) -> Reading:
+        ranking, dismissed = wishes.order(len(self.objectives))
+        evidence = _evidence(text, tokens, wishes, set(ranking), set(dismissed))
+        sure = {objective: _sureness(evidence, wishes, objective) for objective in (*ranking, *dismissed)}
+        confidence = min(sure.values(), default=0.0 if leftover else 1.0)
+        unsure = confidence < BAR and text.strip()
+        confidences = [sure[objective] for objective in ranking]
+        return Reading(
+            text=text,
+            objectives=self._names,
+            ranking=tuple(ranking),
+            dismissed=tuple(dismissed),
+            evidence=evidence,
+            confidence=confidence,
+            confidences=tuple(confidences),
+            strengths=tuple(wishes.strength(objective, ranking) for objective in ranking),
+            leftover=leftover,
+            question=ask_back(self._names, ranking, confidences, wishes.changed) if unsure else None,
+            notes=tuple(notes),
+        )
+
+
+def _evidence(
+    text: str, tokens: Sequence[Token], wishes: Wishes, ranked: set[int], dismissed: set[int]
+) -> tuple[Evidence, ...]:
+    """Return the claims that the reading rests on, as pieces of the text."""
+    pieces = []
+    for claim in wishes.claims:
+        mention = claim.mention
+        role = "dismissed" if claim.fate in (Fate.DISMISSED, Fate.LAST) else "wanted"
+        if mention.objective not in ranked and (role == "wanted" or mention.objective not in dismissed):
+            continue
+        start, end = tokens[mention.first].start, tokens[mention.last - 1].end
+        why = f"'{mention.why}'" + (f", {claim.cue}" if claim.cue else "")
+        said = text[start:end]
+        pieces.append(Evidence(mention.objective, start, end, said, role, why, mention.worth, claim.strength))
+    return tuple(pieces)
+
+
+def _sureness(evidence: Sequence[Evidence], wishes: Wishes, objective: int) -> float:
+    """Return how sure an objective is: several pieces of evidence add up, a change of mind takes away."""
+    doubt = 1.0
+    for piece in evidence:
+        if piece.objective == objective:
+            doubt *= 1.0 - _SUREST * piece.confidence
+    return (1.0 - doubt) * (_CHANGED if objective in wishes.changed else 1.0)
+
+
+def _leftover(text: str, shown: Sequence[Token], spans: Sequence[Span], wishes: Wishes) -> tuple[str, ...]:
+    """Return the sentences that no evidence comes from."""
+    used = {claim.mention.first for claim in wishes.claims}
+    pieces = []
+    for start, end in spans:
+        if any(token.is_word for token in shown[start:end]) and used.isdisjoint(range(start, end)):
+            pieces.append(text[shown[start].start : shown[end - 1].end])
+    if len(text) > LIMIT:
+        pieces.append(text[LIMIT:])
+    return tuple(dict.fromkeys(pieces))

@@ -1,0 +1,318 @@
+"""From mentions and cues to one order: what is wanted, what is not, and which comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from druthers.language.data import read_data
+from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.words import Mention
+from druthers.language.rules.cues import Effect, Group, Match, find_cues, grouped, numbered, praised
+from druthers.language.text.clauses import Span
+from druthers.language.text.tokens import Token
+from druthers.types import Strength
+
+# How early a wish comes of which a cue says so; others stand at 0, and equals in the order of the text. Only the order
+# of these numbers counts, and that there is room between them.
+LEVELS = {
+    Effect.FIRST: -20.0,
+    Effect.SECOND: -19.0,
+    Effect.THIRD: -18.0,
+    Effect.FOURTH: -17.0,
+    Effect.STRONG: -5.0,
+    Effect.FAINT: 4.0,
+    Effect.BONUS: 8.0,
+}
+_COUNTED = (Effect.SECOND, Effect.THIRD, Effect.FOURTH)
+_BY_LEVEL = (Effect.FIRST, Effect.MORE, *_COUNTED, Effect.STRONG, Effect.BONUS, Effect.FAINT)
+_DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.ACCEPT)
+# Cues that speak of all that was said so far.
+_OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
+_FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
+
+
+class Fate(Enum):
+    """What becomes of a mention."""
+
+    WANTED = auto()
+    DISMISSED = auto()
+    LAST = auto()
+    DROPPED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A mention, what became of it, by which cue, and how much it is meant."""
+
+    mention: Mention
+    fate: Fate
+    cue: str
+    strength: Strength = Strength.PLAIN
+
+
+@dataclass
+class Wishes:
+    """What the text wants so far; later statements win."""
+
+    wanted: dict[int, tuple[float, int]] = field(default_factory=dict)
+    strengths: dict[int, Strength] = field(default_factory=dict)
+    dismissed: dict[int, int] = field(default_factory=dict)
+    last: dict[int, int] = field(default_factory=dict)
+    above: list[tuple[int, int]] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
+
+    def want(self, objective: int, level: float | None, place: int) -> None:
+        """Want an objective; an explicit level replaces the one before."""
+        if objective in self.dismissed or objective in self.last:
+            self.changed.add(objective)
+        self.dismissed.pop(objective, None)
+        self.last.pop(objective, None)
+        old, at = self.wanted.get(objective, (0.0, place))
+        self.wanted[objective] = (old if level is None else level, at)
+
+    def dismiss(self, objective: int, place: int) -> None:
+        """Give an objective up."""
+        if self.wanted.pop(objective, None) is not None:
+            self.changed.add(objective)
+        self.last.pop(objective, None)
+        self.dismissed[objective] = place
+
+    def rank_last(self, objective: int, place: int) -> None:
+        """Put an objective at the end."""
+        self.wanted.pop(objective, None)
+        self.last[objective] = place
+
+    def reset(self) -> None:
+        """Forget all wishes so far."""
+        self.wanted.clear()
+        self.last.clear()
+        self.above.clear()
+
+    def reverse(self) -> None:
+        """Turn the order so far round."""
+        ranking = self._sorted()
+        places = sorted((place for _, place in self.wanted.values()), reverse=True)
+        self.wanted = {objective: (0.0, place) for objective, place in zip(ranking, places, strict=True)}
+        self.above.clear()
+
+    def strength(self, objective: int, ranking: Sequence[int]) -> Strength:
+        """Return how much an objective is meant: "only" holds if nothing else is wanted."""
+        own = self.strengths.get(objective, Strength.PLAIN)
+        if own is not Strength.ONLY or all(self.strengths.get(each) is Strength.ONLY for each in ranking):
+            return own
+        first = self.wanted.get(objective, (0.0, 0))[0] == LEVELS[Effect.FIRST]
+        return Strength.ABOVE_ALL if first else Strength.PLAIN
+
+    def order(self, n_objectives: int) -> tuple[list[int], list[int]]:
+        """Return the ranking and what is dismissed.
+
+        An objective that was called the last is dismissed, unless all others are listed: a list that ends with it
+        would claim that it beats those not mentioned.
+        """
+        ranking = self._sorted()
+        dismissed = sorted(self.dismissed, key=self.dismissed.__getitem__)
+        if len(ranking) + len(self.last) == n_objectives and len(self.last) == 1 and ranking:
+            ranking += list(self.last)
+        else:
+            dismissed += [objective for objective in self.last if objective not in dismissed]
+        return ranking, dismissed
+
+    def _sorted(self) -> list[int]:
+        """Sort by strength and place, and let no objective come before one that is said to beat it."""
+        left = dict(self.wanted)
+        edges: list[tuple[int, int]] = []
+        for upper, lower in reversed(self.above):
+            if upper in left and lower in left and not _leads(edges, lower, upper):
+                edges.append((upper, lower))
+        ranking: list[int] = []
+        while left:
+            beaten = {lower for upper, lower in edges if upper in left}
+            best = min((key, objective) for objective, key in left.items() if objective not in beaten)[1]
+            ranking.append(best)
+            del left[best]
+        return ranking
+
+
+def _leads(edges: Sequence[tuple[int, int]], start: int, goal: int) -> bool:
+    """Tell whether the edges lead from one objective to another."""
+    open_, seen = [start], set()
+    while open_:
+        node = open_.pop()
+        if node == goal:
+            return True
+        if node not in seen:
+            seen.add(node)
+            open_.extend(lower for upper, lower in edges if upper == node)
+    return False
+
+
+def weigh(tokens: Sequence[Token], spans: Sequence[Span], mentions: Sequence[Mention]) -> Wishes:
+    """Read sentence after sentence and keep the books of what is wanted."""
+    wishes = Wishes()
+    supported = {mention.objective for mention in mentions if mention.stands_alone}
+    for start, end in spans:
+        inside = [mention for mention in mentions if start <= mention.first < end]
+        for first, last in _parts(tokens, start, end, inside):
+            groups = grouped(tokens, [mention for mention in inside if first <= mention.first < last])
+            matches = find_cues(numbered(tokens, first, last, groups))
+            done = {match.cue.does for match in matches}
+            turned = Effect.REVERSE in done
+            if Effect.RESET in done and not turned:
+                wishes.reset()
+            ready = len(wishes.wanted) > 1
+            if turned and ready:
+                wishes.reverse()
+            _apply(wishes, tokens, groups, [m for m in matches if m.cue.does not in _OF_ALL], supported)
+            if Effect.ALONE in done:
+                wishes.strengths |= dict.fromkeys(wishes.wanted, Strength.ONLY)
+            if turned and not ready:
+                wishes.reverse()
+    return wishes
+
+
+def _parts(tokens: Sequence[Token], start: int, end: int, mentions: Sequence[Mention]) -> list[Span]:
+    """Cut a sentence where the speaker corrects himself, so that what comes before can be forgotten."""
+    sentence = " ".join(token.text for token in tokens[start:end])
+    for match in find_cues(sentence, only=Effect.RESET):
+        at = start + len(sentence[: match.start].split())
+        if any(mention.first < at for mention in mentions):
+            return [(start, at), (at, end)]
+    return [(start, end)]
+
+
+def _apply(
+    wishes: Wishes, tokens: Sequence[Token], groups: Sequence[Group], matches: Sequence[Match], supported: set[int]
+) -> None:
+    """Let the cues of one sentence act on its groups, in the order of the text."""
+    held = {match.x for match in matches if match.cue.does is Effect.HOLD}
+    given_up = {match.y for match in matches if match.cue.does is Effect.INSTEAD}
+    touched = {number for match in matches for number in (match.x, match.y) if number is not None}
+    spoken_of = {mention.objective for number in touched for mention in groups[number].mentions}
+    gone: set[int] = set()
+    for number, group in enumerate(groups):
+        for index, mention in enumerate(group.mentions):
+            listed = len(group.mentions) > 1 and mention.kind is not Kind.WEAK
+            if not _counts(tokens, mention, number in touched or listed, supported):
+                continue
+            acting = [match for match in matches if match.x == number and _reaches(match, group, index)]
+            fate, level, cue = _fate(mention, acting, number in held, number in given_up)
+            if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(mention):
+                fate, cue = Fate.DISMISSED, "sounds given up"
+            if fate is Fate.DISMISSED:
+                gone.add(mention.objective)
+            if fate is not Fate.WANTED or mention.objective not in gone:
+                _carry_out(wishes, mention, fate, level, acting)
+            strength = wishes.strengths.get(mention.objective, Strength.PLAIN)
+            wishes.claims.append(Claim(mention, fate, cue, strength))
+    for match in matches:
+        if (
+            match.cue.does in (Effect.ABOVE, Effect.BELOW, Effect.INSTEAD)
+            and match.x is not None
+            and match.y is not None
+        ):
+            upper, lower = (match.y, match.x) if match.cue.does is Effect.BELOW else (match.x, match.y)
+            wishes.above.extend(
+                (a.objective, b.objective)
+                for a in groups[upper].mentions
+                for b in groups[lower].mentions
+                if a.objective != b.objective
+            )
+
+
+def _sounds_given_up(mention: Mention) -> bool:
+    """Tell whether the clause of a mention sounds so, where no cue speaks of it."""
+    return mention.leaning > float(read_data("weights.json")["bars"]["lean"])
+
+
+def _carry_out(wishes: Wishes, mention: Mention, fate: Fate, level: Effect | None, acting: Sequence[Match]) -> None:
+    """Enter in the books what becomes of a mention."""
+    objective, place = mention.objective, mention.first
+    if fate is Fate.DROPPED:
+        wishes.wanted.pop(objective, None)
+    elif fate is Fate.DISMISSED:
+        wishes.dismiss(objective, place)
+    elif fate is Fate.LAST:
+        wishes.rank_last(objective, place)
+    else:
+        _want(wishes, objective, place, level)
+        strength = _strength(acting, level)
+        if strength is not None:
+            wishes.strengths[objective] = strength
+
+
+def _strength(acting: Sequence[Match], level: Effect | None) -> Strength | None:
+    """Return how much a mention is meant by its cues, the strongest of them; None where nothing is said of that."""
+    said = {match.cue.strength for match in acting} - {None}
+    if Strength.PLAIN in said:
+        said -= {Strength.ABOVE_ALL}
+    return next((each for each in Strength if each in said), Strength.FAINT if level is Effect.FAINT else None)
+
+
+def _want(wishes: Wishes, objective: int, place: int, level: Effect | None) -> None:
+    if level is Effect.MORE:
+        lowest = min((key[0] for other, key in wishes.wanted.items() if other != objective), default=0.0)
+        wishes.want(objective, min(lowest, 0.0) - 1.0, place)
+        return
+    if level in _COUNTED:
+        for other, (old, at) in wishes.wanted.items():
+            if LEVELS[Effect.FOURTH] < old <= 0.0 and at < place and other != objective:
+                wishes.wanted[other] = (LEVELS[level] - 0.5 + old / 1000, at)
+    wishes.want(objective, None if level is None else LEVELS[level], place)
+
+
+def _counts(tokens: Sequence[Token], mention: Mention, touched: bool, supported: set[int]) -> bool:
+    """Tell whether a weak or doubtful word counts here."""
+    if mention.kind is not Kind.WEAK and (not mention.doubtful or mention.objective in supported):
+        return True
+    return touched or praised(tokens, mention)
+
+
+def _reaches(match: Match, group: Group, index: int) -> bool:
+    """Tell whether a cue about a list reaches one of its members."""
+    last = index == len(group.mentions) - 1
+    if len(group.mentions) == 1:
+        return True
+    if match.before:
+        return match.cue.does in _DISMISSING or group.linked or index == 0
+    if match.cue.does in (Effect.LAST, *_COUNTED):
+        plural = group.linked and any(f" {verb} " in match.text for verb in ("are", "come", "go", "matter"))
+        return plural or last
+    return group.linked or last
+
+
+def _fate(mention: Mention, acting: Sequence[Match], held: bool, given_up: bool) -> tuple[Fate, Effect | None, str]:
+    """Return what becomes of a mention, its level and the cue."""
+    if mention.kind is Kind.GIVES_UP and not held:
+        return Fate.DISMISSED, None, "a concession"
+    if given_up and mention.kind is not Kind.BAD:
+        return Fate.DISMISSED, None, "another instead"
+    accepted = False
+    for match in acting:
+        if match.cue.does is Effect.DROP:
+            return Fate.DROPPED, None, match.cue.why
+        if match.cue.does in _DISMISSING and not held:
+            if _gives_up(mention, match):
+                return Fate.DISMISSED, None, match.cue.why
+            accepted = accepted or match.cue.does is Effect.ACCEPT
+    for match in acting:
+        if match.cue.does is Effect.LAST and not held:
+            return Fate.LAST, None, match.cue.why
+    for level in _BY_LEVEL:
+        for match in acting:
+            if match.cue.does is level:
+                return Fate.WANTED, level, match.cue.why
+    return Fate.WANTED, Effect.FAINT if accepted else None, "would be accepted" if accepted else ""
+
+
+def _gives_up(mention: Mention, match: Match) -> bool:
+    """Tell whether a cue of not caring gives a mention up, by the kind of its word: what is good is only accepted."""
+    if match.cue.does is Effect.DISMISS:
+        return True
+    if match.cue.does is Effect.UNNEEDED:
+        wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
+        return mention.kind is not Kind.BAD and not wants
+    fine = mention.kind is Kind.NOUN and match.text.split()[-1] in _FINE
+    return mention.kind is not Kind.GOOD and not fine
