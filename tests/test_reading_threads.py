@@ -10,8 +10,9 @@ from types import FrameType
 import pytest
 
 from druthers import language
+from druthers.errors import DamagedState
 from druthers.language import Parser, Reading, make_parser
-from druthers.language.models import minilm
+from druthers.language.models import judge, minilm
 
 HOTELS = ("cleanliness", "location", "rooms", "service", "sleep quality", "value")
 FOLDER = str(Path(language.__file__).parent)
@@ -105,3 +106,52 @@ def test_a_model_is_loaded_once_however_many_threads_ask(monkeypatch):
         thread.join()
     assert len(loads) == 1
     assert got == loads * 4
+
+
+# No word of it is listed: only the sentence model knows what is meant.
+MEANT = "my upstairs neighbor must not tap-dance all evening"
+
+
+def test_beside_a_model_that_is_being_loaded_words_are_read_and_nobody_waits(monkeypatch):
+    pytest.importorskip("onnxruntime")
+    release, asked, load = threading.Event(), threading.Event(), judge.load_minilm
+
+    def slow() -> minilm.MiniLM:
+        asked.set()
+        assert release.wait(60)
+        return load()
+
+    monkeypatch.setattr(judge, "load_minilm", slow)
+    parser = make_parser("default", objectives=HOTELS, background=True)
+    parser.warm_up()
+    assert parser.read("cheap and clean").names == ("value", "cleanliness")
+    assert not asked.is_set()  # neither warming up nor plain words need it
+    for _ in range(2):  # the one that starts loading, and one that comes while it is loaded
+        readings: list[Reading] = []
+        thread = threading.Thread(target=lambda got=readings: got.append(parser.read(MEANT)), daemon=True)
+        thread.start()
+        thread.join(60)
+        assert readings, "waited for the model"
+        assert readings[0].notes == ("read by words alone: the sentence model is still being loaded",)
+        assert asked.wait(60)
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name == "druthers-model":
+            thread.join(60)
+    assert parser.read(MEANT) == make_parser("default", objectives=HOTELS).read(MEANT)
+    assert parser.read(MEANT).names == ("sleep quality",)
+
+
+@pytest.mark.parametrize("problem", [DamagedState("model.onnx must have another hash"), MemoryError("no room")])
+def test_a_model_that_cannot_be_loaded_beside_is_told_with_every_reading_that_needs_it(monkeypatch, problem):
+    def broken() -> minilm.MiniLM:
+        raise problem
+
+    monkeypatch.setattr(judge, "load_minilm", broken)
+    parser = make_parser("default", objectives=HOTELS, background=True)
+    parser.read(MEANT)
+    for thread in threading.enumerate():
+        if thread.name == "druthers-model":
+            thread.join(60)
+    assert parser.read(MEANT).notes == (f"read by words alone: the sentence model cannot be loaded: {problem}",)
+    assert parser.read("cheap and clean").notes == ()

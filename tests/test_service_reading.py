@@ -130,10 +130,10 @@ def test_a_sentence_that_is_not_read_in_time_is_not_heard_and_its_teller_is_told
 def test_a_language_model_leaves_time_to_read_without_it():
     given = {"model": "m", "base_url": "http://localhost/v1"}
     made = _parser_settings(Settings(parser="llm", parser_settings=given, reading_seconds=8))
-    assert made == {**given, "timeout": 4, "retries": 0}
+    assert made == {**given, "background": True, "timeout": 4, "retries": 0}
     made = _parser_settings(Settings(parser="llm", parser_settings={**given, "timeout": 1}))
     assert made["timeout"] == 1
-    assert _parser_settings(Settings()) == {}
+    assert _parser_settings(Settings()) == {"background": True}
 
 
 def test_ready_means_that_a_sentence_has_been_read(monkeypatch):

@@ -50,9 +50,9 @@ __all__ = [
 _warned: set[str] = set()
 
 
-def _lexicon(objectives: Iterable[str | Objective]) -> Parser:
-    given = as_objectives(objectives)
-    return Parser(given, "lexicon", Words(given), Judge(given, model=False))
+def _lexicon(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
+    given = as_objectives(objectives)  # there is no model to load, beside or not
+    return Parser(given, "lexicon", Words(given), Judge(given, model=False, background=background))
 
 
 def _embedding(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
@@ -77,14 +77,16 @@ def _default(objectives: Iterable[str | Objective], *, background: bool = False)
     return Parser(given, "default", Words(given), Judge(given, model=model, background=background))
 
 
-def _llm(objectives: Iterable[str | Objective], *, fallback: str = "default", **settings: Any) -> Parser:
+def _llm(
+    objectives: Iterable[str | Objective], *, fallback: str = "default", background: bool = False, **settings: Any
+) -> Parser:
     needs("openai", "llm", load=False)
     from druthers.language.llm.parser import LlmParser
 
     if fallback == "llm":
         raise InvalidSetting("fallback must be a parser that works offline, but got 'llm'")
     given = as_objectives(objectives)
-    return LlmParser(given, make_parser(fallback, objectives=given), **settings)
+    return LlmParser(given, make_parser(fallback, objectives=given, background=background), **settings)
 
 
 # How each parser is made from objectives and settings.

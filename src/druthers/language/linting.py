@@ -4,7 +4,7 @@ Run it after every change of the lists:
 
     python -m druthers.language.linting
 
-It prints what it finds and, where the sentence models are installed, writes the vectors of the phrases anew if they
+It prints what it finds and, where the sentence model is installed, writes the vectors of the phrases anew if they
 have changed, and the table of words if the model was taught anew.
 """
 

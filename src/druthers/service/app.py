@@ -127,9 +127,9 @@ def make_app(settings: Settings) -> FastAPI:
 
 
 def _parser_settings(settings: Settings) -> dict[str, Any]:
-    """Return what the parser is told: a language model has half the time, so that some is left to read without it."""
-    given = dict(settings.parser_settings)
-    return {"timeout": settings.reading_seconds / 2, "retries": 0, **given} if settings.parser == "llm" else given
+    """Return what the parser is told: models are loaded beside, and time is left to read without a language model."""
+    half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
+    return {"background": True, **half, **settings.parser_settings}
 
 
 class Keys:

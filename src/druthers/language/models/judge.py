@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.errors import DruthersError
 from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.words import Mention
@@ -71,32 +70,32 @@ class Judge:
     ) -> None:
         self._objectives = tuple(objectives)
         self._words, self._model, self._background = words, model, background
-        self._lock = threading.Lock()
+        self._making, self._starting = threading.Lock(), threading.Lock()
         self._measures: dict[str, Measures] = {}
         self._loader: threading.Thread | None = None
         self._problem = ""
 
     def warm_up(self) -> None:
-        """Load what may be needed; a model that is loaded beside is not waited for."""
+        """Load what the first text may have to wait for; a model that is loaded beside waits until a text needs it."""
         if self._words:
             self.measures("table")
-        if self._model:
-            self._loaded()
+        if self._model and not self._background:
+            self.measures("model")
 
     def measures(self, name: str) -> Measures:
         """Return the measures by the table or by the model, made once."""
         if name not in self._measures:
-            with self._lock:
+            with self._making:
                 if name not in self._measures:
                     encoder = Table() if name == "table" else load_minilm()
                     self._measures[name] = Measures(self._objectives, encoder)
         return self._measures[name]
 
     def _loaded(self) -> Measures | None:
-        """Return the measures by the model, or None while it is being loaded."""
+        """Return the measures by the model, or None while it is being loaded beside, which the first to ask starts."""
         if "model" in self._measures or not self._background:
             return self.measures("model")
-        with self._lock:
+        with self._starting:  # never held while something is loaded, so nobody waits here
             if self._loader is None:
                 self._loader = threading.Thread(target=self._load_beside, name="druthers-model")
                 self._loader.start()
@@ -105,8 +104,8 @@ class Judge:
     def _load_beside(self) -> None:
         try:
             self.measures("model")
-        except DruthersError as problem:
-            self._problem = str(problem)
+        except Exception as problem:  # whatever it is, every reading that would have needed the model tells it
+            self._problem = f"the sentence model cannot be loaded: {problem}"
 
     def __call__(
         self, tokens: Sequence[Token], open_: Sequence[bool], found: Sequence[Mention], spoken_of: SpokenOf
@@ -127,7 +126,8 @@ class Judge:
                 kind = "model" if self._words else "model alone"
                 verdict = _Verdict(model, kind, tokens, _shortened(asked), mentions)
             elif asked:
-                note = "read by words alone: " + (self._problem or "the sentence model is still being loaded")
+                how = "read by words alone" if self._words else "not read"
+                note = f"{how}: {self._problem or 'the sentence model is still being loaded'}"
         idle = {n for m in found if m.kind is Kind.IDLE for n in m.places}
         return Judged(mentions if verdict is None else verdict.mentions(idle, spoken_of), note)
 
@@ -151,16 +151,19 @@ class _Verdict:
         self._leanings = measured[:, 0, MEASURES.index("dismisses")] - measured[:, 0, MEASURES.index("wants")]
 
     def unsure(self, spoken_of: SpokenOf) -> list[Span]:
-        """Return the clauses that may speak of something else than their words do, or give it up, likeliest first."""
+        """Return the clauses that may speak of something that no word names, likeliest first, or give something up.
+
+        Only what is complained about may be given up without a cue: "I shall survive some dust". What is praised or
+        only named was, in the sentences that may be learned from, read no better with the model.
+        """
         said_ = {mention.objective for mention in self._mentions if mention.stands_alone}
         unsaid = [n for n in range(self.odds.shape[1]) if n not in said_]
         best = self.odds[:, unsaid].max(axis=1, initial=-np.inf)
         spans = [(float(odds), span) for odds, span in zip(best, self._spans, strict=True) if odds > bar("ask")]
         for span in self._spans:
-            inside = [m for m in self._mentions if span[0] <= m.first < span[1] and m.stands_alone]
-            if len({m.objective for m in inside}) == 1 and not any(
-                spoken_of(self._tokens, self._mentions, m) for m in inside
-            ):
+            inside = [m for m in self._mentions if _holds(span, m) and m.stands_alone]
+            complains = inside and all(m.kind is Kind.BAD for m in inside)
+            if complains and not any(spoken_of(self._tokens, self._mentions, m) for m in inside):
                 spans.append((bar("ask"), span))
         return list(dict.fromkeys(span for _, span in sorted(spans, reverse=True)))
 

@@ -36,12 +36,13 @@ MEASURES = (
     "surely known",
 )
 # How sharply the concepts near a clause are told apart, and how much the best of some phrases counts beside the second
-# best, so that one stray phrase does not decide alone. Both were tried with benchmarks/reading_weights.py --check, at
-# 10, 20 and 40 and at 0.5, 0.75 and 1.
+# best, so that one stray phrase does not decide alone. Both were set by hand, before the weights were fitted.
 _SHARPNESS, _BEST = 20.0, 0.75
-# OpenBLAS starts no threads for products up to this size; threads cost more than they gain here.
+# Products are cut into blocks of so many multiplications: OpenBLAS works on small ones in the calling thread, and
+# waking its others costs more than they gain here.
 _SMALL_PRODUCT = 2**18
-# A concept fits an objective surely if it bears the concept's first few names.
+# A concept fits an objective surely if the objective bears one of the concept's first five names, by the step between
+# names in lexicon/binding.py.
 _SURELY = 0.98
 
 
