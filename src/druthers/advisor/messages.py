@@ -335,8 +335,12 @@ class Understanding:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
         limits = self.limits.read(said.text)
         reading = self.parser.read(limits.rest)
-        kinds = {Kind.WISH: reading.ranking, Kind.LIMIT: limits.where, Kind.DISMISSAL: reading.dismissed}
-        for kind, found in {**kinds, Kind.LIMIT: limits.where or (limits.dropped and not reading.dismissed)}.items():
+        kinds = {
+            Kind.WISH: set(reading.names) - set(limits.where),
+            Kind.LIMIT: limits.where or (limits.dropped and not reading.dismissed),
+            Kind.DISMISSAL: reading.dismissed,
+        }
+        for kind, found in kinds.items():
             if found:
                 return Message(kind, said.places, reading=reading, limits=limits)
         for kind in (Kind.THANKS, Kind.GREETING):

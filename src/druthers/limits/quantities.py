@@ -15,6 +15,7 @@ from druthers.types import Floats, Objective
 NUMBER = r"(?:[$€£¥]\s?)?(?:\d{1,3}(?:[ ,.']\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?k?(?![\w])(?:\s?[$€£¥])?"
 ANY_NUMBER = rf"(?:{NUMBER}|\b<numbers>\b)"
 FILLER = r"(?:\s+<filler>)*[\s:]*"
+FAR_OFF = 20.0  # times the largest number there is
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
 
@@ -56,6 +57,11 @@ class Attribute:
         known = {units().get(word, word) for word in self.words}
         people = set(table()["hints"]["people"])
         return bool(known & {units().get(word, word) for word in said} or (self.words & people and people & set(said)))
+
+    def could_be(self, quantity: Quantity) -> bool:
+        """Tell whether numbers of this size could be meant: not years where the most is some minutes."""
+        factor = 1.0 if quantity.unit is None else units()[quantity.unit][1] / self.unit(units()[quantity.unit][0])
+        return all(number * factor <= FAR_OFF * self.high for number in quantity.numbers)
 
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
@@ -146,6 +152,10 @@ def find_quantities(text: str) -> list[Quantity]:
         units_, end = _units(text, match.group(1), match.end(1))
         bound, start = _before(before, match.start())
         bound, start, end = _after(text, bound, start, end, place)
+        if bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
+            bound = "min" if bound == "max" else "max"
+        if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
+            bound = ""
         if bound or units_ or not match.group(1).isalpha():  # "one" is mostly no number
             found.append(Quantity((_value(match.group(1)),), bound, units_, start, end))
     return found
@@ -184,10 +194,8 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
             found.append(word)
         if word in units():
             end += after.end()
-            tail = pattern(
-                r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?:(?:a|per|each|the|pro|im|al|par|por|am)\s+<each>\b)?"
-            )
-            end += getattr(tail.match(text[end:]), "end", lambda: 0)()
+    tail = pattern(r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?:(?:a|per|each|the|pro|im|al|par|por|am)\s+<each>\b)?")
+    end += getattr(tail.match(text[end:]), "end", lambda: 0)()
     return tuple(dict.fromkeys(found)), end
 
 
@@ -197,6 +205,8 @@ def find_attribute(quantity: Quantity, attributes: Sequence[Attribute], clause: 
     best, found = 0.0, None
     for one in attributes:
         if (one.objective and not quantity.bound) or (quantity.measure and not one.measures(quantity.measure)):
+            continue
+        if not one.could_be(quantity):
             continue
         score = 4.0 * one.counts(quantity.units) + 3.0 * (one.words <= said) + 1.0 * bool(one.words & said)
         score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective

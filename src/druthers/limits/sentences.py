@@ -117,6 +117,9 @@ class LimitReader:
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
         folded = fold(text)
+        for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
+            folded = " " * match.end() + folded[match.end() :]
+            text = " " * match.end() + text[match.end() :]
         dropped = self._dropped(folded)
         for start, end, _ in dropped:
             folded = folded[:start] + " " * (end - start) + folded[end:]
