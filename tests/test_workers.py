@@ -6,14 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient as Client
 from service_processes import PATIENCE, Server, free_port, until
+from typer.testing import CliRunner
 
 from druthers.advisor import Advisor
 from druthers.catalogs import Catalog, Item
+from druthers.cli import app
 from druthers.service.app import make_app
 from druthers.service.settings import Settings
 from druthers.types import Objective
@@ -123,7 +126,44 @@ def test_a_worker_that_cannot_start_ends_the_service_with_its_message(command, t
         pass
     service = command("--store", "sqlite:inns.db", "--catalog", "hotels", "--workers", "2")
     assert service.process.wait(LONG) == 2
-    assert "druthers: a journal's objectives must stay" in service.told()
+    assert (
+        "druthers: a journal stays with its catalog, 'inns' with ['clean', 'quiet'], but got 'hotels'" in service.told()
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_services_go_on_with_the_catalog_that_a_command_changed(command, tmp_path, workers):
+    """Two services on one journal: what was said stays, who was erased stays erased, and new objectives are heard."""
+    where = f"sqlite:{tmp_path / 'inns.db'}"
+    INNS.save(tmp_path / "inns.toml")
+    words = ("--store", where, "--catalog", "inns.toml", "--workers", workers, "--policy", "stated-ucb")
+    services = [command(*words)]
+    until(services[0].ready, "the service", LONG)
+    services.append(command(*words))
+    until(services[1].ready, "the other service", LONG)
+    one, other = (service.client for service in services)
+    for user in ("ada", "eve"):
+        assert one.ask("POST", f"/v1/users/{user}/queries", {"text": "clean"})[0] == 200
+    assert one.ask("DELETE", "/v1/users/eve")[0] == 204
+    wider = replace(INNS, objectives=[*INNS.objectives, Objective("wifi", low=0, high=100)])
+    wider.save(tmp_path / "wider.toml")
+    update = ["catalog", "update", str(tmp_path / "wider.toml"), "--store", where, "--apply"]
+    assert CliRunner().invoke(app, update).exit_code == 0
+
+    def follows(client):
+        status, told = client.ask("GET", "/v1/objectives")
+        return status == 200 and [objective["name"] for objective in told] == ["clean", "quiet", "wifi"]
+
+    for service in services:
+        until(lambda service=service: follows(service.client), f"the change:\n{service.told()}", LONG)
+        until(service.ready, "the service", LONG)
+        assert service.process.poll() is None
+    told = "\n".join(service.told() for service in services)
+    assert "objective 'wifi' goes" in told, told  # the file that they were started with is the older one
+    assert one.ask("POST", "/v1/users/ada/queries", {"text": "wifi"})[0] == 200
+    until(lambda: other.ask("GET", "/v1/users/ada")[1]["queries"] == 2, "the other service to follow")
+    assert one.ask("GET", "/v1/users/eve")[0] == other.ask("GET", "/v1/users/eve")[0] == 404
 
 
 CRASH = """

@@ -131,6 +131,10 @@ class OtherJournal(StoreFailure):
     """A journal no longer holds what was read from it: an older copy or another one is in its place."""
 
 
+class ObjectivesChanged(StoreFailure):
+    """A journal has other objectives since; whoever follows it starts over."""
+
+
 class UnknownOutcome(StoreFailure):
     """A journal failed while it was written: what was asked for may have happened, in whole or in part.
 

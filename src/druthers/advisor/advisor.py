@@ -6,30 +6,30 @@ import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from druthers.advisor import events
 from druthers.advisor.answers import Card, Heard, Learned, Recommendation
+from druthers.advisor.editions import Editions
 from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Operations, Step
 from druthers.advisor.replies import Conversation, Reply
+from druthers.advisor.updating import Changes, apply_changes, find_changes, open_journal
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item
-from druthers.catalogs.scales import with_scales
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, ObjectivesChanged
 from druthers.language import Parser, make_parser
 from druthers.policies import FisherPQUCB, FisherUCB, Policy, find_policy, make_policy
 from druthers.stores import Snapshot, Store, UserState, open_store
 from druthers.stores.base import PAGE
-from druthers.types import Objective
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 POLICY = "stated-ucb"
+CHANGES = "the journal counts where the catalog %r differs; `druthers catalog update` would change: %s"
 # Rankings per user that are kept for exact refits: a user of the service says less than one in the lab.
 WINDOW = 32
 
@@ -43,8 +43,8 @@ class Advisor:
     Parameters
     ----------
     catalog
-        What can be recommended: a catalog, its file, or the name of one that comes along. Needed for a new journal;
-        for an old one it must have the same objectives, and the items are those of the journal.
+        What can be recommended: a catalog, its file, or the name of one that comes along. Needed for a new journal; an
+        old one knows its own, and what a catalog of the same name would change is logged. `update` changes it.
     store
         Where the journal is: "memory:", "sqlite:PATH" or "postgresql://...".
     policy
@@ -79,14 +79,17 @@ class Advisor:
         given = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
         with ExitStack() as failing:
             self.store = failing.enter_context(open_store(store)) if isinstance(store, str) else store
-            known = open_journal(self.store, given)
-            self.fold = start_fold(self.store, known, policy, policy_settings)
-            if isinstance(parser, str):
-                parser = make_parser(parser, objectives=known.objectives, **(parser_settings or {}))
-            self.operations = Operations(self.fold, self.store, parser)
+            editions = open_journal(self.store, given)
+            self._policy, self._policy_settings = policy, dict(policy_settings or {})
+            self._parser, self._parser_settings = parser, dict(parser_settings or {})
+            self.fold = start_fold(self.store, editions, policy, self._policy_settings)
+            self.operations = Operations(self.fold, self.store, self._make_parser())
             self.conversation = Conversation(self.operations)
             self._lock = threading.RLock()
             self.catch_up()
+            if given is not None and (changes := self.compare(given)):
+                level = logging.INFO if changes.catalog is None else logging.WARNING
+                _log.log(level, CHANGES, given.name, "; ".join(changes.lines))
             failing.pop_all()
 
     def hear(self, user: str, query: str | Sequence[str], *, id: str | None = None) -> Heard:
@@ -181,6 +184,44 @@ class Advisor:
         """Take an item out: it is recommended no more, and what was learned about it is forgotten."""
         self._run(self.operations.retire_item(item))
 
+    def compare(self, catalog: Catalog | str | Path, **how: Any) -> Changes:
+        """Return what a catalog would change here; `how` is `renamed`, `retire` and `rescale`, as `update` has them."""
+        wanted = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
+        with self._lock:
+            return find_changes(self.fold.catalog, self.fold.items, wanted, **how)
+
+    def update(
+        self,
+        catalog: Catalog | str | Path,
+        *,
+        renamed: Mapping[str, str] | None = None,
+        retire: bool = False,
+        rescale: bool = False,
+    ) -> Changes:
+        """Make the journal's catalog like this one: objectives, ranges, words and items; return what changed.
+
+        What was said and felt before is read by the new objectives from the first event on, which takes as long as
+        folding the whole journal; texts and items alone do not.
+
+        Parameters
+        ----------
+        catalog
+            What the journal should have.
+        renamed
+            Objectives that get other names: those before, and from then on. Without it, one goes and another one comes.
+        retire
+            Whether items that the catalog lacks are taken out.
+        rescale
+            Whether the scales of all objectives are taken anew from the items, not only where the items or what is
+            measured changed much.
+        """
+        with self._lock:
+            self.catch_up()
+            changes = self.compare(catalog, renamed=renamed, retire=retire, rescale=rescale)
+            apply_changes(self.store, self.fold.editions, changes)
+            self.catch_up()
+            return changes
+
     @property
     def items(self) -> dict[str, Item]:
         """What can be recommended, by id."""
@@ -199,7 +240,33 @@ class Advisor:
                 if not page:
                     return self.fold.position
                 self._bring_in(states)
-                self.fold.apply_all(page)
+                try:
+                    self.fold.apply_all(page)
+                except ObjectivesChanged:
+                    self._start_over()
+
+    def _start_over(self) -> None:
+        """Go on with the objectives that the journal has now; where only words changed, all that is known stays."""
+        editions = Editions.of(self.store)
+        assert editions is not None
+        if editions.arithmetic == self.fold.editions.arithmetic:
+            self.fold.editions = editions
+        else:
+            self.fold = start_fold(self.store, editions, self._policy, self._policy_settings)
+        self.operations.adopt(self.fold, self._make_parser())
+
+    def _make_parser(self) -> Parser:
+        """Return a parser for the objectives of now: one that was given must be for them."""
+        objectives = self.fold.catalog.objectives
+        if isinstance(self._parser, str):
+            return make_parser(self._parser, objectives=objectives, **self._parser_settings)
+        names = [objective.name for objective in self._parser.objectives]
+        if names != [objective.name for objective in objectives]:
+            raise InvalidSetting(
+                f"a parser must be for the objectives of the journal, {list(self.objectives)}, but got one for {names};"
+                " make another one, or name it"
+            )
+        return self._parser
 
     def _bring_in(self, states: Iterable[UserState]) -> None:
         for state in states:
@@ -291,44 +358,9 @@ class Advisor:
         return step.question()
 
 
-def first_catalog(store: Store) -> str | None:
-    """Return what to put into a journal if nobody named a catalog: hotels into an empty one, else nothing."""
-    return None if store.last() else "hotels"
-
-
-def open_journal(store: Store, catalog: Catalog | None) -> Catalog:
-    """Return the objectives of a journal, after writing them and the items of a catalog into a new one."""
-    first = store.read(0, limit=1)
-    if not first:
-        if catalog is None:
-            raise InvalidSetting("a new journal needs a catalog, but got none; name one, such as 'hotels'")
-        # Whoever comes second finds the key taken; the items are part of the same transaction.
-        _begin(store, catalog)
-        first = store.read(0, limit=1)
-    known = Catalog.from_content(dict(events.check(first[0]).body["catalog"]), source="the journal")
-    if catalog is not None and _unscaled(catalog) != _unscaled(known):
-        raise InvalidSetting(
-            f"a journal's objectives must stay, {[one.name for one in known.objectives]}, but the catalog"
-            f" {catalog.name!r} has {[one.name for one in catalog.objectives]} or describes them otherwise;"
-            " start another journal, or leave the catalog out"
-        )
-    return known
-
-
-def _unscaled(catalog: Catalog) -> list[Objective]:
-    return [replace(one, scale=()) for one in catalog.objectives]
-
-
-def _begin(store: Store, catalog: Catalog) -> None:
-    scaled = with_scales(catalog.objectives, [item.values for item in catalog.items])
-    start = [events.opening(replace(catalog, objectives=scaled))]
-    start += [events.item(item)._replace(key=f"{events.ITEM}:{item.id}") for item in catalog.items]
-    store.append(start)
-
-
-def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: Mapping[str, Any] | None = None) -> Fold:
+def start_fold(store: Store, editions: Editions, policy: str, settings: Mapping[str, Any]) -> Fold:
     """Return a fold of a journal as far as a snapshot has it; the rest is to be read on."""
-    fold = Fold(catalog, make_served(policy, catalog, settings or {}))
+    fold = Fold(editions, make_served(policy, editions.catalog, settings))
     snapshot = store.snapshot(fold.name)
     if snapshot is not None:
         try:
@@ -336,7 +368,7 @@ def start_fold(store: Store, catalog: Catalog, policy: str = POLICY, settings: M
         except Exception as problem:  # whatever is wrong with it: it only saves time
             _log.warning("a snapshot is damaged, and is made anew from the whole journal: %s", problem)
             fold = fold.fresh()
-    if "seed" not in (settings or {}):
+    if "seed" not in settings:
         fold.policy.reseed()
     return fold
 

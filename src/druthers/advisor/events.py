@@ -14,7 +14,7 @@ from druthers.stores import Event
 VERSION = 2
 LONGEST_ID = 200
 
-OPENING, ITEM, RETIREMENT = "opening", "item", "retirement"
+OPENING, MIGRATION, ITEM, RETIREMENT = "opening", "migration", "item", "retirement"
 QUERY, CORRECTION, DECISION, FEEDBACK, ERASURE = "query", "correction", "decision", "feedback", "erasure"
 HELD, ACTIVATION = "held", "activation"
 KEY, REVOCATION = "key", "revocation"
@@ -26,14 +26,28 @@ def make(kind: str, body: Mapping[str, Any], **where: Any) -> Event:
 
 
 def opening(catalog: Catalog) -> Event:
-    """Return the first event of a journal: what matters, for good."""
-    content = {key: value for key, value in catalog.content().items() if key != "items"}
-    return make(OPENING, {"catalog": content}, key=OPENING)
+    """Return the first event of a journal: what matters."""
+    return make(OPENING, {"catalog": _without_items(catalog)}, key=OPENING)
+
+
+def migration(number: int, catalog: Catalog, renamed: Mapping[str, str]) -> Event:
+    """Return the event that the objectives are others from now on: the nth of its kind, with all that matters."""
+    body = {"number": number, "catalog": _without_items(catalog), "renamed": dict(renamed)}
+    return make(MIGRATION, body, key=migration_key(number))
+
+
+def _without_items(catalog: Catalog) -> dict[str, Any]:
+    return {key: value for key, value in catalog.content().items() if key != "items"}
 
 
 def item(thing: Item) -> Event:
     """Return the event that an item is there, or is now known differently."""
     return make(ITEM, {"item": thing.content()})
+
+
+def migration_key(number: int) -> str:
+    """Return the key that makes the nth migration unique: of two that start from the same objectives one is made."""
+    return f"{MIGRATION}:{number}"
 
 
 def decision_key(decision: str) -> str:
@@ -144,6 +158,7 @@ def _is_feedback(body: Mapping[str, Any]) -> bool:
 PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK, HELD, ACTIVATION)
 LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     OPENING: lambda body: isinstance(body.get("catalog"), Mapping),
+    MIGRATION: lambda body: isinstance(body.get("number"), int) and isinstance(body.get("catalog"), Mapping),
     ITEM: lambda body: isinstance(body.get("item"), Mapping) and _is_text(body["item"].get("id")),
     RETIREMENT: lambda body: _is_text(body.get("item")),
     QUERY: lambda body: _is_texts(body.get("ranking")),

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from druthers.advisor import events
+from druthers.advisor.editions import Editions
 from druthers.advisor.sources import digest_of
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.catalogs import Catalog, Item
-from druthers.errors import DamagedState, UnknownUser
+from druthers.errors import DamagedState, ObjectivesChanged, UnknownUser
 from druthers.policies import Policy
 from druthers.saving import pack, unpack
 from druthers.stores import Event, Snapshot, UserState
@@ -84,14 +85,14 @@ class Fold:
 
     Parameters
     ----------
-    catalog
-        Objectives, without items: those come as events.
+    editions
+        What mattered when, without items: those come as events.
     policy
         A fresh policy.
     """
 
-    def __init__(self, catalog: Catalog, policy: Policy) -> None:
-        self.catalog = catalog
+    def __init__(self, editions: Editions, policy: Policy) -> None:
+        self.editions = editions
         self.policy = policy
         self.position = 0
         self.items: dict[str, Item] = {}
@@ -105,6 +106,7 @@ class Fold:
         self._by_first: dict[int, str] = {}
         self._apply: dict[str, Callable[[Event], None]] = {
             events.OPENING: lambda event: None,
+            events.MIGRATION: self._migration,
             events.ITEM: self._item,
             events.RETIREMENT: self._retirement,
             events.QUERY: self._query,
@@ -126,12 +128,17 @@ class Fold:
         """
         params = self.policy.state(users=False)["params"]
         settings = {key: value for key, value in params.items() if key not in NOT_LEARNED}
-        told = repr((digest_of(self.policy), settings, [objective.name for objective in self.catalog.objectives]))
+        told = repr((digest_of(self.policy), settings, self.editions.arithmetic))
         return f"{self.policy.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
     def fresh(self) -> Fold:
         """Return a fold of the same kind that knows of no event."""
-        return Fold(self.catalog, type(self.policy)(**self.policy.params))
+        return Fold(self.editions, type(self.policy)(**self.policy.params))
+
+    @property
+    def catalog(self) -> Catalog:
+        """The objectives of today."""
+        return self.editions.catalog
 
     @property
     def ids(self) -> list[str]:
@@ -144,11 +151,7 @@ class Fold:
         """Take in the next event of the journal."""
         if event.position != self.position + 1:
             raise DamagedState(f"the next event must be number {self.position + 1}, but got {event.position}")
-        self._apply[event.kind](event)
-        self.position = event.position
-
-    def skip(self, event: Event) -> None:
-        """Pass over the next event of the journal, as if it told nothing."""
+        self._apply[event.kind](self.editions.today(event))
         self.position = event.position
 
     def apply_all(self, more: Iterable[Event]) -> None:
@@ -267,6 +270,10 @@ class Fold:
         self.unsaved.pop(user, None)
         with contextlib.suppress(UnknownUser):  # who was only decided for has no row
             self.policy.forget_user(user)
+
+    def _migration(self, event: Event) -> None:
+        if event.body["number"] > self.editions.number:
+            raise ObjectivesChanged(f"the objectives of the journal changed at event {event.position}: fold it anew")
 
     def _item(self, event: Event) -> None:
         item = Item(**event.body["item"])

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.advisor import decisions, events
-from druthers.advisor.advisor import make_served, open_journal
+from druthers.advisor.advisor import make_served
+from druthers.advisor.editions import Editions
 from druthers.advisor.fold import Fold
 from druthers.advisor.operations import Operations
 from druthers.catalogs import Item
@@ -44,9 +45,10 @@ def chances_of(
 ) -> tuple[Log, Floats]:
     """Return the last decisions of a journal, and with which chance a policy would have chosen each offered item.
 
-    The policy is served the journal as the service serves it: it starts with the same catalog, learns the first part,
-    and then stands still but for what users say and items that come, change and go. Words, corrections, limits and
-    what somebody felt about single items count as they do in service.
+    The policy is served the journal as the service serves it, from its first event on: before each decision it knows
+    what the service knew, the catalog, words, corrections and feedback up to there, and chooses within the same limits.
+    What it chooses depends on the past only, so weighted outcomes are worth on average what its choices are; a policy
+    that stood still would be judged as worse than the one that made the journal and learned on.
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ def chances_of(
     policy, settings
         The policy and its settings; `exploration` is that of the last decision by this policy, unless given.
     learn
-        Share of the decisions that it learns from.
+        Share of the decisions that it only learns from; it is judged on those after them, and learns on.
 
     Returns
     -------
@@ -67,20 +69,16 @@ def chances_of(
     judged = slates[int(learn * len(slates)) :]
     if not judged:
         raise InvalidLog("a log must hold at least one decision, but the journal has none")
-    first = judged[0][0].row["round"]
     known = {"exploration": _exploration(store, policy), **(settings or {})}
-    catalog = open_journal(store, None)
-    fold = Fold(catalog, make_served(policy, catalog, known))
+    editions = _editions(store)
+    fold = Fold(editions, make_served(policy, editions.catalog, known))
     operations = Operations(fold, store, _Silent())  # type: ignore[arg-type]
     waiting, chances = {slate[0].row["round"]: slate for slate in judged}, []
     for event in map(events.check, store.walk()):
         for place in waiting.get(event.position, ()):
             shift = operations.shift(place.user, fold.people.get(place.user))
             chances.append(all_chances(fold.policy, fold.policy.choose(place.user, place.offer, shift=shift)))
-        if event.position > first and event.kind == events.FEEDBACK:
-            fold.skip(event)
-        else:
-            fold.apply(event)
+        fold.apply(event)
     return _as_log(store, [place for slate in judged for place in slate]), np.concatenate(chances)
 
 
@@ -99,10 +97,17 @@ def _exploration(store: Store, policy: str) -> float:
     return found
 
 
+def _editions(store: Store) -> Editions:
+    editions = Editions.of(store)
+    if editions is None:
+        raise InvalidLog("a log must hold at least one decision, but the journal is empty")
+    return editions
+
+
 def _as_log(store: Store, places: list[Place]) -> Log:
     if not places:
         raise InvalidLog("a log must hold at least one decision, but the journal has none")
-    catalog = open_journal(store, None)
+    catalog = _editions(store).catalog
     rows = []
     for place in places:
         reward = catalog.to_rewards(place.row["reward"]).tolist() if place.row["reward"] else None
@@ -111,29 +116,37 @@ def _as_log(store: Store, places: list[Place]) -> Log:
 
 
 def _slates(store: Store) -> Iterator[list[Place]]:
-    """Yield the slates of people who were not erased, with all that came of them."""
-    items: dict[str, Item] = {}
-    columns: Columns | None = None  # as long as no item changes
+    """Yield the slates of people who were not erased, with all that came of them.
+
+    What could be chosen is as it was then; what was said and felt is read by the objectives of today.
+    """
+    items: dict[str, Event] = {}
+    columns: Columns | None = None  # as long as no item changes, and no objective
+    editions = _editions(store)
+    then = editions.until(0)
     made: dict[str, list[Place]] = {}
     said: dict[str, list[str]] = {}
     for event in map(events.check, store.walk()):
-        if event.kind in (events.ITEM, events.RETIREMENT):
-            if event.kind == events.ITEM:
-                items[event.body["item"]["id"]] = Item(**event.body["item"])
-            else:
-                items.pop(event.body["item"], None)
+        if event.kind in (events.MIGRATION, events.ITEM, events.RETIREMENT):
             columns = None
+            if event.kind == events.ITEM:
+                items[event.body["item"]["id"]] = event
+            elif event.kind == events.RETIREMENT:
+                items.pop(event.body["item"], None)
+            else:
+                then = editions.until(event.position)
         elif event.user is None:
             continue
         elif event.kind in (events.QUERY, events.CORRECTION):
-            said[event.user] = event.body["ranking"]
+            said[event.user] = editions.today(event).body["ranking"]
         elif event.kind == events.DECISION:
-            columns = Columns(dict(items)) if columns is None else columns
-            made[str(event.about)] = list(_places(event, columns, said.pop(event.user, [])))
+            if columns is None:
+                columns = Columns({id: Item(**then.today(item).body["item"]) for id, item in items.items()})
+            made[str(event.about)] = list(_places(then.today(event), columns, said.pop(event.user, [])))
         elif event.kind == events.FEEDBACK:
             for place in made.get(str(event.about), ()):
                 if place.row["arm"] == event.body["item"]:
-                    place.row["reward"].update(event.body["rewards"])
+                    place.row["reward"].update(editions.today(event).body["rewards"])
                     if event.body["utility"] is not None:
                         place.row["utility"] = event.body["utility"]
     yield from made.values()

@@ -135,10 +135,14 @@ class Operations:
     """
 
     def __init__(self, fold: Fold, store: Store, parser: Parser) -> None:
-        self.fold = fold
         self.store = store
+        self.adopt(fold, parser)
+
+    def adopt(self, fold: Fold, parser: Parser) -> None:
+        """Go on with another fold of the same journal, and forget all that was kept of the one before."""
+        self.fold = fold
         self.parser = parser
-        self.fetcher = Fetcher(fold, store)
+        self.fetcher = Fetcher(fold, self.store)
         self._told: OrderedDict[str, Told] = OrderedDict()
         self._erasures = fold.erasures
         self._columns: tuple[int, Columns, Offer] | None = None
@@ -492,7 +496,7 @@ class Operations:
         told = Told(past[0])
         for event in past[1:]:
             if event.kind == events.FEEDBACK:
-                told.add(event)
+                told.add(self.fold.editions.today(event))
         if not self._forget_erased():
             self._remember(decision, told)
         return told
@@ -537,7 +541,8 @@ class Operations:
         )
 
     def _past(self, user: str) -> list[Event]:
-        return [event for event in self.store.walk(user=user) if event.kind in (events.QUERY, events.CORRECTION)]
+        said = (event for event in self.store.walk(user=user) if event.kind in (events.QUERY, events.CORRECTION))
+        return [self.fold.editions.today(event) for event in said]
 
     def forget(self, user: str) -> Operation[None]:
         """Erase a person: journal, states and memory; what was learned about items stays."""

@@ -1,18 +1,21 @@
-"""The commands about catalogs: show, check, write."""
+"""The commands about catalogs: show, check, write, update."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from druthers.advisor.editions import Editions
+from druthers.advisor.updating import apply_changes, find_changes, items_of
 from druthers.catalogs import CATALOGS, Catalog
-from druthers.errors import DruthersError, InvalidCatalog, UnknownName
+from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting, UnknownName
 from druthers.language import domain_names, load_domain
+from druthers.stores import open_store
 from druthers.terminal import make_console
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -95,6 +98,63 @@ def write(
         raise InvalidCatalog(f"a catalog must not replace a file unasked, but {file} is there; add --force")
     catalog.save(file)
     print(f"{file}: {_summary(catalog)}")
+
+
+@app.command()
+def update(
+    source: Source,
+    store: Annotated[
+        str,
+        typer.Option(metavar="WHERE", envvar="DRUTHERS_STORE", help="`sqlite:FILE` or `postgresql://HOST/NAME`."),
+    ] = "sqlite:druthers.db",
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Change it; without this, only say what would change.")
+    ] = False,
+    rename: Annotated[
+        list[str] | None, typer.Option(metavar="OLD=NEW", help="An objective that is only called otherwise.")
+    ] = None,
+    retire: Annotated[bool, typer.Option("--retire", help="Take out items that the catalog lacks.")] = False,
+    rescale: Annotated[
+        bool, typer.Option("--rescale", help="Take the scales of all objectives from the items.")
+    ] = False,
+) -> None:
+    """Say what a catalog would change in a journal, and change it with `--apply`.
+
+    Items, words, ranges, objectives: a running service takes over what changed within a second. Where objectives or
+    ranges change it starts over, and reads the whole journal by them; nothing that was said or felt is lost.
+
+        druthers catalog update inns.toml
+        druthers catalog update inns.toml --rename price=cost --apply
+    """
+    wanted = _load(source)
+    with open_store(store, create=False) as journal:
+        editions = Editions.of(journal)
+        if editions is None:
+            raise InvalidSetting(
+                "a journal must have a catalog to change, but this one is empty; serve --catalog begins it"
+            )
+        items = items_of(journal, editions)
+        how: dict[str, Any] = {"renamed": _renamed(rename or []), "retire": retire, "rescale": rescale}
+        changes = find_changes(editions.catalog, items, wanted, **how)
+        for line in changes.lines:
+            print(line)
+        if apply:
+            apply_changes(journal, editions, changes)
+    if not changes:
+        print("the journal has all of it")
+    else:
+        print("changed" if apply else "nothing is changed yet; --apply does it")
+
+
+def _renamed(pairs: list[str]) -> dict[str, str]:
+    """Return names before and after from texts such as price=cost."""
+    renamed = {}
+    for pair in pairs:
+        old, sign, new = (part.strip() for part in pair.partition("="))
+        if not (old and sign and new):
+            raise InvalidSetting(f"a new name must be given as OLD=NEW, but got {pair!r}")
+        renamed[old] = new
+    return renamed
 
 
 def _load(source: str) -> Catalog:

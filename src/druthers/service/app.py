@@ -22,8 +22,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from druthers import __version__
 from druthers.advisor import Advisor
-from druthers.advisor.advisor import first_catalog
 from druthers.advisor.ledger import ledger_of
+from druthers.advisor.updating import first_catalog
 from druthers.errors import DruthersError, OtherJournal
 from druthers.service import problems
 from druthers.service.auth import Gate, Key, Limiter
@@ -187,7 +187,8 @@ def serve(settings: Settings) -> None:
     """Serve until told to stop."""
     logging.config.dictConfig(log_config(settings.log_level))
     if settings.workers == 1:
-        _run(make_app(settings), settings)
+        while _run(make_app(settings), settings):
+            _log.info("starting over")
         return
     os.environ |= settings.as_environment()
     with uvicorn.Config("", **server_options(settings)).bind_socket() as address, shared_metrics():
@@ -207,6 +208,15 @@ def _work(address: socket, line: Connection) -> None:
     _run(app, settings, [address])
 
 
-def _run(app: FastAPI, settings: Settings, sockets: list[socket] | None = None) -> None:
+def _run(app: FastAPI, settings: Settings, sockets: list[socket] | None = None) -> bool:
+    """Serve until told to stop; return whether it has to start over: a process serves one edition of a catalog."""
+    server = uvicorn.Server(uvicorn.Config(app, **server_options(settings)))
+
+    def leave() -> None:
+        server.should_exit = True
+
+    app.state.desk.when_outdated = leave
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(uvicorn.Config(app, **server_options(settings))).run(sockets)
+        server.run(sockets)
+    outdated: bool = app.state.desk.outdated
+    return outdated

@@ -14,7 +14,15 @@ from druthers.advisor import Advisor, events
 from druthers.advisor.fold import packed
 from druthers.advisor.ledger import Ledger
 from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Read
-from druthers.errors import DamagedState, DruthersError, InvalidEvent, OtherJournal, StoreFailure, UnknownOutcome
+from druthers.errors import (
+    DamagedState,
+    DruthersError,
+    InvalidEvent,
+    ObjectivesChanged,
+    OtherJournal,
+    StoreFailure,
+    UnknownOutcome,
+)
 from druthers.service.logs import NAME
 from druthers.service.metrics import Metrics
 from druthers.service.readers import Readers
@@ -68,6 +76,8 @@ class Desk:
         self.unreadable = self.unwritable = self.full = False  # what the last try told of the journal
         self.can_read = False  # sentences, once the first one was read
         self.other = ""  # what is wrong, as long as the journal is not the one that was folded
+        self.outdated = False  # whether the journal has other objectives since
+        self.when_outdated: Callable[[], None] = lambda: None
         self._queue: list[tuple[Event, asyncio.Future[int]]] = []
         self._waiting = asyncio.Event()
         self._order = asyncio.Lock()  # one transaction after the other, and folded in before the next
@@ -224,6 +234,10 @@ class Desk:
             self._bring_in(states)
             try:
                 self.fold.apply_all(page)
+            except ObjectivesChanged:
+                self.outdated = True
+                self.when_outdated()
+                raise
             except (InvalidEvent, DamagedState) as problem:
                 raise StoreFailure(f"a journal must be readable to its end, but is not: {problem}") from problem
             self.unreadable = False
