@@ -378,7 +378,7 @@ def test_a_journal_keeps_its_objectives(tmp_path):
     where = f"sqlite:{tmp_path / 'inns.db'}"
     with Advisor(INNS, store=where, parser="lexicon") as advisor:
         advisor.hear("ada", ["quiet"])
-    with pytest.raises(InvalidSetting, match="must stay"):
+    with pytest.raises(InvalidSetting, match="stays with its catalog"):
         Advisor("hotels", store=where)
     with pytest.raises(InvalidSetting, match="needs a catalog"):
         Advisor(store="memory:")

@@ -195,6 +195,27 @@ def test_limits_go_with_objectives_and_stay_with_details():
     assert verify(advisor).agrees
 
 
+def test_what_was_taken_back_stays_so():
+    def say(advisor, cost):
+        for text in ("clean and quiet", f"{cost} above all, in Ely", f"at most 190 for the {cost}, spotless"):
+            advisor.hear("ada", text)
+        assert advisor._run(advisor.operations.take_back("ada", ["quiet"]))
+
+    advisor, renamed = opened(INNS), {"price": "cost"}
+    say(advisor, "price")
+    wanted = with_items([WIFI, CLEAN, QUIET, COST], rename=renamed)
+    advisor.update(wanted, renamed=renamed)
+    twin = opened(wanted)
+    say(twin, "cost")
+    assert set(advisor.fold.people["ada"].wishes.limits) == {"city", "cost"}
+    assert known(advisor) == known(twin)
+    for one in (advisor, twin):
+        assert one._run(one.operations.take_back("ada", ["cost"]))
+    assert set(advisor.fold.people["ada"].wishes.limits) == {"city"}
+    assert known(advisor) == known(twin)
+    assert verify(advisor).agrees
+
+
 def test_cards_and_logs_read_the_past_by_the_objectives_of_today():
     advisor = opened(INNS)
     names = ["clean", "quiet", "price"]
@@ -313,7 +334,7 @@ def test_a_file_says_what_it_would_change_and_the_journal_counts(caplog):
     assert caplog.records[-1].levelname == "WARNING"
     told = caplog.records[-1].getMessage()
     assert told.startswith(
-        "the journal counts where the catalog 'inns' differs; `druthers catalog update` would change:"
+        "the journal counts where the catalog 'inns' differs; `druthers catalog update --apply` would change:"
         " objective 'price': low 50 becomes 0.0;"
     )
     changes = advisor.compare(with_items([CLEAN, WIDER, WIFI], changed))

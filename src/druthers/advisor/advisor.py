@@ -29,7 +29,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 POLICY = "stated-ucb"
-CHANGES = "the journal counts where the catalog %r differs; `druthers catalog update` would change: %s"
+CHANGES = "the journal counts where the catalog %r differs; `druthers catalog update --apply` would change: %s"
 # Rankings per user that are kept for exact refits: a user of the service says less than one in the lab.
 WINDOW = 32
 

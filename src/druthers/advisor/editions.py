@@ -154,6 +154,8 @@ def _wish(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
         today["draws"] = [body["draws"][place] for place in names.places(body["ranking"]).values()]
     if "limits" in body:
         today["limits"] = names.limits(body["limits"])
+    if "said" in body:
+        today["said"] = [_wish(one, names) for one in body["said"]]
     if "dropped" in body:
         today["dropped"] = [name for name in map(names.limited, body["dropped"]) if name is not None]
     return today

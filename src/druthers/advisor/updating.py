@@ -211,11 +211,13 @@ def _compare_objectives(
         else:
             lines += _compare_objective(old, one)
         fresh = replace(one, scale=scale(one, [value[one.name] for value in values if one.name in value]))
-        if old is not None and not rescale and all(getattr(old, part) == getattr(one, part) for part in MEASURES):
-            stays = replace(one, scale=old.scale)
-            fresh = fresh if drift([stays], [fresh], values) > MUCH else stays
         if old is not None and fresh.scale != old.scale:
-            lines.append(f"objective {one.name!r}: its scale is taken anew from the items")
+            measured_alike = all(getattr(old, part) == getattr(one, part) for part in MEASURES)
+            stays = replace(one, scale=old.scale) if measured_alike and not rescale else None
+            if stays is not None and drift([stays], [fresh], values) <= MUCH:
+                fresh = stays
+            else:
+                lines.append(f"objective {one.name!r}: its scale is taken anew from the items")
         objectives.append(fresh)
     gone = [name for name in before if name not in _names(wanted)]
     for name in gone:

@@ -234,8 +234,10 @@ class Desk:
             self._bring_in(states)
             try:
                 self.fold.apply_all(page)
-            except ObjectivesChanged:
-                self.outdated = True
+            except ObjectivesChanged as change:
+                if not self.outdated:
+                    _log.info("%s", change)
+                self.outdated = self.unreadable = True  # so nothing more is written
                 self.when_outdated()
                 raise
             except (InvalidEvent, DamagedState) as problem:
