@@ -14,6 +14,7 @@ from druthers.advisor.operations import Look, Operation, Operations, Read
 from druthers.advisor.reasons import number
 from druthers.catalogs import Item
 from druthers.errors import NothingFits, UnknownUser
+from druthers.language import not_understood
 from druthers.limits.words import stems
 
 SIZE = 3
@@ -104,6 +105,9 @@ class Conversation:
     def _unclear(self, turn: _Turn) -> Operation[Reply]:
         yield from ()
         names = [one.name for one in self.ask.catalog.objectives]
+        reading = turn.message.reading
+        if reading is not None and not_understood() in reading.notes:
+            return turn.reply(f"Sorry, {not_understood()}. Nothing was changed.")
         lost = _listed([f"“{piece}”" for piece in turn.message.limits.unmatched]) or "this"
         return turn.reply(
             f"I did not understand {lost}: nothing was changed. I know about {_listed(names)};"
@@ -367,6 +371,8 @@ def _understood(heard: Heard) -> str:
     if gone:
         said.append(f"Set aside: {_listed(gone)}.")
     said += [f"Only {one.name} {_limit(one.limit)}." for one in heard.limits]
+    if heard.reading is not None and not_understood() in heard.reading.notes:
+        said.append(f"As for the rest, {not_understood()}.")
     if heard.dropped:
         said.append(f"No limit on {_listed(heard.dropped)} any more.")
     if heard.not_understood:

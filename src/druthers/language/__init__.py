@@ -14,6 +14,7 @@ from typing import Any
 
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
+from druthers.language.lexicon.languages import not_understood
 from druthers.language.lexicon.objectives import as_objectives, domain_names, load_domain
 from druthers.language.lexicon.words import Words
 from druthers.language.models.judge import Judge
@@ -45,6 +46,7 @@ __all__ = [
     "load_sentences",
     "make_parser",
     "make_writer",
+    "not_understood",
 ]
 
 _warned: set[str] = set()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.languages import ENGLISH, UNKNOWN, language_of, name_of, not_understood
 from druthers.language.lexicon.objectives import as_objectives
 from druthers.language.lexicon.words import Words
 from druthers.language.models.judge import Judge
@@ -74,15 +75,21 @@ class Parser:
         shown = [
             token if flag else Token("|", token.start, token.end) for token, flag in zip(tokens, open_, strict=True)
         ]
-        mentions = [] if self._words is None else self._words(shown, open_)
+        language = ENGLISH if self._words is None else language_of([token.text for token in tokens])
+        mentions = [] if self._words is None else self._words(shown, open_, language)
+        if language == UNKNOWN:  # words that look like known ones mean something else there, save for other scripts
+            mentions = [mention for mention in mentions if not tokens[mention.first].text.isascii()]
         notes = ["left out what is aimed at the machine"] if commanded else []
+        if language != ENGLISH:
+            notes.append(f"read as {name_of(language)}" if language else not_understood())
+            notes += ["only single words of it were read"] if mentions and not language else []
         if len(text) > LIMIT:
             notes.append(f"read only the first {LIMIT} characters")
-        if self._judge is not None:
+        if self._judge is not None and language == ENGLISH:
             mentions, note = self._judge(shown, open_, mentions, spoken_of)
             notes += [note] if note else []
         standing = sorted((m for m in mentions if m.kind is not Kind.IDLE), key=lambda mention: mention.first)
-        wishes = weigh(shown, spans, standing)
+        wishes = weigh(shown, spans, standing, language)
         return self._reading(text, tokens, wishes, _leftover(text, shown, spans, wishes), notes)
 
     def read_all(self, texts: Iterable[str]) -> list[Reading]:

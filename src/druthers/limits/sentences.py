@@ -13,7 +13,7 @@ import numpy as np
 from druthers.limits.columns import Columns
 from druthers.limits.quantities import Attribute, find_attribute, find_quantities
 from druthers.limits.where import Where, merge
-from druthers.limits.words import demonyms, fold, pattern, stem, stems, table, words
+from druthers.limits.words import also_called, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
@@ -104,14 +104,17 @@ class LimitReader:
             column = columns.column(name)
             kinds = column.kinds
             if all(_is_flag(kind) for kind in kinds):
-                self._flags[tuple(stems(name))] = name
+                parts = tuple(stems(name))
+                self._flags |= dict.fromkeys((parts, *also_called().get(" ".join(parts), ())), name)
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self._attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
                 for kind in kinds:
                     parts = tuple(stems(str(kind)))
                     if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
-                        for same in (parts, *((word,) for word in demonyms().get(" ".join(parts), ()))):
+                        spelled = " ".join(parts)
+                        others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
+                        for same in (parts, *others):
                             self._values.setdefault(same, {})[name] = kind
 
     def read(self, text: str) -> Limits:

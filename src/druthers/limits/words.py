@@ -57,6 +57,12 @@ def demonyms() -> dict[str, list[str]]:
     return {**named, **{word: [country, *words] for country, words in named.items() for word in words}}
 
 
+@cache
+def also_called() -> dict[str, list[tuple[str, ...]]]:
+    """Return the stems of what a place or thing is called in other languages, by its English name."""
+    return {name: [tuple(stems(word)) for word in words] for name, words in table()["called"].items()}
+
+
 def fold(text: str) -> str:
     """Return a text in small plain letters, every letter where it was."""
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text).translate(_PLAIN)

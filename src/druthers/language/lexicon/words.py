@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.binding import bind
 from druthers.language.lexicon.concepts import JUDGING, Kind, inflections, lexicon, words_of
+from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of
 from druthers.language.lexicon.spelling import Speller
 from druthers.language.text.tokens import Token
 from druthers.types import Objective
@@ -104,6 +105,7 @@ class Words:
                 self._add_own(index, text, objectives)
         self._idle = {words_of(phrase) for phrase in split(read_data("idle.toml")["phrases"])} - own
         self._speller = Speller(word for words in self._senses for word in words if len(word) > 3)
+        self._foreign: dict[str, dict[tuple[str, ...], Mention]] = {}
 
     def _add_own(self, index: int, text: str, objectives: Sequence[Objective]) -> None:
         """Add the words of an objective's own name, or of a synonym."""
@@ -125,8 +127,23 @@ class Words:
             for form in inflections(word, noun=True):
                 self._senses.setdefault((form,), replace(sense, worth=WORTH[Kind.NOUN], named=False))
 
-    def __call__(self, tokens: Sequence[Token], open_: Sequence[bool]) -> list[Mention]:
+    def _senses_of(self, language: str) -> dict[tuple[str, ...], Mention]:
+        """Return what words of another language mean; the catalog's own names hold in all of them."""
+        if language not in self._foreign:
+            senses = {words: sense for words, sense in self._senses.items() if sense.named}
+            senses |= {words: idle(0, 0) for words in idle_of(language)}
+            for term in terms_of(language):
+                bound = self._bindings.get(term.concept)
+                if bound is not None:
+                    worth = WORTH[term.kind] * bound.strength
+                    _add(senses, term.words, Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept))
+            self._foreign[language] = senses
+        return self._foreign[language]
+
+    def __call__(self, tokens: Sequence[Token], open_: Sequence[bool], language: str = ENGLISH) -> list[Mention]:
         """Return the mentions among those tokens that are open, longest terms first, and idle words."""
+        if language in languages():
+            return _longest([token.text for token in tokens], open_, self._senses_of(language))
         mend = self._speller.mend
         words = [mend(token.text) if flag else token.text for token, flag in zip(tokens, open_, strict=True)]
         found: list[Mention] = []
@@ -148,6 +165,19 @@ class Words:
                 found.extend(replace(sense, first=at, last=at + size) for sense in both)
                 return size
         return 1
+
+
+def _longest(words: Sequence[str], open_: Sequence[bool], senses: dict[tuple[str, ...], Mention]) -> list[Mention]:
+    """Return the mentions of a text in one table, longest terms first."""
+    found: list[Mention] = []
+    at = 0
+    while at < len(words):
+        sizes = range(min(LONGEST, len(words) - at), 0, -1)
+        size = next((n for n in sizes if tuple(words[at : at + n]) in senses and all(open_[at : at + n])), 0)
+        if size:
+            found.append(replace(senses[tuple(words[at : at + size])], first=at, last=at + size))
+        at += size or 1
+    return found
 
 
 def _add(table: dict[tuple[str, ...], Mention], words: tuple[str, ...], sense: Mention) -> None:

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 
 from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.languages import ENGLISH, languages, small_words_of
 from druthers.language.lexicon.words import Mention
 from druthers.language.text.clauses import sentences
 from druthers.language.text.tokens import Token
@@ -52,6 +53,25 @@ class Effect(StrEnum):
     ALONE = "alone"
 
 
+# What the kinds of cues in data/languages do, how much is meant by them, and the same in plain words.
+_KINDS: dict[str, tuple[Effect, Strength | None, str]] = {
+    "hold": (Effect.HOLD, None, "not given up"),
+    "dismiss": (Effect.DISMISS, None, "does not matter"),
+    "accept": (Effect.ACCEPT, None, "would be accepted"),
+    "first": (Effect.FIRST, Strength.ABOVE_ALL, "comes first"),
+    "only": (Effect.FIRST, Strength.ONLY, "nothing else"),
+    "second": (Effect.SECOND, None, "comes second"),
+    "last": (Effect.LAST, None, "comes last"),
+    "bonus": (Effect.BONUS, Strength.FAINT, "a bonus"),
+    "faint": (Effect.WISH, Strength.FAINT, "if possible"),
+    "strong": (Effect.STRONG, Strength.STRONG, "a must"),
+    "above": (Effect.ABOVE, None, "matters more"),
+    "below": (Effect.BELOW, None, "matters less"),
+    "instead": (Effect.INSTEAD, None, "another instead"),
+    "alone": (Effect.ALONE, None, "nothing else"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """A way to say something about objectives."""
@@ -89,15 +109,22 @@ class Group:
 
 
 @cache
-def cues() -> tuple[Cue, ...]:
-    """Return all cues, compiled."""
+def cues(language: str = ENGLISH) -> tuple[Cue, ...]:
+    """Return all cues of a language, compiled."""
+    if language in languages():
+        filler = "(?:" + "|".join(sorted(small_words_of(language, "beside"))) + ")"
+        kinds = read_data("languages", f"{language}.toml")["cues"]
+        return tuple(
+            Cue(name, *_KINDS[name], tuple(_compile(pattern, filler) for pattern in patterns), (), ())
+            for name, patterns in kinds.items()
+        )
     return tuple(
         Cue(
             name,
             Effect(cue["does"]),
             Strength(cue["strength"]) if "strength" in cue else None,
             cue["why"],
-            tuple(_compile(pattern) for pattern in cue["patterns"]),
+            tuple(_compile(pattern, _FILLER) for pattern in cue["patterns"]),
             tuple(cue["yes"]),
             tuple(cue["no"]),
         )
@@ -105,27 +132,27 @@ def cues() -> tuple[Cue, ...]:
     )
 
 
-def _compile(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str, filler: str) -> re.Pattern[str]:
     """Turn a cue's pattern into a regular expression; every repetition is bounded, so matching stays linear."""
     pattern = pattern.replace("{be}", _BE).replace(")*", "){0,6}").replace("~", r"(?: [\w%]+){0,4}")
-    pattern = re.sub(r"(?<![\w\\\[])([XY])(?!\w)", lambda m: _slot(m.group(1), m.start() > 0), pattern)
+    pattern = re.sub(r"(?<![\w\\\[])([XY])(?!\w)", lambda m: _slot(m.group(1), filler if m.start() else ""), pattern)
     return re.compile(pattern if pattern[0] in "^[" else r"(?<![\w@])(?:" + pattern + ")")
 
 
-def _slot(name: str, inside: bool) -> str:
-    filler = f"(?:{_FILLER} ){{0,4}}" if inside else ""
-    return rf"{filler}@(?P<{name.lower()}>\d+)\b"
+def _slot(name: str, filler: str) -> str:
+    return (f"(?:{filler} ){{0,4}}" if filler else "") + rf"@(?P<{name.lower()}>\d+)\b"
 
 
-def grouped(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Group]:
+def grouped(tokens: Sequence[Token], mentions: Sequence[Mention], language: str = ENGLISH) -> list[Group]:
     """Put mentions together that are listed side by side."""
     groups: list[Group] = []
     for mention in mentions:
         if groups:
             last = groups[-1].mentions[-1]
             between = [token.text for token in tokens[last.last : mention.first]]
-            joined = any(word in small_words("join") for word in between)
-            if _listed(tokens, last, mention, between, joined):
+            joined = any(word in small_words_of(language, "join") for word in between)
+            light = small_words_of(language, "beside") | small_words_of(language, "join") | {","}
+            if light.issuperset(between) and _listed(tokens, last, mention, between, joined, language):
                 linked = groups[-1].linked or joined or "," not in between
                 groups[-1] = Group((*groups[-1].mentions, mention), linked)
                 continue
@@ -133,13 +160,14 @@ def grouped(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[Group]
     return groups
 
 
-def _listed(tokens: Sequence[Token], last: Mention, mention: Mention, between: Sequence[str], joined: bool) -> bool:
-    """Tell whether only words of a list stand between two mentions."""
-    light = all(word == "," or word in small_words("beside") or word in small_words("join") for word in between)
+def _listed(
+    tokens: Sequence[Token], last: Mention, mention: Mention, between: Sequence[str], joined: bool, language: str
+) -> bool:
+    """Tell whether two mentions are members of one list, with nothing but words of a list between them."""
     after = tokens[mention.last].text if mention.last < len(tokens) else ""
-    restarts = "," in between and after in small_words("starts")
+    restarts = "," in between and after in small_words_of(language, "starts")
     alike = (last.kind is Kind.NOUN) == (mention.kind is Kind.NOUN)
-    return light and not restarts and len(between) <= _GAP and (joined or alike)
+    return not restarts and len(between) <= _GAP and (joined or alike)
 
 
 def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Group]) -> str:
@@ -155,10 +183,10 @@ def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Gro
 
 
 @lru_cache(maxsize=1024)
-def find_cues(sentence: str, only: Effect | None = None) -> tuple[Match, ...]:
+def find_cues(sentence: str, only: Effect | None = None, language: str = ENGLISH) -> tuple[Match, ...]:
     """Return all cues in a numbered sentence, or only those that do one thing."""
     matches = []
-    for cue in cues():
+    for cue in cues(language):
         for pattern in cue.patterns if only is None or cue.does is only else ():
             slots = pattern.groupindex
             for hit in pattern.finditer(sentence) if slots and "y" not in slots else _overlapping(pattern, sentence):

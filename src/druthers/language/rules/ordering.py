@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from druthers.language.data import read_data
 from druthers.language.lexicon.concepts import Kind
+from druthers.language.lexicon.languages import ENGLISH
 from druthers.language.lexicon.words import Mention
 from druthers.language.rules.cues import Effect, Group, Match, find_cues, grouped, numbered, praised
 from druthers.language.text.clauses import Span
@@ -149,15 +150,17 @@ def _leads(edges: Sequence[tuple[int, int]], start: int, goal: int) -> bool:
     return False
 
 
-def weigh(tokens: Sequence[Token], spans: Sequence[Span], mentions: Sequence[Mention]) -> Wishes:
+def weigh(
+    tokens: Sequence[Token], spans: Sequence[Span], mentions: Sequence[Mention], language: str = ENGLISH
+) -> Wishes:
     """Read sentence after sentence and keep the books of what is wanted."""
     wishes = Wishes()
     supported = {mention.objective for mention in mentions if mention.stands_alone}
     for start, end in spans:
         inside = [mention for mention in mentions if start <= mention.first < end]
-        for first, last in _parts(tokens, start, end, inside):
-            groups = grouped(tokens, [mention for mention in inside if first <= mention.first < last])
-            matches = find_cues(numbered(tokens, first, last, groups))
+        for first, last in _parts(tokens, start, end, inside, language):
+            groups = grouped(tokens, [mention for mention in inside if first <= mention.first < last], language)
+            matches = find_cues(numbered(tokens, first, last, groups), language=language)
             done = {match.cue.does for match in matches}
             turned = Effect.REVERSE in done
             if Effect.RESET in done and not turned:
@@ -173,10 +176,10 @@ def weigh(tokens: Sequence[Token], spans: Sequence[Span], mentions: Sequence[Men
     return wishes
 
 
-def _parts(tokens: Sequence[Token], start: int, end: int, mentions: Sequence[Mention]) -> list[Span]:
+def _parts(tokens: Sequence[Token], start: int, end: int, mentions: Sequence[Mention], language: str) -> list[Span]:
     """Cut a sentence where the speaker corrects himself, so that what comes before can be forgotten."""
     sentence = " ".join(token.text for token in tokens[start:end])
-    for match in find_cues(sentence, only=Effect.RESET):
+    for match in find_cues(sentence, only=Effect.RESET, language=language):
         at = start + len(sentence[: match.start].split())
         if any(mention.first < at for mention in mentions):
             return [(start, at), (at, end)]

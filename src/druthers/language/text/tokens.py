@@ -73,7 +73,7 @@ def _owned(tokens: list[Token]) -> list[Token]:
 def open_word(raw: str) -> tuple[str, ...]:
     """Return a word in small letters, without accents and invisible marks, its contraction opened."""
     word = "".join(c for c in unicodedata.normalize("NFKD", raw) if unicodedata.category(c) not in ("Mn", "Cf"))
-    word = word.lower().replace("’", "'").replace("ʼ", "'").replace("`", "'")
+    word = word.lower().replace("’", "'").replace("ʼ", "'").replace("`", "'").replace("ß", "ss")
     if (opened := read_data("small_words.toml")["contractions"].get(word)) is not None:
         return tuple(opened.split())
     for clitic, meant in _CLITICS.items():

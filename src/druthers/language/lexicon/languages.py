@@ -1,0 +1,114 @@
+"""Which language a text is in, and the words of those that are read: a table for each in data/languages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from druthers.language.data import data_file, read_data, small_words, split
+from druthers.language.lexicon.concepts import Kind, Term, all_terms, words_of
+from druthers.language.lexicon.spelling import english
+
+ENGLISH, UNKNOWN = "en", ""
+# A language is known by at least this share of a text's words. English has so many of them in the list of all its
+# words, or, where typing errors abound, so many of those it is made of; a text of fewer words is taken for English. Set
+# by hand so that no English sentence of tests/data is taken for something else.
+_KNOWN, _ENGLISH, _MISSPELT, _FEW = 0.4, 0.6, 0.2, 4
+# Forms are made of words from this length on: shorter ones turn into other words too easily.
+_LONG = 4
+# The lists of a table, by how their words speak of a concept.
+_LISTS = {Kind.FOREIGN: "words", Kind.WEAK: "weak"}
+# Parts of small_words.toml that only English is made of.
+_PARTS = ("generic", "praise", "beside", "cue", "turns", "openers", "light", "after_is")
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the languages other than English that are read."""
+    entries = data_file("languages").iterdir()
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml")))
+
+
+def name_of(language: str) -> str:
+    """Return what a language is called."""
+    return str(read_data("languages", f"{language}.toml")["name"])
+
+
+@cache
+def not_understood() -> str:
+    """Return the note of a reading in a language that is not read."""
+    *names, last = sorted(name_of(language) for language in languages())
+    return f"the language of this text is not understood: English, {', '.join(names)} and {last} are"
+
+
+@cache
+def small_words_of(language: str, part: str) -> frozenset[str]:
+    """Return the small words of a language that play a part."""
+    if language not in languages():
+        return small_words(part)
+    return frozenset(str(read_data("languages", f"{language}.toml")[part]).split())
+
+
+@cache
+def terms_of(language: str) -> tuple[Term, ...]:
+    """Return what concepts are called in a language, in every form; as they are listed comes first."""
+    table = read_data("languages", f"{language}.toml")
+    marks = small_words_of(language, "marks")
+    endings = [rule.split(">") for rule in table["endings"].split()]
+    listed: list[Term] = []
+    formed: list[Term] = []
+    every = [(*entry, kind) for kind, part in _LISTS.items() for entry in table[part].items()]
+    for concept, words, kind in every:
+        for text in split(words):
+            term = Term(words_of(text), concept, kind)
+            listed.append(term)
+            if len(term.words) == 1 and len(text) >= _LONG:
+                forms = {text.removesuffix(old) + new for old, new in endings if text.endswith(old)}
+                formed += [Term((form,), concept, kind) for form in sorted(forms - marks)]
+    known = {(term.words, term.concept) for term in listed}
+    return (*listed, *(term for term in formed if (term.words, term.concept) not in known))
+
+
+@cache
+def idle_of(language: str) -> tuple[tuple[str, ...], ...]:
+    """Return phrases of a language that look like a term and speak of no concept."""
+    return tuple(words_of(text) for text in split(read_data("languages", f"{language}.toml")["idle"]))
+
+
+@cache
+def _speakers() -> dict[str, tuple[str, ...]]:
+    """Return for each word the languages that have it."""
+    has: dict[str, set[str]] = {}
+    own = {word for term in all_terms() if term.kind is not Kind.FOREIGN for word in term.words}
+    for word in own.union(*(small_words(part) for part in _PARTS)):
+        has.setdefault(word, set()).add(ENGLISH)
+    for language in languages():
+        words = {word for term in terms_of(language) for word in term.words} | small_words_of(language, "marks")
+        for word in words:
+            has.setdefault(word, set()).add(language)
+    return {word: tuple(sorted(those)) for word, those in has.items()}
+
+
+def language_of(words: Sequence[str]) -> str:
+    """Return the language of some words by those it shares with fewest others, or that it is unknown.
+
+    Examples
+    --------
+    >>> language_of("mir ist die lage egal".split()), language_of("i do not care about the location".split())
+    ('de', 'en')
+    >>> language_of("jag vill bara ha ett tyst rum".split())
+    ''
+    """
+    words = [word for word in words if word.isalpha()]
+    votes = dict.fromkeys((ENGLISH, *languages()), 0.0)
+    for word in words:
+        those = _speakers().get(word, ())
+        for language in those:
+            votes[language] += 1.0 / len(those)
+    best = max(votes, key=votes.__getitem__)
+    speaks = [word for word in words if best in _speakers().get(word, ())]
+    if best != ENGLISH and len(speaks) >= _KNOWN * len(words):
+        return best
+    made_of = sum(ENGLISH in _speakers().get(word, ()) for word in words) >= _MISSPELT * len(words)
+    listed = sum(word in english() for word in words) >= _ENGLISH * len(words)
+    return ENGLISH if len(words) < _FEW or made_of or listed else UNKNOWN
