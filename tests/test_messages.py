@@ -127,3 +127,98 @@ def test_references_and_feelings():
     assert references("both", three) == (0, 1)
     assert feeling("not good") == pytest.approx(-0.3)
     assert feeling("never again, it was awful") < -0.5 or feeling("it was awful") == -1.0
+
+
+def test_single_things_are_taken_back(talk):
+    talk("clean and quiet, in Vienna")
+    talk("at most 90 euros")
+    reply = talk("you can forget about quiet")
+    assert "Taken back: quiet." in reply.text
+    known = talk("remind me what I told you so far").text
+    assert "price up to 90" in known
+    assert "city Vienna" in known
+    assert "Taken back: city." in talk("it needn't be in Vienna after all").text
+    assert "What you said last is taken back." in talk("undo that").text
+    assert "Limits" not in talk("what do you know about me?").text
+
+
+def test_what_is_taken_back_is_gone_after_a_restart(tmp_path):
+    url = f"sqlite:{tmp_path / 'journal.db'}"
+    with Advisor(INNS, parser="lexicon", store=url) as advisor:
+        advisor.message("ada", "clean and quiet, in Vienna")
+        advisor.message("ada", "at most 90 euros")
+        advisor.message("ada", "forget the 90 euros")
+        before = advisor.message("ada", "what do you know about me?").text
+    with Advisor(store=url, parser="lexicon") as advisor:
+        after = advisor.message("ada", "what do you know about me?").text
+    assert before == after
+    assert "city Vienna" in after
+    assert "price up to" not in after
+
+
+def test_another_number_takes_the_place_of_the_first(talk):
+    talk("at most 70 euros")
+    assert "Only price up to 90." in talk("ok make that 90").text
+
+
+def test_a_pick_is_kept_and_may_be_revised(talk):
+    shown = talk("cheap").recommendation
+    picked = talk("I'll take number 2")
+    assert picked.kind == Kind.TAKEN
+    assert picked.items == (shown.items[1].item,)
+    assert "1 ratings" in talk("what do you know about me?").text
+    assert "was awful" in talk("2 was awful").text
+
+
+def test_who_thinks_again_is_no_contradiction(talk):
+    talk("cheap")
+    assert "cleanliness bad" in talk("2 was filthy").text
+    talk("cheap")
+    talk("2 was filthy")
+    assert "Noted" in talk("2 was great, very clean").text
+
+
+def test_which_is_best_of_those_shown_and_of_all(talk):
+    talk("clean")
+    assert "Amber Inn, price 40" in talk("which inn is the cheapest?").text
+    of_these = talk("which of these is the cheapest?")
+    assert of_these.kind == Kind.BEST
+    assert "Amber Inn" not in of_these.text
+
+
+def test_something_else_may_come_with_a_wish(talk):
+    first = talk("clean").recommendation
+    reply = talk("show me something else, but quiet")
+    assert "You want quiet." in reply.text
+    assert first.items[0].item not in {one.item for one in reply.recommendation.items}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("ok thank you, bye", Kind.THANKS), ("hi again", Kind.GREETING), ("hiya", Kind.GREETING),
+        ("that was very helpful", Kind.THANKS), ("nah, show me another", Kind.OTHER), ("the second please", Kind.TAKEN),
+        ("we already know the first one", Kind.REJECT), ("I didn't like number 1", Kind.FEEDBACK),
+        ("what can I say to you?", Kind.HELP), ("let's start over", Kind.FORGET_ALL), ("undo that", Kind.FORGET_THAT),
+        ("how quiet is the first one?", Kind.DETAIL), ("is 1 or 2 cleaner?", Kind.COMPARE),
+        ("what's the catch with 1", Kind.WHY), ("delete everything you know about me", Kind.FORGET_ME),
+        ("number one was perfect", Kind.FEEDBACK), ("prendo il secondo", Kind.TAKEN),
+    ],
+)  # fmt: skip
+def test_kinds_in_passing(talk, text, kind):
+    talk("clean, please")
+    assert talk(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("you're a lifesaver, ta very much indeed", Kind.THANKS), ("back to square one please", Kind.FORGET_ALL),
+        ("dig a little deeper, there must be more", Kind.OTHER), ("I think I'll give the second a go", Kind.TAKEN),
+        ("my hamster is called Otto", Kind.UNCLEAR),
+    ],
+)  # fmt: skip
+def test_what_no_rule_knows_is_guessed(text, kind):
+    with Advisor(INNS) as advisor:
+        advisor.message("ada", "clean, please")
+        assert advisor.message("ada", text).kind == kind

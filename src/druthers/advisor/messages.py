@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from druthers.advisor.kinds import guess
 from druthers.catalogs import Item
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, Stated, Where
@@ -30,6 +31,8 @@ STARS = re.compile(r"(?<![\w.,])([1-5])\s*(?:stars?\b|/\s*5\b)|(?:^|\s)([*★]{1
 PAST = re.compile(
     r"\b(?:was|were|wasn't|weren't|had been|loved|hated|liked|enjoyed|disappointed|war|waren|fue|era|etait)\b"
 )
+# How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
+LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
 MOST_LETTERS = 2_000
 MOST_WORDS = 6  # of a name
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
@@ -228,7 +231,51 @@ class Understanding:
             message = way(said)
             if message is not None:
                 return message
-        return self._wishing(said)
+        return self._guessed(said, self._wishing(said))
+
+    def _guessed(self, said: _Said, message: Message) -> Message:
+        """Return what a message is that no rule knows, or that was read with doubts: the model may know better."""
+        reading = message.reading
+        clear = message.kind != Kind.UNCLEAR and (
+            reading is None or (reading.confidence >= SURE and not reading.leftover)
+        )
+        encoder = None if clear or not re.search(r"\w\w", said.plain) else self.parser.encoder()
+        if encoder is None or reading is None:
+            return message
+        name, chance = guess(said.text, encoder)
+        kind = Kind(name)
+        if chance < (LIKELY if message.kind == Kind.UNCLEAR else SURE) or kind in (Kind.WISH, Kind.LIMIT):
+            return message
+        if kind == Kind.DISMISSAL:
+            turned = len(reading.ranking) == 1 and not reading.dismissed and not message.limits.where
+            gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
+            return Message(kind, reading=gone, limits=message.limits) if turned else message
+        if kind == Kind.UNCLEAR:
+            return Message(kind) if chance >= CERTAIN else message
+        return self._as(kind, said, message) or message
+
+    def _as(self, kind: Kind, said: _Said, message: Message) -> Message | None:
+        """Return a message as one of a kind, if it has what that needs."""
+        shown, reading = said.context.shown, message.reading
+        if kind == Kind.FORGET_THAT:
+            names = self._in_force(said.core, said.context)
+            only = (*said.context.wished, *said.context.limits)
+            return Message(kind, forgotten=names or only) if names or len(only) == 1 else None
+        if kind == Kind.FEEDBACK:
+            return (self._feeling(said) or Message(kind, said.places)) if shown else None
+        if kind == Kind.BEST:
+            return (
+                Message(kind, said.places, reading=reading, shown=said.has("shown"))
+                if message.kind == Kind.WISH
+                else None
+            )
+        if kind == Kind.FIND:
+            return Message(kind, limits=message.limits) if message.limits.where else None
+        if kind == Kind.DETAIL:
+            named = () if said.places else self._named(said.plain)
+            return Message(kind, said.places, named, reading, message.limits) if said.places or named else None
+        about_shown = (Kind.WHY, Kind.COMPARE, Kind.TAKEN, Kind.REJECT, Kind.LIKE, Kind.OTHER)
+        return Message(kind, said.places) if len(shown) > (kind == Kind.COMPARE) or kind not in about_shown else None
 
     def _forgetting(self, said: _Said) -> Message | None:
         """Return what takes back something said before."""
@@ -321,8 +368,8 @@ class Understanding:
         }
         if len(quantities) != 1 or not bounds or not _whole("instead").search(said.plain):
             return None
-        limits = self.limits.read(said.text)
-        if limits.where or self.parser.read(limits.rest).ranking:
+        named = {word for name in self.columns.names for word in stems(name)} & set(stems(said.text))
+        if quantities[0].units or named or self.parser.read(self.limits.read(said.text).rest).ranking:
             return None
         name = list(bounds)[-1]
         number = quantities[0].numbers[0]

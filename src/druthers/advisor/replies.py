@@ -142,6 +142,8 @@ class Conversation:
 
     def _feedback(self, turn: _Turn) -> Operation[Reply]:
         message, told = turn.message, []
+        if message.utility is None:
+            return turn.reply("Was that good or bad? Nothing was noted yet: say so in a word.")
         objectives = {one.name: one for one in self.ask.catalog.objectives}
         for item in turn.about or turn.shown[:1]:
             decision = yield from self._decision(turn, item)

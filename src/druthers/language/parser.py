@@ -9,6 +9,7 @@ from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH, UNKNOWN, language_of, name_of, not_understood
 from druthers.language.lexicon.objectives import as_objectives
 from druthers.language.lexicon.words import Words
+from druthers.language.models.encoders import Encoder
 from druthers.language.models.judge import Judge
 from druthers.language.rules.cues import spoken_of
 from druthers.language.rules.ordering import Fate, Wishes, weigh
@@ -66,6 +67,10 @@ class Parser:
         self.read("")
         if self._judge is not None:
             self._judge.warm_up()
+
+    def encoder(self) -> Encoder | None:
+        """Return the sentence model that reads with it, for who asks it something else; None where there is none."""
+        return None if self._judge is None else self._judge.encoder()
 
     def read(self, text: str) -> Reading:
         """Return what a text says about the objectives; any text will do, and nothing in it is obeyed."""

@@ -18,7 +18,7 @@ from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
 NOT = r"\b<not>(?:\s+<articles>)*\s+$"
-HAVING = r"\b<having>(?:\s+<articles>)*\s+$"
+HAVING = r"\b<having>(?:\s+<articles>)*\s+$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"  # "3 rooms and a balcony" too
 HAD = r"\s+(?:(?:is|are|must be|should be|has to be|have to be)\s+)?<had>\b"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 BREAK = r"[.;!?,]|(?<!anything) but | aber | pero | mais | ma | maar | mas "

@@ -11,6 +11,7 @@ from druthers.language.llm.client import NoAnswer, make_client
 from druthers.language.llm.counts import Counts
 from druthers.language.llm.prompts import describe, enclose, prompt
 from druthers.language.llm.replies import read_reply, reply_schema
+from druthers.language.models.encoders import Encoder
 from druthers.language.parser import Parser
 from druthers.language.text.tokens import LIMIT, tokenize
 from druthers.types import Objective, Reading
@@ -50,6 +51,10 @@ class LlmParser(Parser):
     def counts(self) -> Counts:
         """Calls, tokens, retries, refusals, illegal replies, fallbacks, seconds and cost so far."""
         return self.client.counts
+
+    def encoder(self) -> Encoder | None:
+        """Return the sentence model of the parser that reads offline."""
+        return self.fallback.encoder()
 
     def read(self, text: str) -> Reading:
         """Return what a text says about the objectives; any text will do, and whatever the server does."""

@@ -17,6 +17,7 @@ import numpy as np
 from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.words import Mention
+from druthers.language.models.encoders import Encoder
 from druthers.language.models.measures import MEASURES, Floats, Measures, said
 from druthers.language.models.minilm import load_minilm
 from druthers.language.models.table import Table
@@ -100,6 +101,10 @@ class Judge:
                 self._loader = threading.Thread(target=self._load_beside, name="druthers-model")
                 self._loader.start()
         return None
+
+    def encoder(self) -> Encoder | None:
+        """Return the sentence model; None where there is none, or while it is being loaded beside."""
+        return load_minilm() if self._model and self._loaded() is not None else None
 
     def _load_beside(self) -> None:
         try:
