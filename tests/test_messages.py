@@ -3,8 +3,10 @@
 import pytest
 
 from druthers.advisor import Advisor
-from druthers.advisor.messages import Kind, feeling, references
+from druthers.advisor.messages import Kind
+from druthers.advisor.sayings import feeling, references
 from druthers.catalogs import Catalog, Item
+from druthers.errors import NoPreference
 from druthers.types import Objective
 
 INNS = Catalog(
@@ -166,7 +168,7 @@ def test_a_pick_is_kept_and_may_be_revised(talk):
     picked = talk("I'll take number 2")
     assert picked.kind == Kind.TAKEN
     assert picked.items == (shown.items[1].item,)
-    assert "1 ratings" in talk("what do you know about me?").text
+    assert "1 rating." in talk("what do you know about me?").text
     assert "was awful" in talk("2 was awful").text
 
 
@@ -222,3 +224,14 @@ def test_what_no_rule_knows_is_guessed(text, kind):
     with Advisor(INNS) as advisor:
         advisor.message("ada", "clean, please")
         assert advisor.message("ada", text).kind == kind
+
+
+@pytest.mark.parametrize("text", ["what do you know about me?", "start over", "why?", "2 was awful", "forget that"])
+def test_a_policy_without_preferences_answers_too(text):
+    with Advisor(INNS, parser="lexicon", policy="s-ucb") as advisor:
+        advisor.message("ada", "clean, in Vienna")
+        assert advisor.message("ada", text).text
+        with pytest.raises(NoPreference):
+            advisor.correct("ada", ["quiet"])
+        advisor.message("ada", "start over")
+        assert "nothing to take back" in advisor.message("ada", "start over").text

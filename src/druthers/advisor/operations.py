@@ -242,17 +242,18 @@ class Operations:
         person = yield from self.find(events.as_id(user, "a user"))
         if person is None:
             raise _unknown(user)
+        self.fold.policy.preference(user)  # what cannot be answered is not begun
         body = {"ranking": names, **({"limitless": True} if limits else {})}
         if not (yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))):  # erased meanwhile
             yield CatchUp()
         return (yield from self.preference(user))
 
-    def take_back(self, user: str, names: Collection[str] = ()) -> Operation[bool]:
-        """Take back what a user said of some objectives and details, or else the last thing said; False if none was."""
+    def take_back(self, user: str, names: Collection[str] = (), *, everything: bool = False) -> Operation[bool]:
+        """Take back what a user said of some objectives and details, the last thing said, or all; False if none was."""
         person = yield from self.find(events.as_id(user, "a user"))
         past: list[Event] = yield Look(lambda: self._past(user))
         before = statements.statements(past)
-        after = statements.without(before, names) if names else before[:-1]
+        after = [] if everything else statements.without(before, names) if names else before[:-1]
         if person is None or not before or after == before:
             return False
         body = {"ranking": [], "limitless": True, "said": after}

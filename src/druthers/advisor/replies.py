@@ -9,9 +9,10 @@ from typing import Any
 from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation
 from druthers.advisor.fold import Person
-from druthers.advisor.messages import Context, Kind, Message, Understanding
+from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.operations import Look, Operation, Operations, Read
 from druthers.advisor.reasons import number
+from druthers.advisor.understanding import Understanding
 from druthers.catalogs import Item
 from druthers.errors import NothingFits, UnknownUser
 from druthers.language import not_understood
@@ -277,20 +278,21 @@ class Conversation:
         )
 
     def _profile(self, turn: _Turn) -> Operation[Reply]:
-        try:
-            card = yield from self.ask.preference(turn.user)
-        except UnknownUser:
-            return turn.reply("Nothing yet: you have not told me anything.")
         person = yield from self.ask.find(turn.user)
+        if person is None:
+            return turn.reply("Nothing yet: you have not told me anything.")
         names = [one.name for one in self.ask.catalog.objectives]
-        weights = ", ".join(f"{one.objective} {one.weight:.2f}" for one in card.weights)
-        said = [f"How much things count for you: {weights}."]
-        if person is not None and person.wishes.dismissed:
+        said = []
+        if self.ask.fold.policy.learns_preference:
+            card = yield from self.ask.preference(turn.user)
+            weights = ", ".join(f"{one.objective} {one.weight:.2f}" for one in card.weights)
+            said.append(f"How much things count for you: {weights}.")
+        if person.wishes.dismissed:
             said.append(f"Set aside: {_listed([names[k] for k in person.wishes.dismissed])}.")
-        if person is not None and person.wishes.limits:
+        if person.wishes.limits:
             limits = [f"{name} {_limit(limit)}" for name, limit in person.wishes.limits.items()]
             said.append(f"Limits: {', '.join(limits)}.")
-        said.append(f"From {card.queries} messages and {card.feedbacks} ratings.")
+        said.append(f"From {_count(person.queries, 'message')} and {_count(person.feedbacks, 'rating')}.")
         return turn.reply(" ".join(said))
 
     def _forget_that(self, turn: _Turn) -> Operation[Reply]:
@@ -301,10 +303,8 @@ class Conversation:
         return (yield from self._recommend(turn, text))
 
     def _forget_all(self, turn: _Turn) -> Operation[Reply]:
-        person = yield from self.ask.find(turn.user)
-        if person is None or not (person.wishes.draws or person.wishes.dismissed or person.wishes.limits):
+        if not (yield from self.ask.take_back(turn.user, everything=True)):
             return turn.reply("There is nothing to take back.")
-        yield from self.ask.correct(turn.user, [], limits=True)
         return turn.reply("All that you said is taken back; what you felt about items stays.")
 
     def _forget_me(self, turn: _Turn) -> Operation[Reply]:
@@ -382,6 +382,10 @@ def _understood(heard: Heard) -> str:
     if heard.reading is not None and heard.reading.question:
         said.append(heard.reading.question)
     return " ".join(said)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _listed(names: Sequence[str]) -> str:

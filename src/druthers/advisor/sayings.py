@@ -1,0 +1,100 @@
+"""How people say things, from `messages.toml`: ways to say something, which item is meant, how something felt."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from druthers.catalogs import Item
+from druthers.limits.words import fold
+
+PLACES = ("first", "second", "third", "fourth", "fifth")
+NEGATION = re.compile(r"\b(?:not|no|never|hardly|nothing|nicht|kein|pas|non|niet|nao)\b|n't\b")
+# A bare number that is no amount of something.
+PLACE = re.compile(
+    r"(?<![\w.,€$£/])#?([1-9])"
+    r"(?![\w€$£%/]|[.,]\d|\s*(?:euro|dollar|star|night|people|person|room|km|hour|min|gb|of us))"
+)
+ALONE = r"(?=\s*(?:$|[,.;!?]))"
+REFERENCE = (
+    r"(?:(?:number |no\.? ?|nr\.? ?|#)?[1-9]\b|(?:(?:the|den|die|das|il|el|le|la|o|de|het) )?(?:ORDINALS)\b(?: one)?"
+    rf"|both\b|(?:that|this|these|those)(?: ones?\b|{ALONE})|it{ALONE})"
+)
+
+
+@cache
+def table() -> dict[str, Any]:
+    """Return all lists."""
+    return tomllib.loads(resources.files("druthers.advisor").joinpath("messages.toml").read_text("utf-8"))
+
+
+@cache
+def ways(name: str) -> re.Pattern[str]:
+    """Return a pattern for any of the ways to say something."""
+    reference = REFERENCE.replace("ORDINALS", "|".join(_ordinals()))
+    listed = "|".join(f"(?:{way})" for way in table()[name]).replace("REF", reference)
+    return re.compile(listed)
+
+
+@cache
+def whole_words(*names: str) -> re.Pattern[str]:
+    """Return a pattern for whole words of these lists."""
+    return re.compile(r"(?<!\w)(?:" + "|".join(way for name in names for way in table()[name]) + r")(?!\w)")
+
+
+@cache
+def _ordinals() -> tuple[str, ...]:
+    return tuple(word for name in (*PLACES, "last") for word in table()[name])
+
+
+@cache
+def _feelings() -> list[tuple[re.Pattern[str], float]]:
+    """Return words with how they feel, the longest first."""
+    words = [(word, float(value)) for value, listed in table()["feeling"].items() for word in listed]
+    return [(re.compile(rf"\b{word}\b"), value) for word, value in sorted(words, key=lambda pair: -len(pair[0]))]
+
+
+def feeling(text: str) -> float | None:
+    """Return how a clause feels, from -1 to 1; None if it does not say.
+
+    Examples
+    --------
+    >>> feeling("it was filthy"), feeling("not bad at all"), feeling("we went there")
+    (-1.0, 0.35, None)
+    """
+    found = []
+    for word, value in _feelings():
+        while match := word.search(text):
+            negated = NEGATION.search(text[max(0, match.start() - 18) : match.start()]) is not None
+            found.append(-0.5 * value if negated else value)
+            text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
+    return sum(found) / len(found) if found else None
+
+
+def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
+    """Return which of the items shown a text is about: by number, by ordinal or by name, in the order of the text.
+
+    Examples
+    --------
+    >>> references("compare 1 and the last one", [Item("a"), Item("b"), Item("c")])
+    (0, 2)
+    """
+    found = [(match.start(), int(match.group(1)) - 1) for match in PLACE.finditer(text)]
+    numbered = "|".join(table()["numbered"])
+    for place, words in enumerate(table()["counts"]):
+        found += [(match.start(), place) for match in re.finditer(rf"(?<!\w)(?:{numbered})\s*(?:{words})\b", text)]
+    for name in (*PLACES, "last"):
+        place = len(shown) - 1 if name == "last" else PLACES.index(name)
+        words = "|".join(table()[name])
+        found += [(match.start(), place) for match in re.finditer(rf"\b(?:{words})\b(?! of all)", text)]
+    for match in re.finditer(rf"\b(?:{'|'.join(table()['both'])})\b", text):
+        found += [(match.start(), place) for place in range(2 if match.group() == "both" else len(shown))]
+    for place, item in enumerate(shown):
+        name = re.sub(r"^the\s+", "", fold(item.name))
+        if len(name) > 2 and (at := text.find(name)) >= 0:
+            found.append((at, place))
+    return tuple(dict.fromkeys(place for _, place in sorted(found) if 0 <= place < len(shown)))

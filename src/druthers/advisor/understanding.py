@@ -1,0 +1,318 @@
+"""What is a message? Rules by what it says first; a model of how people say things where they do not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from druthers.advisor.kinds import guess
+from druthers.advisor.messages import Context, Kind, Message
+from druthers.advisor.sayings import PLACES, feeling, references, table, ways, whole_words
+from druthers.catalogs import Item
+from druthers.language import Parser
+from druthers.limits import Columns, LimitReader, Limits, Stated
+from druthers.limits.quantities import find_quantities
+from druthers.limits.words import fold, pattern, stems
+
+CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
+STARS = re.compile(r"(?<![\w.,])([1-5])\s*(?:stars?\b|/\s*5\b)|(?:^|\s)([*★]{1,5})(?:\s|$)")
+PAST = re.compile(
+    r"\b(?:was|were|wasn't|weren't|had been|loved|hated|liked|enjoyed|disappointed|war|waren|fue|era|etait)\b"
+)
+# How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
+LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
+MOST_LETTERS = 2_000
+MOST_WORDS = 6  # of a name
+SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
+NOTHING = Context()
+BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
+
+
+class Understanding:
+    """Tells what messages are.
+
+    Parameters
+    ----------
+    parser
+        Reads wishes.
+    limits
+        Reads limits.
+    columns
+        All items: whoever is called by name is found.
+    """
+
+    def __init__(self, parser: Parser, limits: LimitReader, columns: Columns) -> None:
+        self.parser = parser
+        self.limits = limits
+        self.columns = columns
+
+    def read(self, text: str, context: Context = NOTHING) -> Message:
+        """Return what a message is."""
+        plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
+        talk = _small_talk(plain)
+        if talk is not None:
+            return Message(talk)
+        core = _core(plain)
+        said = _Said(text, plain, core, references(plain, context.shown), context)
+        for way in (self._forgetting, self._asking, self._picking, self._feeling, self._another_number):
+            message = way(said)
+            if message is not None:
+                return message
+        return self._guessed(said, self._wishing(said))
+
+    def _guessed(self, said: _Said, message: Message) -> Message:
+        """Return what a message is that no rule knows, or that was read with doubts: the model may know better."""
+        reading = message.reading
+        clear = message.kind != Kind.UNCLEAR and (
+            reading is None or (reading.confidence >= SURE and not reading.leftover)
+        )
+        encoder = None if clear or not re.search(r"\w\w", said.plain) else self.parser.encoder()
+        if encoder is None or reading is None:
+            return message
+        name, chance = guess(said.text, encoder)
+        kind = Kind(name)
+        if chance < (LIKELY if message.kind == Kind.UNCLEAR else SURE) or kind in (Kind.WISH, Kind.LIMIT):
+            return message
+        if kind == Kind.DISMISSAL:
+            turned = len(reading.ranking) == 1 and not reading.dismissed and not message.limits.where
+            gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
+            return Message(kind, reading=gone, limits=message.limits) if turned else message
+        if kind == Kind.UNCLEAR:
+            return Message(kind) if chance >= CERTAIN else message
+        return self._as(kind, said, message) or message
+
+    def _as(self, kind: Kind, said: _Said, message: Message) -> Message | None:
+        """Return a message as one of a kind, if it has what that needs."""
+        shown, reading = said.context.shown, message.reading
+        if kind == Kind.FORGET_THAT:
+            names = self._in_force(said.core, said.context)
+            only = (*said.context.wished, *said.context.limits)
+            return Message(kind, forgotten=names or only) if names or len(only) == 1 else None
+        if kind == Kind.FEEDBACK:
+            return (self._feeling(said) or Message(kind, said.places)) if shown else None
+        if kind == Kind.BEST:
+            return (
+                Message(kind, said.places, reading=reading, shown=said.has("shown"))
+                if message.kind == Kind.WISH
+                else None
+            )
+        if kind == Kind.FIND:
+            return Message(kind, limits=message.limits) if message.limits.where else None
+        if kind == Kind.DETAIL:
+            named = () if said.places else self._named(said.plain)
+            return Message(kind, said.places, named, reading, message.limits) if said.places or named else None
+        about_shown = (Kind.WHY, Kind.COMPARE, Kind.TAKEN, Kind.REJECT, Kind.LIKE, Kind.OTHER)
+        return Message(kind, said.places) if len(shown) > (kind == Kind.COMPARE) or kind not in about_shown else None
+
+    def _forgetting(self, said: _Said) -> Message | None:
+        """Return what takes back something said before."""
+        if ways("forget_me_yes").search(said.plain):
+            return Message(Kind.FORGET_ME_YES)
+        if said.has("forget_me"):
+            return Message(Kind.FORGET_ME)
+        if said.has("forget_all"):
+            return Message(Kind.FORGET_ALL)
+        verb = whole_words("forget").search(said.core)
+        if verb is None:
+            return None
+        names = self._in_force(whole_words("forget").sub(" ", said.core), said.context)
+        if names and not pattern(r"\b<dismissing>").search(whole_words("forget").sub(" ", said.core)):
+            return Message(Kind.FORGET_THAT, forgotten=names)
+        return Message(Kind.FORGET_THAT) if said.has("forget_last") else None
+
+    def _in_force(self, text: str, context: Context) -> tuple[str, ...]:
+        """Return which of the things said before a text is about."""
+        words = stems(text)
+        numbers = {number for one in find_quantities(text) for number in one.numbers}
+        about = set(words) - {"max", "min"}
+        known = {name: _facts(limit) for name, limit in context.limits.items()}
+        found = [
+            name
+            for name, facts in known.items()
+            if about & {"limit", "restriction", "budget", "filter"}
+            or about & set(stems(name))
+            or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
+        ]
+        if context.wished:
+            reading = self.parser.read(text)
+            found += [name for name in (*reading.names, *reading.dismissed_names) if name in context.wished]
+        return tuple(dict.fromkeys(found))
+
+    def _asking(self, said: _Said) -> Message | None:
+        """Return a question about items, about the person or about what can be said."""
+        if said.has("help"):
+            return Message(Kind.HELP)
+        if said.has("profile"):
+            return Message(Kind.PROFILE)
+        shown = said.context.shown
+        if said.has("why") and (shown or re.match(r"\w+\W*$", said.core)):
+            return Message(Kind.WHY, said.places)
+        pair = said.asks and len(said.places) > 1
+        if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not PAST.search(said.core)):
+            return Message(Kind.COMPARE, said.places)
+        if not said.asks and not ways("detail").match(said.core):
+            return None
+        if said.has("best"):
+            reading = self.parser.read(said.text)
+            if reading.ranking:
+                return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
+        limits = self.limits.read(said.text)
+        if ways("find").match(said.core) and limits.where:
+            return Message(Kind.FIND, said.places, limits=limits)
+        named = () if said.places else self._named(said.plain)
+        one = said.places or named or (shown and re.search(r"\b(?:it|that|this|they)\b", said.core))
+        if one and ways("detail").match(said.core):
+            return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
+        return None
+
+    def _picking(self, said: _Said) -> Message | None:
+        """Return what points at some of the items shown, or away from them."""
+        if not said.context.shown:
+            return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
+        other = said.has("other")
+        felt = self._feeling(said) if said.places else None
+        if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
+            return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
+        if said.has("reject") or (other and said.places):
+            return Message(Kind.REJECT, said.places)
+        if said.has("like"):
+            return Message(Kind.LIKE, said.places)
+        if other:
+            wish = self._wishing(said)
+            return Message(Kind.OTHER, reading=wish.reading, limits=wish.limits)
+        bare = said.places and not re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", said.core))
+        return Message(Kind.TAKEN, said.places) if bare or (said.places and said.has("choose")) else None
+
+    def _another_number(self, said: _Said) -> Message | None:
+        """Return a number that takes the place of a limit said before: "make that 40"."""
+        quantities = find_quantities(said.plain)
+        bounds = {
+            name: bound
+            for name, limit in said.context.limits.items()
+            if isinstance(limit, dict) and len(limit) == 1
+            for bound in limit
+            if bound in ("min", "max")
+        }
+        if len(quantities) != 1 or not bounds or not whole_words("instead").search(said.plain):
+            return None
+        named = {word for name in self.columns.names for word in stems(name)} & set(stems(said.text))
+        if quantities[0].units or named or self.parser.read(self.limits.read(said.text).rest).ranking:
+            return None
+        name = list(bounds)[-1]
+        number = quantities[0].numbers[0]
+        limit = {bounds[name]: int(number) if number == int(number) else number}
+        stated = Stated(name, limit, said.text.strip(), 0, len(said.text))
+        reading = replace(self.parser.read(""), text=said.text)
+        return Message(Kind.LIMIT, reading=reading, limits=Limits({name: limit}, (stated,)))
+
+    def _wishing(self, said: _Said) -> Message:
+        """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
+        limits = self.limits.read(said.text)
+        reading = self.parser.read(limits.rest)
+        kinds = {
+            Kind.WISH: set(reading.names) - set(limits.where),
+            Kind.LIMIT: limits.where or (limits.dropped and not reading.dismissed),
+            Kind.DISMISSAL: reading.dismissed,
+        }
+        for kind, found in kinds.items():
+            if found:
+                return Message(kind, said.places, reading=reading, limits=limits)
+        for kind in (Kind.THANKS, Kind.GREETING):
+            if whole_words(kind.value).search(said.plain):
+                return Message(kind)
+        return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
+
+    def _named(self, plain: str) -> tuple[Item, ...]:
+        """Return items that a text calls by their names."""
+        words = re.findall(r"[^\W_]+", plain)
+        found = {}
+        for start in range(len(words)):
+            for length in range(min(MOST_WORDS, len(words) - start), 0, -1):
+                item = self.columns.by_name.get(" ".join(words[start : start + length]))
+                if item is not None:
+                    found[item.id] = item
+        return tuple(found.values())
+
+    def _feeling(self, said: _Said) -> Message | None:
+        """Return feedback about something shown or named: it points at one, or tells of the past."""
+        plain, places = said.plain, said.places
+        named = () if places else self._named(plain)
+        took = said.has("took")
+        past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
+        if said.asks or not (places or named or (said.context.shown and (took or past))):
+            return None
+        stars = STARS.search(plain)
+        whole: list[float] = []
+        aspects: dict[str, float] = {}
+        if stars is not None:
+            whole.append((int(stars.group(1)) if stars.group(1) else len(stars.group(2))) / 2.0 - 1.5)
+        for clause in CLAUSE.split(plain):
+            felt = feeling(clause)
+            if felt is None:
+                continue
+            about = {piece.objective for piece in self.parser.read(clause).evidence}
+            aspects |= {self.parser.objectives[k].name: felt for k in about}
+            if not about:
+                whole.append(felt)
+        if not whole and not aspects:
+            return Message(Kind.TAKEN, places, named) if took and (places or named or plain.endswith("it")) else None
+        told = [*whole, *aspects.values()]
+        places = places if places or named else (0,)
+        return Message(Kind.FEEDBACK, places, named, utility=sum(told) / len(told), aspects=aspects)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A message in its forms: as written, in small plain letters, and from its point on; what it points at."""
+
+    text: str
+    plain: str
+    core: str
+    places: tuple[int, ...]
+    context: Context
+
+    def has(self, name: str) -> bool:
+        """Tell whether it says something in one of the ways of a list."""
+        return ways(name).search(self.core) is not None
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        if pattern(r"\b<dismissing>").search(self.core):  # "how it looks does not matter", "shade? not important"
+            return False
+        return self.text.rstrip(" !").endswith("?") or whole_words("question").match(self.core) is not None
+
+
+def _small_talk(plain: str) -> Kind | None:
+    """Return thanks or a greeting, if a message is nothing else."""
+    if re.search(r"[^\W\d_]", whole_words("greeting", "thanks", "courtesy").sub(" ", plain)):
+        return None
+    for kind in (Kind.THANKS, Kind.GREETING):
+        if whole_words(kind.value).search(plain):
+            return kind
+    return None
+
+
+def _core(plain: str) -> str:
+    """Return a message from its point on: "ok, please forget that" is "forget that"."""
+    return re.sub(rf"^(?:(?:{'|'.join(table()['lead'])})(?!\w)[ ,.!:;-]*)+", "", plain) or plain
+
+
+def _facts(limit: Any) -> list[float | str]:
+    """Return the numbers and texts of a limit."""
+    if isinstance(limit, dict):
+        return [fact for part in limit.values() for fact in _facts(part)]
+    if isinstance(limit, list | tuple):
+        return [fact for part in limit for fact in _facts(part)]
+    return [] if isinstance(limit, bool) else [float(limit) if isinstance(limit, int | float) else str(limit)]
+
+
+def _same(fact: float | str, words: Sequence[str]) -> bool:
+    """Tell whether words name a text, or one of its family."""
+    parts = stems(str(fact))
+    return bool(parts) and all(
+        any(part == word or (len(part) > SAME_WORD and part[:SAME_WORD] == word[:SAME_WORD]) for word in words)
+        for part in parts
+    )
