@@ -8,7 +8,7 @@ import pytest
 
 from druthers.advisor import Advisor, events, refold, verify
 from druthers.advisor.history import to_log
-from druthers.advisor.operations import Append
+from druthers.advisor.steps import Append
 from druthers.catalogs import Catalog, Item
 from druthers.errors import (
     Contradiction,

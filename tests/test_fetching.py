@@ -9,7 +9,7 @@ from backups import Backup, rewrite
 from test_advisor import INNS, busy
 
 from druthers.advisor import Advisor, deferral, events, verify
-from druthers.advisor.operations import Append
+from druthers.advisor.steps import Append
 from druthers.errors import OtherJournal, UnknownDecision, UnknownUser
 from druthers.stores import STORES, open_store
 

@@ -14,8 +14,9 @@ from druthers.advisor import events
 from druthers.advisor.answers import Card, Heard, Learned, Recommendation
 from druthers.advisor.editions import Editions
 from druthers.advisor.fold import Fold, packed
-from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Operations, Step
+from druthers.advisor.operations import Operations
 from druthers.advisor.replies import Conversation, Reply
+from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Step
 from druthers.advisor.updating import Changes, apply_changes, find_changes, open_journal
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item

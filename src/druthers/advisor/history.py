@@ -76,7 +76,7 @@ def chances_of(
     waiting, chances = {slate[0].row["round"]: slate for slate in judged}, []
     for event in map(events.check, store.walk()):
         for place in waiting.get(event.position, ()):
-            shift = operations.shift(place.user, fold.people.get(place.user))
+            shift = operations.choosing.shift(place.user, fold.people.get(place.user))
             chances.append(all_chances(fold.policy, fold.policy.choose(place.user, place.offer, shift=shift)))
         fold.apply(event)
     return _as_log(store, [place for slate in judged for place in slate]), np.concatenate(chances)

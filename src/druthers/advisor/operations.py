@@ -11,114 +11,29 @@ import math
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Generator, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from druthers.advisor import cards, decisions, events, statements
-from druthers.advisor.answers import Card, Decided, Heard, Learned, Recommendation, Suggestion
+from druthers.advisor.answers import Card, Decided, Heard, Learned, Recommendation
+from druthers.advisor.choosing import Choosing
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
-from druthers.advisor.reasons import Offer, find_facts, sentence
+from druthers.advisor.outcomes import Told, fresh
+from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wishes import DRAWS
 from druthers.catalogs import Catalog, Item
-from druthers.errors import (
-    Contradiction,
-    InvalidFeedback,
-    InvalidOffer,
-    NothingFits,
-    UnknownArm,
-    UnknownDecision,
-    UnknownUser,
-)
+from druthers.errors import Contradiction, InvalidFeedback, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
-from druthers.policies.base import NEVER_SEEN
 from druthers.stores import Event, Store, UserState
-from druthers.types import Decision, Reading, Strength
-
-
-class Append(NamedTuple):
-    """Append an event and fold it in; gives its position, or 0 if its key is taken or its user was erased."""
-
-    event: Event
-
-
-class Erase(NamedTuple):
-    """Erase a person and fold that in; gives whether there was one."""
-
-    user: str
-
-
-class Look(NamedTuple):
-    """Ask the store."""
-
-    question: Callable[[], Any]
-
-
-class Read(NamedTuple):
-    """Have a text read, which may take longer than anything else."""
-
-    question: Callable[[], Any]
-
-
-class CatchUp(NamedTuple):
-    """Fold in what others appended."""
-
-
-Step: TypeAlias = Append | Erase | Look | Read | CatchUp
-T = TypeVar("T")
-Operation: TypeAlias = Generator[Step, Any, T]
+from druthers.types import Reading, Strength
 
 DECISIONS_KEPT = 20_000
 ATTEMPTS = 20
 SMALL_TALK = {"please", "thanks", "thank you", "hello", "well"}
-# Standard deviation of what an item is worth to a person beyond what the weights say, and the optimism about it:
-# an item that was rated is less of an unknown than the others.
-OWN_WORTH = 0.35
-OPTIMISM = 0.3
-
-
-class Told:
-    """A decision and all feedback on it so far, of which the last utility of an item stands.
-
-    A deferred decision may never have been shown.
-    """
-
-    __slots__ = ("beside", "count", "deferred", "ids", "items", "position", "rewards", "user", "utilities")
-
-    def __init__(self, decision: Event) -> None:
-        self.user = decision.user
-        self.position = decision.position
-        self.items: list[str] = decision.body.get("items", [])
-        self.deferred: bool = decision.body.get("deferred", False)
-        self.rewards: dict[str, dict[str, float]] = {}
-        self.utilities: dict[str, float] = {}
-        self.beside: dict[str, dict[str, float]] = {}  # the rewards that came with an item's first utility
-        self.count: dict[str, int] = {}
-        self.ids: dict[str, tuple[str, dict[str, float], float | None]] = {}
-
-    def where(self, decision: str, key: str) -> dict[str, Any]:
-        """Return whom and what an event about this decision is about; it is added only while the user is not erased."""
-        return {"user": self.user, "about": decision, "key": key, "bound": self.position}
-
-    def add(self, feedback: Event) -> None:
-        """Note what a feedback tells."""
-        body = feedback.body
-        item, rewards, utility = body["item"], body["rewards"], body["utility"]
-        self.count[item] = self.count.get(item, 0) + 1
-        self.rewards.setdefault(item, {}).update(rewards)
-        if utility is not None:
-            if item not in self.utilities:
-                self.beside[item] = rewards
-            self.utilities[item] = utility
-        if "id" in body:
-            given = body.get("given", body)
-            self.ids[body["id"]] = item, given["rewards"], given["utility"]
 
 
 class Operations:
@@ -145,13 +60,18 @@ class Operations:
         self.fetcher = Fetcher(fold, self.store)
         self._told: OrderedDict[str, Told] = OrderedDict()
         self._erasures = fold.erasures
-        self._columns: tuple[int, Columns, Offer] | None = None
+        self.choosing = Choosing(fold)
         self._limit_reader: tuple[Columns, LimitReader] | None = None
 
     @property
     def catalog(self) -> Catalog:
         """The objectives; items are in the fold."""
         return self.fold.catalog
+
+    @property
+    def columns(self) -> Columns:
+        """What items are like, column by column."""
+        return self.choosing.columns
 
     def find(self, user: str) -> Operation[Person | None]:
         """Bring a user into memory; None for one without events."""
@@ -205,14 +125,6 @@ class Operations:
             position, body = event.position, event.body
         lost = (*limits.unmatched, *(() if reading is None else _pieces(reading.leftover)))
         return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
-
-    @property
-    def columns(self) -> Columns:
-        """What items are like, column by column."""
-        if self._columns is None or self._columns[0] != self.fold.items_changed:
-            columns = Columns(self.fold.items, None if self._columns is None else self._columns[1])
-            self._columns = self.fold.items_changed, columns, Offer(columns, self.catalog.objectives)
-        return self._columns[1]
 
     def limit_reader(self, columns: Columns) -> LimitReader:
         """Return what reads limits against these columns; made once for them, by whichever thread needs it first."""
@@ -283,8 +195,8 @@ class Operations:
         as it is.
         """
         events.as_id(user, "a user")
-        self._check_offer(offer, size)
-        given = {} if where is None else check_where(where, self._limitable())
+        self.choosing.check_offer(offer, size)
+        given = {} if where is None else check_where(where, self.choosing.limitable())
         if id is not None:
             known = yield from self.recall(events.as_id(id, "a decision"), must=False)
             if known is not None:
@@ -293,14 +205,14 @@ class Operations:
         if text is not None:
             heard = yield from self.hear(user, text, decision=id)
         person = yield from self.find(user)
-        self._check_offer(offer, size)  # an item may have left meanwhile
+        self.choosing.check_offer(offer, size)  # an item may have left meanwhile
         said = {} if person is None or offer is not None else person.wishes.limits
         limits = merge(said, given)
-        eligible, rows = self._eligible(offer, limits)
+        eligible, rows = self.choosing.eligible(offer, limits)
         count = min(size, len(self.fold.items) if eligible is None else len(eligible))
-        decision = self.fold.policy.choose(user, eligible, count, shift=self.shift(user, person))
+        decision = self.fold.policy.choose(user, eligible, count, shift=self.choosing.shift(user, person))
         id = id or secrets.token_hex(12)
-        suggestions = self._suggest(decision, person, rows)
+        suggestions = self.choosing.suggest(decision, person, rows)
         utilities = decision.reasons[0]
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
@@ -329,82 +241,6 @@ class Operations:
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
         return Recommendation(id, user, decisions.suggestions(event))
 
-    def _check_offer(self, offer: Sequence[str] | None, size: int) -> None:
-        items = self.fold.items
-        for item in offer or ():
-            if item not in items:
-                raise UnknownArm(f"an offer must hold items of the catalog, but got {item!r}; put it there first")
-        if not (items if offer is None else offer):
-            raise InvalidOffer("an offer must hold at least one item, but there is none")
-        if size < 1:
-            raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
-
-    def _limitable(self) -> list[str]:
-        """Return the names that a limit can be on."""
-        return [*(one.name for one in self.catalog.objectives), *self.columns.names]
-
-    def _eligible(
-        self, offer: Sequence[str] | None, limits: Where
-    ) -> tuple[Sequence[str] | None, NDArray[np.int64] | None]:
-        """Return the ids that may be chosen and their rows among the items; None for all of them."""
-        if not limits and offer is None:
-            return None, None
-        columns = self.columns
-        if offer is not None:
-            place = columns.places
-            rows = np.array([place[item] for item in offer], dtype=np.int64)
-            if limits:
-                rows = rows[columns.allowed(limits)[rows]]
-        else:
-            rows = np.flatnonzero(columns.allowed(limits))
-        if not len(rows):
-            raise _nothing_fits(columns, limits)
-        return [columns.ids[row] for row in rows.tolist()], rows
-
-    def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
-        """Return by how much single items are better or worse for a person than weights can tell.
-
-        What the person felt about an item beyond what the weights say, as far as so many utilities can be believed: one
-        bad night lowers a hotel at once, and is not the whole truth.
-        """
-        felt = {} if person is None else {item: told for item, told in person.felt.items() if item in self.fold.items}
-        if not felt:
-            return {}
-        expected = self.fold.policy.utilities(user, felt).tolist()
-        doubt = (self.fold.policy.utility_noise(user) / OWN_WORTH) ** 2
-        shifts: dict[Hashable, float] = {}
-        for (item, (count, total)), utility in zip(felt.items(), expected, strict=True):
-            known = 1.0 - math.sqrt(doubt / (count + doubt))
-            shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * OWN_WORTH * known
-        return shifts
-
-    def _suggest(
-        self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None
-    ) -> tuple[Suggestion, ...]:
-        items, user, columns = self.fold.items, str(decision.user), self.columns
-        assert self._columns is not None
-        offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
-        names = [one.name for one in self.catalog.objectives]
-        wished, dismissed, learned = [], [], []
-        if person is not None:
-            draws = person.wishes.draws
-            wished = [names[k] for k in sorted(draws, key=lambda k: -draws[k])]
-            dismissed = [names[k] for k in person.wishes.dismissed]
-            if person.feedbacks and self.fold.policy.learns_preference:
-                learned = cards.learned(cards.weigh(self.fold.policy, self.catalog, user))
-        suggestions = []
-        for item, place, chance in zip(decision.arms, decision.places, decision.propensities, strict=True):
-            utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
-            thing = items[str(item)]
-            facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
-            traded = offer.trade_off(thing, wished)
-            unseen = reward_bonus >= NEVER_SEEN
-            why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
-            sure = None if math.isnan(chance) else chance
-            figures = score, utility, reward_bonus, preference_bonus, sure, why
-            suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
-        return tuple(suggestions)
-
     def feedback(
         self,
         decision: str,
@@ -428,16 +264,16 @@ class Operations:
                 if told.ids[id] != (chosen, given, utility):
                     raise Contradiction(f"feedback {id!r} must stay as first told, but now tells another; use a new id")
                 return Learned(decision, chosen, new=False)
-            fresh = _fresh(told, chosen, given, utility, revisable=revisable)
-            nothing = not fresh["rewards"] and fresh["utility"] is None
+            added = fresh(told, chosen, given, utility, revisable=revisable)
+            nothing = not added["rewards"] and added["utility"] is None
             if nothing and id is None:
                 return Learned(decision, chosen, new=False)
             if id is not None:
                 whole = {"rewards": given, "utility": utility}
-                fresh |= {"id": id} if whole == fresh else {"id": id, "given": whole}
+                added |= {"id": id} if whole == added else {"id": id, "given": whole}
             number = told.count.get(chosen, 0)
             key = events.feedback_key(decision, chosen, number)
-            event = events.make(events.FEEDBACK, {"item": chosen, **fresh}, **told.where(decision, key))
+            event = events.make(events.FEEDBACK, {"item": chosen, **added}, **told.where(decision, key))
             yield from self.find(str(told.user))
             before = self._weights(str(told.user))
             if (yield Append(event)):
@@ -566,39 +402,10 @@ class Operations:
         yield Append(events.make(events.RETIREMENT, {"item": item}))
 
 
-def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:
-    relaxations = columns.relax(limits)
-    ways = [
-        f"leave out the limit on {one.name!r} ({one.items} left then)"
-        if one.limit is None
-        else f"set {one.name!r} to {one.limit} ({one.items} left then)"
-        for one in relaxations[:3]
-    ]
-    advice = "; or ".join(ways) if ways else "relax several of them"
-    return NothingFits(f"some item must be within the limits, but none is within {limits}; {advice}", relaxations)
-
-
 def _pieces(leftover: Sequence[str]) -> list[str]:
     """Return what was not understood without the gaps that limits left, and without pieces that say nothing."""
     tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
     return [piece for piece in tidy if re.search(r"[^\W_]{4,}", piece) and piece.lower() not in SMALL_TALK]
-
-
-def _fresh(
-    told: Told, item: str, rewards: dict[str, float], utility: float | None, *, revisable: bool
-) -> dict[str, Any]:
-    """Return what feedback adds to what was told, and which utility, learned with which rewards, it takes back."""
-    before = told.rewards.get(item, {})
-    for name, value in rewards.items():
-        if before.get(name, value) != value:
-            raise Contradiction(f"{name!r} of {item!r} must stay as first told, {before[name]!r}, but got {value!r}")
-    added = {name: value for name, value in rewards.items() if name not in before}
-    felt = told.utilities.get(item)
-    if felt is None or utility is None or felt == utility:
-        return {"rewards": added, "utility": utility if felt is None else None}
-    if not revisable:
-        raise Contradiction(f"the utility of {item!r} must stay as first told, {felt!r}, but got {utility!r}")
-    return {"rewards": added, "utility": utility, "instead": {"rewards": told.beside[item], "utility": felt}}
 
 
 def _unknown(user: str) -> UnknownUser:

@@ -10,8 +10,9 @@ from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation
 from druthers.advisor.fold import Person
 from druthers.advisor.messages import Context, Kind, Message
-from druthers.advisor.operations import Look, Operation, Operations, Read
+from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import number
+from druthers.advisor.steps import Look, Operation, Read
 from druthers.advisor.understanding import Understanding
 from druthers.catalogs import Item
 from druthers.errors import NothingFits, UnknownUser

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from druthers.advisor import Advisor, events
 from druthers.advisor.fold import packed
 from druthers.advisor.ledger import Ledger
-from druthers.advisor.operations import Append, CatchUp, Erase, Operation, Read
+from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Read
 from druthers.errors import (
     DamagedState,
     DruthersError,

@@ -1,0 +1,141 @@
+"""What may be chosen for a person, what single items are to them, and why each is recommended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from druthers.advisor import cards
+from druthers.advisor.answers import Suggestion
+from druthers.advisor.fold import Fold, Person
+from druthers.advisor.reasons import Offer, find_facts, sentence
+from druthers.catalogs import Catalog
+from druthers.errors import InvalidOffer, NothingFits, UnknownArm
+from druthers.limits import Columns, Where
+from druthers.policies.base import NEVER_SEEN
+from druthers.types import Decision
+
+# Standard deviation of what an item is worth to a person beyond what the weights say, and the optimism about it:
+# an item that was rated is less of an unknown than the others.
+OWN_WORTH = 0.35
+OPTIMISM = 0.3
+
+
+class Choosing:
+    """The items of a fold as they can be limited, offered and given reasons for.
+
+    Parameters
+    ----------
+    fold
+        What is known.
+    """
+
+    def __init__(self, fold: Fold) -> None:
+        self.fold = fold
+        self._columns: tuple[int, Columns, Offer] | None = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The objectives; items are in the fold."""
+        return self.fold.catalog
+
+    @property
+    def columns(self) -> Columns:
+        """What items are like, column by column."""
+        if self._columns is None or self._columns[0] != self.fold.items_changed:
+            columns = Columns(self.fold.items, None if self._columns is None else self._columns[1])
+            self._columns = self.fold.items_changed, columns, Offer(columns, self.catalog.objectives)
+        return self._columns[1]
+
+    def check_offer(self, offer: Sequence[str] | None, size: int) -> None:
+        """Refuse an offer of what is not there, and a slate of nothing."""
+        items = self.fold.items
+        for item in offer or ():
+            if item not in items:
+                raise UnknownArm(f"an offer must hold items of the catalog, but got {item!r}; put it there first")
+        if not (items if offer is None else offer):
+            raise InvalidOffer("an offer must hold at least one item, but there is none")
+        if size < 1:
+            raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
+
+    def limitable(self) -> list[str]:
+        """Return the names that a limit can be on."""
+        return [*(one.name for one in self.catalog.objectives), *self.columns.names]
+
+    def eligible(
+        self, offer: Sequence[str] | None, limits: Where
+    ) -> tuple[Sequence[str] | None, NDArray[np.int64] | None]:
+        """Return the ids that may be chosen and their rows among the items; None for all of them."""
+        if not limits and offer is None:
+            return None, None
+        columns = self.columns
+        if offer is not None:
+            place = columns.places
+            rows = np.array([place[item] for item in offer], dtype=np.int64)
+            if limits:
+                rows = rows[columns.allowed(limits)[rows]]
+        else:
+            rows = np.flatnonzero(columns.allowed(limits))
+        if not len(rows):
+            raise _nothing_fits(columns, limits)
+        return [columns.ids[row] for row in rows.tolist()], rows
+
+    def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
+        """Return by how much single items are better or worse for a person than weights can tell.
+
+        What the person felt about an item beyond what the weights say, as far as so many utilities can be believed: one
+        bad night lowers a hotel at once, and is not the whole truth.
+        """
+        felt = {} if person is None else {item: told for item, told in person.felt.items() if item in self.fold.items}
+        if not felt:
+            return {}
+        expected = self.fold.policy.utilities(user, felt).tolist()
+        doubt = (self.fold.policy.utility_noise(user) / OWN_WORTH) ** 2
+        shifts: dict[Hashable, float] = {}
+        for (item, (count, total)), utility in zip(felt.items(), expected, strict=True):
+            known = 1.0 - math.sqrt(doubt / (count + doubt))
+            shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * OWN_WORTH * known
+        return shifts
+
+    def suggest(
+        self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None
+    ) -> tuple[Suggestion, ...]:
+        """Return what was chosen with its figures, and why, among the rows that were on offer."""
+        items, user, columns = self.fold.items, str(decision.user), self.columns
+        assert self._columns is not None
+        offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
+        names = [one.name for one in self.catalog.objectives]
+        wished, dismissed, learned = [], [], []
+        if person is not None:
+            draws = person.wishes.draws
+            wished = [names[k] for k in sorted(draws, key=lambda k: -draws[k])]
+            dismissed = [names[k] for k in person.wishes.dismissed]
+            if person.feedbacks and self.fold.policy.learns_preference:
+                learned = cards.learned(cards.weigh(self.fold.policy, self.catalog, user))
+        suggestions = []
+        for item, place, chance in zip(decision.arms, decision.places, decision.propensities, strict=True):
+            utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
+            thing = items[str(item)]
+            facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
+            traded = offer.trade_off(thing, wished)
+            unseen = reward_bonus >= NEVER_SEEN
+            why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
+            sure = None if math.isnan(chance) else chance
+            figures = score, utility, reward_bonus, preference_bonus, sure, why
+            suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
+        return tuple(suggestions)
+
+
+def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:
+    relaxations = columns.relax(limits)
+    ways = [
+        f"leave out the limit on {one.name!r} ({one.items} left then)"
+        if one.limit is None
+        else f"set {one.name!r} to {one.limit} ({one.items} left then)"
+        for one in relaxations[:3]
+    ]
+    advice = "; or ".join(ways) if ways else "relax several of them"
+    return NothingFits(f"some item must be within the limits, but none is within {limits}; {advice}", relaxations)
