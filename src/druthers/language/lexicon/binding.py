@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.concepts import words_of
@@ -45,14 +46,22 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
     Binding(objective=0, strength=0.97)
     """
     names = [[stems(text) for text in (objective.name, *objective.synonyms)] for objective in objectives]
+    fits = {concept: [max(_fit(known, name) for name in own) for own in names] for concept, known in _names().items()}
+    # What bears the name of some concept is not what it shares a word with: "room size" is no matter of weight.
+    settled = [max(column) > _SHARED for column in zip(*fits.values(), strict=True)]
     bound = {}
-    for concept, lists in read_data("concepts.toml").items():
-        known = [stems(name) for name in split(lists["names"])]
-        fits = [max(_fit(known, name) for name in own) for own in names]
-        best = max(range(len(fits)), key=fits.__getitem__)
-        if fits[best] > 0.0:
-            bound[concept] = Binding(best, round(fits[best], 2))
+    for concept, row in fits.items():
+        best = max(range(len(row)), key=row.__getitem__)
+        if row[best] > (_SHARED if settled[best] else 0.0):
+            bound[concept] = Binding(best, round(row[best], 2))
     return bound
+
+
+@cache
+def _names() -> dict[str, list[tuple[str, ...]]]:
+    """Return the names of all concepts."""
+    concepts = read_data("concepts.toml").items()
+    return {concept: [stems(name) for name in split(lists["names"])] for concept, lists in concepts}
 
 
 def _fit(known: list[tuple[str, ...]], name: tuple[str, ...]) -> float:

@@ -100,15 +100,16 @@ def language_of(words: Sequence[str]) -> str:
     ''
     """
     words = [word for word in words if word.isalpha()]
+    has = _speakers()
     votes = dict.fromkeys((ENGLISH, *languages()), 0.0)
     for word in words:
-        those = _speakers().get(word, ())
+        those = has.get(word, ())
         for language in those:
             votes[language] += 1.0 / len(those)
     best = max(votes, key=votes.__getitem__)
-    speaks = [word for word in words if best in _speakers().get(word, ())]
+    speaks = [word for word in words if best in has.get(word, ())]
     if best != ENGLISH and len(speaks) >= _KNOWN * len(words):
         return best
-    made_of = sum(ENGLISH in _speakers().get(word, ()) for word in words) >= _MISSPELT * len(words)
+    made_of = sum(ENGLISH in has.get(word, ()) for word in words) >= _MISSPELT * len(words)
     listed = sum(word in english() for word in words) >= _ENGLISH * len(words)
     return ENGLISH if len(words) < _FEW or made_of or listed else UNKNOWN

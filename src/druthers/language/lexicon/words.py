@@ -96,8 +96,9 @@ class Words:
                 if bound is not None:
                     worth = _DOUBTFUL if term.doubtful else WORTH[term.kind] * bound.strength
                     table = self._concessions if term.kind is Kind.GIVES_UP else self._senses
-                    sense = Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept)
-                    _add(table, words, replace(sense, doubtful=term.doubtful))
+                    doubtful = term.doubtful
+                    sense = Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept, doubtful=doubtful)
+                    _add(table, words, sense)
         own: set[tuple[str, ...]] = set()
         for index, objective in enumerate(objectives):
             for text in (objective.name, *objective.synonyms):
