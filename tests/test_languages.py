@@ -86,6 +86,18 @@ def test_a_language_that_is_not_understood_is_told_and_not_guessed(text):
         assert "Nothing was changed" in reply.text
 
 
+@pytest.mark.parametrize("text", ["Jag vill bara ha ett tyst rum", "Je ne sais pas encore trop quoi chercher"])
+def test_no_english_model_is_asked_about_another_language(text, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "druthers.advisor.understanding.guess", lambda text, encoder: asked.append(text) or ("thanks", 1.0)
+    )
+    with Advisor("hotels", parser="default") as advisor:
+        monkeypatch.setattr(advisor.operations.parser, "encoder", object)
+        assert advisor.message("ada", text).kind == "unclear"
+    assert asked == []
+
+
 def test_a_misspelt_text_is_still_english():
     assert parser("hotels").read("claen and queit plz").names == ("cleanliness", "sleep quality")
 

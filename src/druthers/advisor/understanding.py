@@ -11,7 +11,7 @@ from druthers.advisor.kinds import guess
 from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.sayings import PLACES, feeling, references, table, ways, whole_words
 from druthers.catalogs import Item
-from druthers.language import Parser
+from druthers.language import Parser, is_english
 from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.quantities import find_quantities
 from druthers.limits.words import fold, pattern, stems
@@ -68,7 +68,8 @@ class Understanding:
         clear = message.kind != Kind.UNCLEAR and (
             reading is None or (reading.confidence >= SURE and not reading.leftover)
         )
-        encoder = None if clear or not re.search(r"\w\w", said.plain) else self.parser.encoder()
+        asked = not clear and re.search(r"\w\w", said.plain) and is_english(said.text)  # the model knows no other
+        encoder = self.parser.encoder() if asked else None
         if encoder is None or reading is None:
             return message
         name, chance = guess(said.text, encoder)

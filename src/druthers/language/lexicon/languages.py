@@ -8,6 +8,7 @@ from functools import cache
 from druthers.language.data import data_file, read_data, small_words, split
 from druthers.language.lexicon.concepts import Kind, Term, all_terms, words_of
 from druthers.language.lexicon.spelling import english
+from druthers.language.text.tokens import tokenize
 
 ENGLISH, UNKNOWN = "en", ""
 # A language is known by at least this share of a text's words. English has so many of them in the list of all its
@@ -113,3 +114,8 @@ def language_of(words: Sequence[str]) -> str:
     made_of = sum(ENGLISH in has.get(word, ()) for word in words) >= _MISSPELT * len(words)
     listed = sum(word in english() for word in words) >= _ENGLISH * len(words)
     return ENGLISH if len(words) < _FEW or made_of or listed else UNKNOWN
+
+
+def is_english(text: str) -> bool:
+    """Tell whether a text is in English, so that the sentence model may be asked about it."""
+    return language_of([token.text for token in tokenize(text)]) == ENGLISH
