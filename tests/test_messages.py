@@ -235,3 +235,21 @@ def test_a_policy_without_preferences_answers_too(text):
             advisor.correct("ada", ["quiet"])
         advisor.message("ada", "start over")
         assert "nothing to take back" in advisor.message("ada", "start over").text
+
+
+def test_it_is_what_was_picked_last():
+    with Advisor("hotels", parser="lexicon") as advisor:
+        shown = advisor.message("ada", "something quiet and cheap, under 120 euros").recommendation
+        advisor.message("ada", "the second please")
+        assert advisor.message("ada", "it was filthy but the staff were lovely").items == (shown.items[1].item,)
+
+
+def test_the_cheapest_has_the_lowest_price_and_a_number_taken_back_is_no_wish():
+    with Advisor("hotels", parser="lexicon") as advisor:
+        shown = advisor.message("ada", "something quiet and cheap, under 120 euros").recommendation
+        prices = {one.id: one.details["price"] for one in Catalog.load("hotels").items}
+        least = min(prices[one.item] for one in shown.items)
+        assert f"price {least:g}" in advisor.message("ada", "which of these is the cheapest?").text
+        most = max(prices[one.item] for one in shown.items)
+        assert f"price {most:g}" in advisor.message("ada", "which of these is the most expensive?").text
+        assert "Taken back: price." in advisor.message("ada", "scrap the 120 euros").text

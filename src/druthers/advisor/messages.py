@@ -85,8 +85,11 @@ class Context:
         Names of objectives.
     limits
         Limits in force.
+    latest
+        Which of the items shown was picked or rated last; the first if none was.
     """
 
     shown: Sequence[Item] = ()
     wished: Sequence[str] = ()
     limits: Where = field(default_factory=dict)
+    latest: int = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,9 +19,11 @@ from druthers.advisor.understanding import Understanding
 from druthers.catalogs import Item
 from druthers.errors import NothingFits, UnknownUser
 from druthers.language import not_understood
+from druthers.limits import speaks_of_money
 from druthers.limits.words import stems
 
 SIZE = 3
+REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|least|teuerste|mas car[oa]|plus cher)", re.I)
 MOST_FOUND = 5
 # What "not that one", "I take that one" and "more like that" say of an item.
 DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
@@ -95,7 +99,9 @@ class Conversation:
         if person is None:
             return Context(shown)
         names = [one.name for one in self.ask.catalog.objectives]
-        return Context(shown, [names[k] for k in person.wishes.draws], dict(person.wishes.limits))
+        felt = next(reversed(person.felt), None)
+        latest = next((place for place, item in enumerate(shown) if item.id == felt), 0)
+        return Context(shown, [names[k] for k in person.wishes.draws], dict(person.wishes.limits), latest)
 
     def _small_talk(self, turn: _Turn) -> Operation[Reply]:
         yield from ()
@@ -147,7 +153,7 @@ class Conversation:
         if message.utility is None:
             return turn.reply("Was that good or bad? Nothing was noted yet: say so in a word.")
         objectives = {one.name: one for one in self.ask.catalog.objectives}
-        for item in turn.about or turn.shown[:1]:
+        for item in turn.about:
             decision = yield from self._decision(turn, item)
             rewards = {name: objectives[name].to_value(0.5 + 0.45 * felt) for name, felt in message.aspects.items()}
             yield from self.ask.feedback(decision, item=item.id, rewards=rewards, utility=message.utility)
@@ -256,15 +262,23 @@ class Conversation:
         """Tell which item is the best in what was asked about: of those shown, or of all."""
         yield from ()
         assert turn.message.reading is not None
-        name = turn.message.reading.names[0]
-        objective = next(one for one in self.ask.catalog.objectives if one.name == name)
-        among = turn.about or (turn.shown if turn.message.shown else ()) or self.ask.columns.items
-        known = [item for item in among if name in item.values]
+        columns, name = self.ask.columns, turn.message.reading.names[0]
+        upward = next(one for one in self.ask.catalog.objectives if one.name == name).less_is_better
+        price = self.ask.limit_reader(columns).price
+        if price is not None and speaks_of_money(
+            turn.text
+        ):  # "the cheapest" is about the price itself where it is known
+            name, upward = price, True
+        if REVERSED.search(turn.text):
+            upward = not upward
+        values = dict(zip(columns.ids, columns.numbers(name).tolist(), strict=True))
+        among = turn.about or (turn.shown if turn.message.shown else ()) or columns.items
+        known = [item for item in among if not math.isnan(values[item.id])]
         if not known:
             return turn.reply(f"The {name} of none of these is known.")
-        sign = 1.0 if objective.less_is_better else -1.0
-        found = sorted(known, key=lambda item: sign * item.values[name])[: 1 if len(known) < MOST_FOUND else SIZE]
-        told = [f"{item.name}, {name} {number(item.values[name])}" for item in found]
+        ordered = sorted(known, key=lambda item: values[item.id] if upward else -values[item.id])
+        found = ordered[: 1 if len(known) < MOST_FOUND else SIZE]
+        told = [f"{item.name}, {name} {number(values[item.id])}" for item in found]
         then = f"; then {'; '.join(told[1:])}" if told[1:] else ""
         return turn.reply(f"{told[0]}{then}.", about=found)
 

@@ -136,7 +136,7 @@ class Understanding:
             or about & set(stems(name))
             or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
         ]
-        if context.wished:
+        if context.wished and not found:
             reading = self.parser.read(text)
             found += [name for name in (*reading.names, *reading.dismissed_names) if name in context.wished]
         return tuple(dict.fromkeys(found))
@@ -260,7 +260,7 @@ class Understanding:
         if not whole and not aspects:
             return Message(Kind.TAKEN, places, named) if took and (places or named or plain.endswith("it")) else None
         told = [*whole, *aspects.values()]
-        places = places if places or named else (0,)
+        places = places if places or named else (said.context.latest,)
         return Message(Kind.FEEDBACK, places, named, utility=sum(told) / len(told), aspects=aspects)
 
 

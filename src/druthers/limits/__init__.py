@@ -1,7 +1,7 @@
 """Limits: what an item must be, in the language of programs (`where`) and in that of people."""
 
 from druthers.limits.columns import Columns, Relaxation
-from druthers.limits.sentences import LimitReader, Limits, Stated
+from druthers.limits.sentences import LimitReader, Limits, Stated, speaks_of_money
 from druthers.limits.where import SCHEMA, Range, Where, check_shape, check_where, merge
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "check_shape",
     "check_where",
     "merge",
+    "speaks_of_money",
 ]

@@ -140,6 +140,11 @@ class LimitReader:
         return Limits(where, tuple(found), gone, tuple(unmatched), rest)
 
     @cached_property
+    def price(self) -> str | None:
+        """The name of what is paid for an item; None where nothing is called like it."""
+        return next((one.name for one in self._attributes if speaks_of_money(one.name)), None)
+
+    @cached_property
     def _limitable(self) -> dict[tuple[str, ...], str]:
         """Everything that a limit can be on, by the stems of its name."""
         return {**self._names, **{tuple(stems(one.name)): one.name for one in self._attributes}}
@@ -218,6 +223,11 @@ class LimitReader:
                     for match in re.finditer(rf"\b{one.replace('X', spelled)}\b", folded):
                         found.append((match.start(), match.end(), name))
         return found
+
+
+def speaks_of_money(text: str) -> bool:
+    """Tell whether a text speaks of what something costs."""
+    return re.search(any_of("hints", "money"), fold(text)) is not None
 
 
 def _begin(start: int, before: str, lead: re.Match[str] | None) -> int:
