@@ -265,9 +265,7 @@ class Conversation:
         columns, name = self.ask.columns, turn.message.reading.names[0]
         upward = next(one for one in self.ask.catalog.objectives if one.name == name).less_is_better
         price = self.ask.limit_reader(columns).price
-        if price is not None and speaks_of_money(
-            turn.text
-        ):  # "the cheapest" is about the price itself where it is known
+        if price is not None and speaks_of_money(turn.text):  # the price itself, where it is known
             name, upward = price, True
         if REVERSED.search(turn.text):
             upward = not upward

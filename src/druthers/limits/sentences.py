@@ -13,7 +13,7 @@ import numpy as np
 from druthers.limits.columns import Columns
 from druthers.limits.quantities import Attribute, find_attribute, find_quantities
 from druthers.limits.where import Where, merge
-from druthers.limits.words import also_called, demonyms, fold, pattern, stem, stems, table, words
+from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
