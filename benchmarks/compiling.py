@@ -3,7 +3,7 @@
 Run it from the repository: python benchmarks/compiling.py. One process does the steps of all policies one after the
 other (hear, choose, learn, preference) and plays a short game with each; seconds are those of the processor, so that a
 busy machine tells nearly the same. The default policy of the service is measured alone, steps only, as the service uses
-it. Two processes at once share the games as those of `druthers run` do.
+it, by one process and by two that start together. Two processes at once share the games as those of `druthers run` do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-DEFAULT = "fisher-pqucb-robust"
+from druthers.advisor.advisor import POLICY as DEFAULT
 
 # Runs in a process of its own.
 FIRST_USE = """
@@ -74,9 +74,13 @@ def main() -> None:
     print(f"{'sum':35s} {sum(first.values()):12.2f} {sum(again.values()):12.2f}   ({wall:.0f} s, {size / 1e6:.0f} MB)")
     for kind in ("steps", "play"):
         print(f"{'of which ' + kind:35s} {sum(cost for use, cost in first.items() if use.endswith(kind)):12.2f}")
-    with tempfile.TemporaryDirectory() as folder:
-        alone = costs(start(folder, [DEFAULT], ["steps"]))
-    print(f"{DEFAULT + ' alone, steps':35s} {sum(alone.values()):12.2f}")
+    for number in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.perf_counter()
+            each = [sum(costs(one).values()) for one in [start(folder, [DEFAULT], ["steps"]) for _ in range(number)]]
+        wall = time.perf_counter() - began
+        told = " and ".join(f"{seconds:.1f}" for seconds in each)
+        print(f"steps of {DEFAULT} alone, by {number} at once: {told} s, over after {wall:.0f} s")
     uses = [use.split()[0] for use in first if use.endswith("play")]
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()

@@ -52,6 +52,18 @@ def feel(policy):
     policy.learn("bob", "spa", None, 0.2)
 
 
+def revise(policy):
+    policy.revise("ada", "inn", 0.4, before=0.3)
+    if policy.hears_weights:
+        policy.hear_weights("ada", [0.5, 0.3, 0.2], [0.1, 0.1, 0.1])
+
+
+def measure(policy):
+    noise = getattr(policy, "noise", None)  # a setting of some policies
+    weights = [policy.utility_weight(user, "inn") for user in ("ada", "eve")]
+    return [*weights, policy.utility_noise("ada"), noise("ada") if callable(noise) else None]
+
+
 def ask(policy):
     question = policy.ask("ada")
     if question is not None:
@@ -70,7 +82,8 @@ POLICY_METHODS = {
     "ask": ask,
     "preference": preference,
     "sources": lambda policy: policy.sources("ada"),
-    "noise": lambda policy: policy.noise("ada") if hasattr(policy, "noise") else None,
+    "measure": measure,
+    "revise": revise,
     "state": lambda policy: dr.Policy.from_state(policy.state()).choose("bob", ["inn", "spa"]),
     "unhear": lambda policy: policy.unhear("bob"),
 }

@@ -5,20 +5,29 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import cache_steps
+import numpy as np
 import pytest
 
 import druthers
 from druthers import ANCHORS, POLICIES
+from druthers._jit import bound
+from druthers._matrices import inverse
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 PACKAGE = Path(druthers.__file__).parent
 STEPS = Path(cache_steps.__file__)
+# Both ends of what pyproject.toml allows. Numba 0.61.0 was tried with NumPy 2.0.0: the quick tests of this file, of
+# tests/test_kernels.py and of tests/test_fisher.py passed, and the slow ones here of stated-ucb and likelihood. 0.68.1
+# with NumPy 2.4.6 is what is pinned.
+TRIED = (0, 61, 0), (0, 68, 1)
 
 
 def start(arguments, folder, **environment):
@@ -44,6 +53,20 @@ def expected(*work):
 
 def kept(folder):
     return sorted(folder.rglob("*.nb?"))
+
+
+def test_numba_is_one_of_the_versions_that_were_tried():
+    """And in these, `entry_point`, which Numba does not document, is the machine code of one signature."""
+    import numba
+
+    assert TRIED[0] <= tuple(map(int, numba.__version__.split(".")[:3])) <= TRIED[1]
+    allowed = re.search(r'"numba>=(\d+)\.(\d+),<(\d+)\.(\d+)"', (PACKAGE.parents[1] / "pyproject.toml").read_text())
+    assert tuple(map(int, allowed.groups())) == (*TRIED[0][:2], TRIED[1][0], TRIED[1][1] + 1)
+    factor, out = np.eye(2), np.empty((2, 2))
+    entry = bound(inverse, factor, out)
+    assert isinstance(entry, types.BuiltinFunctionType)
+    entry(factor, out)
+    assert np.array_equal(out, np.eye(2))
 
 
 def test_processes_that_come_one_after_the_other(tmp_path):
@@ -160,6 +183,33 @@ def test_classes_of_others_leave_nothing_behind(tmp_path):
     assert not kept(tmp_path)
     assert finished(start(["-c", OURS], tmp_path)) == "True"
     assert [path.name for path in kept(tmp_path) if "never_seen" in path.name]
+
+
+OTHERS = """
+import sys
+from typing import NamedTuple
+from druthers._jit import implements
+from druthers.policies.base import hear_policy, learn_policy, score_policy
+import druthers as dr
+
+class OtherState(NamedTuple):
+    number: float
+
+if sys.argv[1:]:
+    for made in (hear_policy, learn_policy, score_policy):
+        implements(made, OtherState)(lambda state, *given: None)
+from druthers.environments import Synthetic
+from druthers.simulation import simulate
+print(simulate(dr.SUCB(n_objectives=2), Synthetic(n_objectives=2, n_arms=3, offered=2).tape(seed=1, horizon=9)).regret)
+"""
+
+
+def test_policies_of_others_do_not_make_ours_compile_anew(tmp_path):
+    alone = finished(start(["-c", OTHERS], tmp_path))
+    before = {path: path.stat().st_mtime_ns for path in kept(tmp_path)}
+    assert before
+    assert finished(start(["-c", OTHERS, "beside another"], tmp_path)) == alone
+    assert {path: path.stat().st_mtime_ns for path in kept(tmp_path)} == before
 
 
 def test_without_a_folder_to_keep_it_in_all_is_compiled_each_time(tmp_path):

@@ -97,7 +97,7 @@ def test_the_parts_of_contributing_keep_the_laws(borda, tmp_path):
     check_policy(partial(make_policy, "borda.py:Borda"))
     (tmp_path / "onestep.py").write_text(example("The one-step anchor"))
     check_anchor(partial(make_anchor, "onestep.py:OneStep"))
-    words = ("--policies", "mo-pqucb", "--set", "anchor=onestep.py:OneStep", "--workers", "1", "--json")
+    words = ("--policies", "mo-pqucb", "--set", "anchor=onestep.py:OneStep", "--workers", "1", "--json", "--no-figures")
     code, out, _ = borda("run", "tiny.toml", *words)
     assert (code, json.loads(out)["policies"]["mo-pqucb"]["params"]) == (0, {"anchor": "onestep.py:OneStep"})
 

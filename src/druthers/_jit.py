@@ -3,7 +3,8 @@
 Kernels are strict IEEE arithmetic (no fast-math): the same numbers come out whether a kernel is called alone
 or inlined into a compiled episode, so single steps and simulations agree bit for bit.
 
-Only public interfaces of Numba are used, and Numba itself is loaded when a kernel is first called.
+Only public interfaces of Numba are used but for `entry_point` (see `_entry`), and Numba itself is loaded when a kernel
+is first called.
 """
 
 from __future__ import annotations
@@ -212,7 +213,7 @@ def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path
     compiled.compile(signature)
     if folder is not None and not compiled.stats.cache_hits:
         _tidy(folder)
-    # Not documented by Numba; without it calls are right and slow.
+    # Not documented by Numba; without it calls are right and slow. tests/test_cache.py names the versions tried.
     entry: Callable[..., Any] = getattr(compiled.overloads[signature], "entry_point", compiled)
     return entry
 
@@ -257,7 +258,9 @@ def _ingredients(value: Any, seen: set[int]) -> Iterator[str]:
         seen.add(id(value))
     if isinstance(value, Kernel):
         yield from _ingredients(value.function, seen)
-        for cls, body in sorted(getattr(value, "bodies", {}).items(), key=lambda item: item[0].__qualname__):
+        # Only code for classes of ours is kept (see `_compiled`), and no body for a class of others can be part of it.
+        bodies = [(cls, body) for cls, body in getattr(value, "bodies", {}).items() if _is_ours(cls)]
+        for cls, body in sorted(bodies, key=lambda item: item[0].__qualname__):
             yield from _ingredients(cls, seen)
             yield from _ingredients(body, seen)
     elif isinstance(value, types.FunctionType):
