@@ -32,7 +32,7 @@ from druthers.anchors.base import fit_anchor
 from druthers.anchors.box import boxed_step, complete_rank, project, violation
 from druthers.anchors.contamination import MOST_CORRUPTION, best_corruption, honesty, uniform_losses
 from druthers.anchors.likelihood import Likelihood, problem_of
-from druthers.anchors.likelihood import objective as likelihood_objective
+from druthers.anchors.newton import evaluate
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, never_seen, observe
 from druthers.policies.conucb import key_features
@@ -453,7 +453,7 @@ def test_compressing_keeps_gradient_and_hessian(window, lengths):
     assert rows.kept[0] <= window
     gradient, hessian = np.empty(5), np.empty((5, 5))
     for at in (rows.estimate[0], rng.normal(size=5))[: 2 if lengths == (1,) else 1]:
-        likelihood_objective(problem_of(rows, 0), at, gradient, hessian)
+        evaluate(problem_of(rows, 0), at, gradient, hessian)
         np.testing.assert_allclose(gradient, naive.slope(rankings, at), atol=1e-9)
         np.testing.assert_allclose(hessian, naive.curvature(rankings, at), atol=1e-9)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import generic, kernel
 from druthers.errors import InvalidSetting
-from druthers.rankings import as_orders, as_ranking
+from druthers.rankings import as_orders, as_ranking, complete
 from druthers.types import Floats, Integers, RankingLike
 
 
@@ -117,6 +117,41 @@ def remember(rows: Any, user: int, ranking: NDArray[Any]) -> None:
         rows.shortest[user] = length
     rows.queries[user] += 1
     rows.total_length[user] += length
+
+
+@kernel
+def keep(rows: Any, user: int, ranking: NDArray[Any]) -> int:
+    """Count a ranking and keep it in the next free row, which is returned."""
+    row = int(rows.kept[user])
+    complete(ranking, rows.orders[user, row])
+    rows.lengths[user, row] = ranking.shape[0]
+    rows.kept[user] += 1
+    remember(rows, user, ranking)
+    return row
+
+
+@kernel
+def drop_oldest(rows: Any, user: int, n_dropped: int) -> None:
+    """Forget the oldest kept rankings."""
+    kept = rows.kept[user] - n_dropped
+    for row in range(kept):
+        rows.lengths[user, row] = rows.lengths[user, row + n_dropped]
+        for place in range(rows.orders.shape[2]):
+            rows.orders[user, row, place] = rows.orders[user, row + n_dropped, place]
+    rows.kept[user] = kept
+
+
+@kernel
+def keep_latest(rows: Any, user: int, orders: NDArray[Any], lengths: Integers, kept: int) -> None:
+    """Count all these rankings and keep the last of them."""
+    older = orders.shape[0] - kept
+    for row in range(orders.shape[0]):
+        remember(rows, user, orders[row, : lengths[row]])
+    for row in range(kept):
+        rows.lengths[user, row] = lengths[older + row]
+        for place in range(orders.shape[1]):
+            rows.orders[user, row, place] = orders[older + row, place]
+    rows.kept[user] = kept
 
 
 @kernel

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve, sum_of
-from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
-from druthers.anchors.box import boxed_step, complete_rank, project, violation
+from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep, keep_latest
+from druthers.anchors.box import complete_rank, project, violation
 from druthers.anchors.contamination import (
     best_corruption,
     log_likelihood,
@@ -38,8 +38,9 @@ from druthers.anchors.deviation import (
     find_deviation,
     tilt_ranking,
 )
+from druthers.anchors.newton import add_quadratic, evaluate, evaluate_quadratic, minimize
 from druthers.errors import InvalidSetting
-from druthers.rankings import SAFE_SPREAD, as_orders, complete
+from druthers.rankings import SAFE_SPREAD, as_orders
 from druthers.types import Floats, Integers, RankingLike
 
 # The penalties tried by "auto": this many between the largest gradient norm and the least useful penalty.
@@ -71,6 +72,23 @@ class GroupLassoRows(NamedTuple):
     folded_response: Floats
     deviations: Floats
     penalty_in_use: Floats
+
+
+class Profile(NamedTuple):
+    """Eq. 9, the deviations profiled out and brought up to date with every evaluation, each to an `accuracy`.
+
+    The quadratic c'Hc/2 - b'c stands for older rankings; an infinite penalty is Eq. 4.
+    """
+
+    orders: NDArray[np.int16]
+    lengths: Integers
+    deviations: Floats
+    past_hessian: Floats
+    past_linear: Floats
+    penalty: float
+    accuracy: float
+    bound: float
+    longest: float
 
 
 class GroupLasso(Anchor):
@@ -242,19 +260,11 @@ def _hear(rows: Any, user: int, ranking: Integers) -> None:
     if rows.kept[user] == window:
         half = window // 2
         _fold(rows, user, rows.orders[user, :half], rows.lengths[user, :half], rows.deviations[user, :half])
-        for row in range(window - half):
-            rows.lengths[user, row] = rows.lengths[user, row + half]
-            for k in range(n_objectives):
-                rows.orders[user, row, k] = rows.orders[user, row + half, k]
-                rows.deviations[user, row, k] = rows.deviations[user, row + half, k]
-        rows.kept[user] -= half
-    row = rows.kept[user]
-    complete(ranking, rows.orders[user, row])
-    rows.lengths[user, row] = ranking.shape[0]
+        drop_oldest(rows, user, half)
+        copy_matrix(rows.deviations[user, half:], rows.deviations[user])
+    row = keep(rows, user, ranking)
     for k in range(n_objectives):
         rows.deviations[user, row, k] = 0.0
-    rows.kept[user] += 1
-    remember(rows, user, ranking)
     orders = rows.orders[user, : row + 1]
     lengths = rows.lengths[user, : row + 1]
     deviations = rows.deviations[user, : row + 1]
@@ -285,7 +295,7 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
 @kernel
 def _fit_all(rows: Any, user: int, orders: NDArray[Any], lengths: Integers, deviations: Floats) -> None:
     """Fit a fresh row to all these rankings, write all the deviations, keep the latest rankings and fold the others."""
-    n_rankings, n_objectives = orders.shape
+    n_rankings = orders.shape[0]
     _refit(rows, user, orders, lengths, 1e-12, deviations)
     window = rows.orders.shape[1]
     kept = n_rankings
@@ -295,14 +305,8 @@ def _fit_all(rows: Any, user: int, orders: NDArray[Any], lengths: Integers, devi
         kept = window - half + 1 + (n_rankings - window - 1) % half
     n_folded = n_rankings - kept
     _fold(rows, user, orders[:n_folded], lengths[:n_folded], deviations[:n_folded])
-    for row in range(n_rankings):
-        remember(rows, user, orders[row, : lengths[row]])
-    for row in range(kept):
-        rows.lengths[user, row] = lengths[n_folded + row]
-        for k in range(n_objectives):
-            rows.orders[user, row, k] = orders[n_folded + row, k]
-            rows.deviations[user, row, k] = deviations[n_folded + row, k]
-    rows.kept[user] = kept
+    keep_latest(rows, user, orders, lengths, kept)
+    copy_matrix(deviations[n_folded:], rows.deviations[user])
 
 
 @kernel
@@ -314,12 +318,7 @@ def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, de
     curvature = np.zeros((n_objectives, n_objectives))
     penalty = rows.penalty_in_use[user]
     add_profile(orders, lengths, penalty, rows.bound, 1e-12, estimate, deviations, slope, curvature)
-    for k in range(n_objectives):
-        value = -slope[k]
-        for other in range(n_objectives):
-            value += curvature[k, other] * estimate[other]
-            rows.folded_information[user, k, other] += curvature[k, other]
-        rows.folded_response[user, k] += value
+    add_quadratic(slope, curvature, estimate, rows.folded_information[user], rows.folded_response[user])
 
 
 @kernel
@@ -328,6 +327,8 @@ def _refit(
 ) -> None:
     """Solve Eq. 9 for rankings and fold from a warm start; with "auto", at the likeliest penalty of the path."""
     estimate = rows.estimate[user]
+    past_hessian, past_linear = rows.folded_information[user], rows.folded_response[user]
+    gradient, step = np.empty(orders.shape[1]), np.empty(orders.shape[1])
     if not np.isnan(rows.penalty):
         first = PATH_LENGTH + 1
         penalty = rows.penalty
@@ -350,23 +351,13 @@ def _refit(
             copy_vector(best_estimate, estimate)
             copy_matrix(best_deviations, deviations)
         # A rough solution tells penalties apart: an error of 1e-4 in the estimate moves the likelihood by n 1e-8.
-        minimize_profile(
-            orders,
-            lengths,
-            rows.folded_information[user],
-            rows.folded_response[user],
-            penalty,
-            rows.bound,
-            accuracy if last else 1e-4,
-            estimate,
-            deviations,
-            rows.information[user],
-        )
+        rough = accuracy if last else 1e-4
+        problem = Profile(orders, lengths, deviations, past_hessian, past_linear, penalty, rough, rows.bound, np.inf)
+        tolerance = rough * (100.0 + orders.shape[0])
+        minimize(problem, tolerance, 0.0, estimate, gradient, rows.information[user], step)
         if last:
             break
-        value, largest = _plausibility(
-            orders, lengths, rows.folded_information[user], rows.folded_response[user], estimate
-        )
+        value, largest = _plausibility(orders, lengths, past_hessian, past_linear, estimate)
         if trial == 0:
             penalty = max(largest, LEAST_PENALTY)
             ratio = (LEAST_PENALTY / penalty) ** (1.0 / PATH_LENGTH)
@@ -530,74 +521,12 @@ def _center_both(matrix: Floats) -> None:
             matrix[other, k] = value
 
 
+@implements(evaluate, Profile)
 @kernel
-def minimize_profile(
-    orders: NDArray[Any],
-    lengths: Integers,
-    folded_information: Floats,
-    folded_response: Floats,
-    penalty: float,
-    bound: float,
-    accuracy: float,
-    estimate: Floats,
-    deviations: Floats,
-    information: Floats,
-) -> None:
-    """Solve Eq. 9 from a warm start by damped Newton steps inside the box of the estimate.
-
-    `accuracy` is that of each deviation's optimality; the estimate's is that times 100 + n. Overwrites `estimate`,
-    `deviations` and `information`, the curvature of the profiled objective. An infinite penalty is Eq. 4.
-    """
-    n_objectives = estimate.shape[0]
-    slope = np.empty(n_objectives)
-    step = np.zeros(n_objectives)
-    root = np.empty((n_objectives, n_objectives))
-    next_information = np.empty((n_objectives, n_objectives))
-    center(estimate)
-    project(estimate, bound)
-    trial = estimate.copy()
-    value = np.inf
-    residual = np.inf
-    decrement = 0.0
-    scale = 2.0
-    stopped = False
-    tolerance = accuracy * (100.0 + orders.shape[0])
-    for _ in range(300):
-        for k in range(slope.shape[0]):
-            slope[k] = 0.0
-        copy_matrix(folded_information, next_information)
-        next_value = add_profile(orders, lengths, penalty, bound, accuracy, trial, deviations, slope, next_information)
-        for k in range(n_objectives):
-            pull = 0.0
-            for other in range(n_objectives):
-                pull += folded_information[k, other] * trial[other]
-            next_value += (0.5 * pull - folded_response[k]) * trial[k]
-            slope[k] += pull - folded_response[k]
-        next_residual = violation(trial, slope, bound)
-        # Near the optimum the values are equal to rounding and the gradient decides.
-        if (
-            stopped
-            or next_value <= value - 1e-4 * scale * decrement
-            or (next_value <= value + 1e-12 * (1.0 + abs(value)) and next_residual < residual)
-        ):
-            copy_vector(trial, estimate)
-            copy_matrix(next_information, information)
-            value = next_value
-            residual = next_residual
-            if stopped or residual <= tolerance:
-                return
-            copy_matrix(information, root)
-            complete_rank(root, 0.0)
-            boxed_step(root, slope, bound, 1e-4 * residual * min(residual, 1.0), estimate, step)
-            decrement = 0.0
-            for k in range(n_objectives):
-                decrement -= step[k] * slope[k]
-            scale = 2.0
-        scale *= 0.5
-        # Without progress, one more evaluation brings deviations and information back to the estimate.
-        stopped = scale < 1e-8
-        for k in range(n_objectives):
-            trial[k] = estimate[k] if stopped else estimate[k] + scale * step[k]
+def _evaluate(problem: Any, point: Floats, gradient: Floats, hessian: Floats) -> float:
+    orders, lengths, deviations, past_hessian, past_linear, penalty, accuracy, bound, _ = problem
+    value = evaluate_quadratic(past_hessian, past_linear, 0.0, point, gradient, hessian)
+    return value + add_profile(orders, lengths, penalty, bound, accuracy, point, deviations, gradient, hessian)
 
 
 @kernel
@@ -621,13 +550,8 @@ def certificate(
     pull = np.empty(n_objectives)
     work = np.empty((N_SCRATCH, n_objectives))
     slope = np.empty(n_objectives)
-    total = 0.0
-    for k in range(n_objectives):
-        along = 0.0
-        for other in range(n_objectives):
-            along += folded_information[k, other] * estimate[other]
-        slope[k] = along - folded_response[k]
-        total += (0.5 * along - folded_response[k]) * estimate[k]
+    unused = np.empty((n_objectives, n_objectives))
+    total = evaluate_quadratic(folded_information, folded_response, 0.0, estimate, slope, unused)
     worst = max(abs(sum_of(estimate)), max_abs(estimate) - bound)
     for row in range(n_rankings):
         for place in range(n_objectives):

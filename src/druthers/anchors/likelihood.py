@@ -8,18 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
-from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve
-from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
-from druthers.anchors.box import boxed_step, complete_rank, project, violation
+from druthers._matrices import copy_matrix, copy_vector, factor, max_abs, solve
+from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep
+from druthers.anchors.box import boxed_step, complete_rank
+from druthers.anchors.newton import LONGEST, STALE, add_product, evaluate, evaluate_quadratic, minimize, standard_errors
 from druthers.errors import InvalidSetting
-from druthers.rankings import (
-    Rankings,
-    add_derivatives,
-    complete,
-    spread,
-    total_derivatives,
-    total_gradient,
-)
+from druthers.rankings import Rankings, add_derivatives, total_derivatives, total_gradient
 from druthers.types import Floats, Integers
 
 # How far from optimal, per ranking, a refit among many and a batch fit may stop.
@@ -27,10 +21,6 @@ ONLINE_ACCURACY = 1e-9
 BATCH_ACCURACY = 1e-11
 # How far, in standard errors, the estimate may be from the exact fit by a bound on what a quadratic model neglects.
 SLACK = 0.04
-# How far in spread the estimate may move before the Hessian is computed anew.
-STALE = 0.5
-# The longest step, in any weight, where the objective is known nearby only.
-LONGEST = 1.0
 # The Newton step in one weight that means a choice thought unlikely.
 UNLIKELY = 3.0
 # How much the information may grow before its factor is made anew.
@@ -81,6 +71,7 @@ class Problem(NamedTuple):
     past_hessian: Floats
     ridge: float
     bound: float
+    longest: float
 
 
 class Likelihood(Anchor):
@@ -148,39 +139,28 @@ def _hear(rows: Any, user: int, ranking: Integers) -> None:
     model = model_of(rows, user)
     if rows.kept[user] == rows.orders.shape[1]:
         compress_oldest(rows, user)
-    row = rows.kept[user]
-    order = rows.orders[user, row]
+    order = rows.orders[user, keep(rows, user, ranking)]
     length = ranking.shape[0]
-    complete(ranking, order)
-    rows.lengths[user, row] = length
-    rows.kept[user] += 1
-    remember(rows, user, ranking)
     add_derivatives(order, length, estimate, 1.0, model.gradient, information)
     exact = is_power_of_two(rows.queries[user])
     # One kind of choice may reach the bound; whole rankings of many objectives stay below half of it.
     whole = rows.shortest[user] >= order.shape[0] - 1
     slack = (2.0 - 2.0 / order.shape[0] if whole else 1.0) * SLACK
     if not follow(rows, user, length, np.inf if exact else slack) or exact:
-        minimize(problem_of(rows, user), ONLINE_ACCURACY, 0.0 if exact else slack, estimate, information, model)
+        refit(problem_of(rows, user), ONLINE_ACCURACY, 0.0 if exact else slack, estimate, information, model)
 
 
 @implements(fit_anchor, LikelihoodRows)
 @kernel
 def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
-    n_rankings, n_objectives = orders.shape
     model = model_of(rows, user)
     rankings = Rankings(orders, lengths, 0, model.place_weights)
-    problem = Problem(rankings, model.past_linear, model.past_hessian, rows.ridge, rows.bound)
-    minimize(problem, BATCH_ACCURACY, 0.0, rows.estimate[user], rows.information[user], model)
-    for row in range(n_rankings):
+    problem = Problem(rankings, model.past_linear, model.past_hessian, rows.ridge, rows.bound, np.inf)
+    refit(problem, BATCH_ACCURACY, 0.0, rows.estimate[user], rows.information[user], model)
+    for row in range(orders.shape[0]):
         if rows.kept[user] == rows.orders.shape[1]:
             compress_oldest(rows, user)
-        kept = rows.kept[user]
-        rows.lengths[user, kept] = lengths[row]
-        for place in range(n_objectives):
-            rows.orders[user, kept, place] = orders[row, place]
-        rows.kept[user] += 1
-        remember(rows, user, orders[row, : lengths[row]])
+        keep(rows, user, orders[row, : lengths[row]])
 
 
 @kernel
@@ -199,7 +179,9 @@ def problem_of(rows: Any, user: int) -> Problem:
     # Once rankings were compressed, the older half of the window stands in for them.
     n_weighted = rows.orders.shape[1] // 2 if rows.queries[user] > kept else 0
     rankings = Rankings(rows.orders[user, :kept], rows.lengths[user, :kept], n_weighted, model.place_weights)
-    return Problem(rankings, model.past_linear, model.past_hessian, rows.ridge, rows.bound)
+    # A compressed past is known near the estimate only.
+    longest = LONGEST if n_weighted > 0 else np.inf
+    return Problem(rankings, model.past_linear, model.past_hessian, rows.ridge, rows.bound, longest)
 
 
 @kernel
@@ -244,11 +226,7 @@ def compress_oldest(rows: Any, user: int) -> None:
             difference = lost_hessian[k, other] - share * hessian[k, other]
             problem.past_linear[k] += (difference - problem.past_hessian[k, other]) * estimate[other]
             problem.past_hessian[k, other] = difference
-    for row in range(newer):
-        lengths[row] = lengths[row + older]
-        for place in range(n_objectives):
-            orders[row, place] = orders[row + older, place]
-    rows.kept[user] = newer
+    drop_oldest(rows, user, older)
 
 
 @kernel
@@ -367,33 +345,11 @@ def spread_between(x: Floats, y: Floats) -> float:
 
 
 @kernel
-def add_product(hessian: Floats, ridge: float, x: Floats, out: Floats) -> None:
-    """Add (H + ridge I) x, H symmetric: multiples of whole rows, since those sums run at once."""
-    for k in range(x.shape[0]):
-        scale = x[k]
-        for other in range(x.shape[0]):
-            out[other] += scale * hessian[k, other]
-        out[k] += ridge * scale
-
-
-@kernel
 def take(step: Floats, hessian: Floats, ridge: float, estimate: Floats, gradient: Floats) -> None:
     """Move the estimate by a step, and let the gradient follow as that of a quadratic."""
     for k in range(step.shape[0]):
         estimate[k] += step[k]
     add_product(hessian, ridge, step, gradient)
-
-
-@kernel
-def standard_errors(difference: Floats, hessian: Floats, ridge: float) -> float:
-    """Return the length of a difference of estimates in standard errors, |x|_H / sqrt(D - 1)."""
-    size = difference.shape[0]
-    along = np.zeros(size)
-    add_product(hessian, ridge, difference, along)
-    square = 0.0
-    for k in range(size):
-        square += along[k] * difference[k]
-    return float(np.sqrt(max(square, 0.0) / max(size - 1, 1)))
 
 
 @kernel
@@ -406,29 +362,6 @@ def overwrite_gradient(problem: Problem, estimate: Floats, gradient: Floats) -> 
 
 
 @kernel
-def objective(problem: Problem, estimate: Floats, gradient: Floats, hessian: Floats) -> float:
-    """Return the loss of rankings, compressed past and ridge at `estimate`; overwrite its gradient and Hessian."""
-    n_objectives = estimate.shape[0]
-    copy_matrix(problem.past_hessian, hessian)
-    for k in range(n_objectives):
-        gradient[k] = 0.0
-    add_product(hessian, problem.ridge, estimate, gradient)
-    value = 0.0
-    for k in range(n_objectives):
-        hessian[k, k] += problem.ridge
-        value += (0.5 * gradient[k] - problem.past_linear[k]) * estimate[k]
-        gradient[k] -= problem.past_linear[k]
-    rankings = problem.rankings
-    value += total_derivatives(rankings, np.ones(rankings.orders.shape[0]), estimate, gradient, hessian)
-    if rankings.n_weighted > 0 and not is_positive(hessian):
-        # Far from where it was made a past may bend the wrong way; the rankings that stand in for it never do.
-        for k in range(n_objectives):
-            for other in range(n_objectives):
-                hessian[k, other] -= problem.past_hessian[k, other]
-    return value
-
-
-@kernel
 def is_positive(hessian: Floats) -> bool:
     """Tell whether a Hessian is positive on centered vectors."""
     matrix = hessian.copy()
@@ -436,69 +369,29 @@ def is_positive(hessian: Floats) -> bool:
     return factor(matrix, matrix)
 
 
+@implements(evaluate, Problem)
 @kernel
-def minimize(
-    problem: Problem, accuracy: float, slack: float, estimate: Floats, information: Floats, model: Model
-) -> None:
-    """Solve Eq. 4 from a warm start by damped Newton steps inside the box.
+def _evaluate(problem: Any, point: Floats, gradient: Floats, hessian: Floats) -> float:
+    value = evaluate_quadratic(problem.past_hessian, problem.past_linear, problem.ridge, point, gradient, hessian)
+    rankings = problem.rankings
+    value += total_derivatives(rankings, np.ones(rankings.orders.shape[0]), point, gradient, hessian)
+    if rankings.n_weighted > 0 and not is_positive(hessian):
+        # Far from where it was made a past may bend the wrong way; the rankings that stand in for it never do.
+        for k in range(point.shape[0]):
+            for other in range(point.shape[0]):
+                hessian[k, other] -= problem.past_hessian[k, other]
+    return value
 
-    Stops at a KKT residual of `accuracy` per ranking, or with a step that surely ends within `slack` standard errors of
-    the optimum. Overwrites `estimate`, `information` (without the ridge) and the gradient of the model.
-    """
-    n_objectives = estimate.shape[0]
-    bound = problem.bound
-    gradient = np.empty(n_objectives)
-    hessian = np.empty((n_objectives, n_objectives))
-    matrix = np.empty((n_objectives, n_objectives))
-    step = np.zeros(n_objectives)
-    center(estimate)
-    project(estimate, bound)
-    trial = estimate.copy()
-    value = np.inf
-    residual = np.inf
-    decrement = 0.0
-    scale = 2.0
-    near = False
+
+@kernel
+def refit(problem: Problem, accuracy: float, slack: float, estimate: Floats, information: Floats, model: Model) -> None:
+    """Solve Eq. 4 to a KKT residual of `accuracy` per ranking or within `slack` standard errors; renew the model."""
+    step = np.empty(estimate.shape[0])
     tolerance = accuracy * (1.0 + problem.rankings.orders.shape[0])
-    for _ in range(300):
-        next_value = objective(problem, trial, gradient, hessian)
-        next_residual = violation(trial, gradient, bound)
-        # Near the optimum the values are equal to rounding and the gradient decides.
-        if next_value <= value - 1e-4 * scale * decrement or (
-            next_value <= value + 1e-12 * (1.0 + abs(value)) and next_residual < residual
-        ):
-            copy_vector(trial, estimate)
-            copy_vector(gradient, model.gradient)
-            copy_matrix(hessian, information)
-            value = next_value
-            residual = next_residual
-            if residual <= tolerance:
-                break
-            copy_matrix(hessian, matrix)
-            complete_rank(matrix, 0.0)
-            boxed_step(matrix, gradient, bound, 1e-4 * residual * min(residual, 1.0), estimate, step)
-            reach = spread(step)
-            near = reach <= STALE and 0.5 * reach * standard_errors(step, hessian, 0.0) < slack
-            if near:
-                break
-            decrement = 0.0
-            for k in range(n_objectives):
-                decrement -= step[k] * gradient[k]
-            scale = 2.0
-            if reach > LONGEST:
-                # Along a choice that was thought unlikely the loss falls like exp(x) - x: a step s ends at ln(1 + s).
-                scale *= np.log1p(reach) / reach
-                if problem.rankings.n_weighted > 0:
-                    # A compressed past is known near the estimate only.
-                    scale = min(scale, 2.0 * LONGEST / max_abs(step))
-        scale *= 0.5
-        if scale < 1e-8:
-            break
-        for k in range(n_objectives):
-            trial[k] = estimate[k] + scale * step[k]
+    near = minimize(problem, tolerance, slack, estimate, model.gradient, information, step)
     copy_vector(estimate, model.gradient_at)
     copy_vector(estimate, model.hessian_at)
-    for k in range(n_objectives):
+    for k in range(estimate.shape[0]):
         information[k, k] -= problem.ridge
     model.factored[0] = 0.0
     if near:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import center, clear, copy_matrix, copy_vector, factor, max_abs, solve
-from druthers.anchors.base import Anchor, fit_anchor, hear_anchor, is_power_of_two, remember
+from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep, keep_latest
 from druthers.anchors.box import complete_rank
 from druthers.anchors.contamination import (
     best_corruption,
@@ -22,12 +22,12 @@ from druthers.anchors.contamination import (
     subtract_doubt,
     uniform_losses,
 )
+from druthers.anchors.newton import add_quadratic, evaluate, evaluate_quadratic, minimize
 from druthers.errors import InvalidSetting
 from druthers.rankings import (
     Rankings,
     add_derivatives,
     as_orders,
-    complete,
     loss,
     total_derivatives,
 )
@@ -37,11 +37,9 @@ from druthers.types import Floats, Integers, RankingLike
 # starts a second time from a preference this much wider, with this much corruption.
 WIDER = 3.0
 SUSPICION = 0.4
-# Below this expected gain in log-posterior Newton steps are taken unseen, since rounding hides what they gain; a climb
-# ends when the expected gain is below one of the next two.
-UNSEEN = 1e-6
-ONLINE_TOLERANCE = 1e-6
-BATCH_TOLERANCE = 1e-20
+# How far from optimal, per ranking, a fit may stop; a refit among many stops this many standard errors from it.
+ACCURACY = 1e-11
+ONLINE_SLACK = 1e-6
 
 
 class MixtureRows(NamedTuple):
@@ -79,6 +77,34 @@ class MixtureRows(NamedTuple):
     plain_estimate: Floats
     plain_information: Floats
     plain_response: Floats
+
+
+class Past(NamedTuple):
+    """What stands for the folded rankings: a quadratic c'Hc/2 - b'c, counts, and how corruption bears on c."""
+
+    hessian: Floats
+    linear: Floats
+    cross: Floats
+    clean: float
+    corrupted: float
+    tilt: float
+
+
+class Hypothesis(NamedTuple):
+    """Minus a log-posterior with a given corruption or, where that is negative, with the best one for each estimate.
+
+    An evaluation leaves the corruption and the log-posterior in `found`, and the observed information (Louis 1982,
+    without the ridge). Its Hessian is that where it is positive and no corruption given, else that of an EM step.
+    """
+
+    rankings: Rankings
+    past: Past
+    ridge: float
+    given: float
+    found: Floats
+    information: Floats
+    bound: float
+    longest: float
 
 
 class Mixture(Anchor):
@@ -219,54 +245,66 @@ class Mixture(Anchor):
 @implements(hear_anchor, MixtureRows)
 @kernel
 def _hear(rows: Any, user: int, ranking: Integers) -> None:
-    row = rows.kept[user]
-    complete(ranking, rows.orders[user, row])
-    rows.lengths[user, row] = ranking.shape[0]
-    rows.kept[user] += 1
-    remember(rows, user, ranking)
+    row = keep(rows, user, ranking)
     queries = rows.queries[user]
     kept = rows.kept[user]
     full = kept == rows.orders.shape[1]
     if full or is_power_of_two(queries) or 4 * queries >= 5 * rows.refitted[user]:
-        _refit(rows, user, rows.orders[user, :kept], rows.lengths[user, :kept], ONLINE_TOLERANCE)
+        _refit(rows, user, rows.orders[user, :kept], rows.lengths[user, :kept], ONLINE_SLACK)
     else:
         _step(rows, user, row)
     if full:
         older = kept // 2
         _fold(rows, user, rows.orders[user, :older], rows.lengths[user, :older])
-        _drop(rows, user, older)
+        drop_oldest(rows, user, older)
 
 
 @implements(fit_anchor, MixtureRows)
 @kernel
 def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
-    n_rankings, n_objectives = orders.shape
-    for row in range(n_rankings):
-        remember(rows, user, orders[row, : lengths[row]])
-    _refit(rows, user, orders, lengths, BATCH_TOLERANCE)
     # One place stays free for the next ranking.
-    kept = min(n_rankings, rows.orders.shape[1] - 1)
-    older = n_rankings - kept
+    kept = min(orders.shape[0], rows.orders.shape[1] - 1)
+    older = orders.shape[0] - kept
+    keep_latest(rows, user, orders, lengths, kept)
+    _refit(rows, user, orders, lengths, 0.0)
     if older > 0:
         _fold(rows, user, orders[:older], lengths[:older])
-    for row in range(kept):
-        rows.lengths[user, row] = lengths[older + row]
-        for place in range(n_objectives):
-            rows.orders[user, row, place] = orders[older + row, place]
-    rows.kept[user] = kept
 
 
 @kernel
-def _refit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, tolerance: float) -> None:
-    """Find the best plain and the best mixture explanation of rankings and fold; let the gate choose between them."""
+def _hypothesis(
+    rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, given: float, found: Floats, information: Floats
+) -> Hypothesis:
+    """Return the plain hypothesis where the given corruption is zero, else the mixture."""
     n_objectives = orders.shape[1]
+    rankings = Rankings(orders, lengths, 0, np.ones(n_objectives))
+    past_hessian, past_linear = rows.plain_information[user], rows.plain_response[user]
+    past_cross = np.zeros(n_objectives)
+    clean = corrupted = tilt = 0.0
+    if given != 0.0:
+        past_hessian, past_linear = rows.folded_information[user], rows.folded_response[user]
+        past_cross = rows.folded_cross[user]
+        clean = rows.folded_clean[user] + rows.prior - 1.0
+        corrupted = rows.folded_corrupted[user]
+        tilt = rows.folded_tilt[user]
+    past = Past(past_hessian, past_linear, past_cross, clean, corrupted, tilt)
+    return Hypothesis(rankings, past, rows.ridge, given, found, information, np.inf, np.inf)
+
+
+@kernel
+def _refit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, slack: float) -> None:
+    """Find the best plain and the best mixture explanation of rankings and fold; let the gate choose between them."""
+    n_rankings, n_objectives = orders.shape
     plain = rows.plain_estimate[user]
     best = rows.mixture_estimate[user]
-    warm = rows.mixture_corruption[user]
-    estimate = np.empty(n_objectives)
-    cross = np.zeros(n_objectives)
-    trial = np.empty((n_objectives, n_objectives))
     information = rows.information[user]
+    warm = rows.mixture_corruption[user] > 0.0
+    estimate = np.empty(n_objectives)
+    gradient = np.empty(n_objectives)
+    step = np.empty(n_objectives)
+    hessian = np.empty((n_objectives, n_objectives))
+    trial = np.empty((n_objectives, n_objectives))
+    found = np.zeros(2)
     rows.refitted[user] = rows.queries[user]
     threshold = 0.0
     best_value = -np.inf
@@ -274,41 +312,24 @@ def _refit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, t
     # only as long as nothing is folded, since a fold tells what rankings said near the estimate they were folded at.
     nothing_folded = rows.folded_clean[user] + rows.folded_corrupted[user] == 0.0
     for start in range(3 if nothing_folded else 2):
-        mixed = start > 0
-        given = 0.0
-        folded_information = rows.plain_information[user]
-        folded_response = rows.plain_response[user]
-        clean = 0.0
-        corrupted = 0.0
-        tilt = 0.0
-        if mixed:
-            folded_information = rows.folded_information[user]
-            folded_response = rows.folded_response[user]
-            clean = rows.folded_clean[user] + rows.prior - 1.0
-            corrupted = rows.folded_corrupted[user]
-            tilt = rows.folded_tilt[user]
-            given = SUSPICION if start == 2 else 0.0
         for k in range(n_objectives):
-            cross[k] = rows.folded_cross[user, k] if mixed else 0.0
-            estimate[k] = plain[k] if start == 0 or warm <= 0.0 else best[k]
-            if start == 2:
-                estimate[k] = WIDER * plain[k]
-        value, corruption = climb(
-            orders,
-            lengths,
-            folded_information,
-            folded_response,
-            cross,
-            clean,
-            corrupted,
-            tilt,
-            rows.ridge,
-            mixed,
-            given,
-            tolerance,
-            estimate,
-            trial,
-        )
+            estimate[k] = best[k] if start == 1 and warm else plain[k]
+        if start == 2:
+            # From a preference of no merit, an EM step: with this much corruption, whatever comes of it.
+            for k in range(n_objectives):
+                estimate[k] *= WIDER
+            problem = _hypothesis(rows, user, orders, lengths, SUSPICION, found, trial)
+            evaluate(problem, estimate, gradient, hessian)
+            complete_rank(hessian, 0.0)
+            if factor(hessian, hessian):
+                solve(hessian, gradient)
+                for k in range(n_objectives):
+                    estimate[k] -= gradient[k]
+        problem = _hypothesis(rows, user, orders, lengths, 0.0 if start == 0 else -1.0, found, trial)
+        if minimize(problem, ACCURACY * (1.0 + n_rankings), slack, estimate, gradient, hessian, step):
+            for k in range(n_objectives):
+                estimate[k] += step[k]
+        corruption, value = found
         if start == 0:
             copy_vector(estimate, plain)
             copy_matrix(trial, information)
@@ -360,115 +381,41 @@ def _step(rows: Any, user: int, row: int) -> None:
     copy_vector(estimate, rows.mixture_estimate[user] if rows.corruption[user] > 0.0 else rows.plain_estimate[user])
 
 
+@implements(evaluate, Hypothesis)
 @kernel
-def climb(
-    orders: NDArray[Any],
-    lengths: Integers,
-    folded_information: Floats,
-    folded_response: Floats,
-    folded_cross: Floats,
-    clean: float,
-    corrupted: float,
-    folded_tilt: float,
-    ridge: float,
-    mixed: bool,
-    corruption: float,
-    tolerance: float,
-    estimate: Floats,
-    information: Floats,
-) -> tuple[float, float]:
-    """Climb to a local optimum of the log-posterior from `estimate` and `corruption`; return its value and corruption.
-
-    The corruption is profiled out: it is the best one for each estimate, except at the start, where a positive one
-    weighs the rankings; unless `mixed` it is 0 throughout. `clean` and `corrupted` count for it beside the rankings.
-    Directions are Newton's on the observed information (Louis) where that is positive, else those of an EM step; each
-    is damped until the posterior rises. Overwrites `estimate` and `information` (without the ridge).
-    """
+def _evaluate(problem: Any, point: Floats, gradient: Floats, hessian: Floats) -> float:
+    rankings, past, ridge, corruption, found, information, _, _ = problem
+    orders, lengths, _, _ = rankings
     n_rankings, n_objectives = orders.shape
-    losses = np.empty(n_rankings)
-    ratios = np.empty(n_rankings)
-    trust = np.ones(n_rankings)
-    rankings = Rankings(orders, lengths, 0, np.ones(n_objectives))
-    slope = np.empty(n_objectives)
-    step = np.zeros(n_objectives)
-    trial = np.empty(n_objectives)
-    cross = np.empty(n_objectives)
-    whole = np.empty((n_objectives, n_objectives))
-    root = np.empty((n_objectives, n_objectives))
+    losses, ratios, trust = np.empty(n_rankings), np.empty(n_rankings), np.empty(n_rankings)
     uniforms = uniform_losses(n_objectives)
-    value = -np.inf
-    expected = 0.0
-    scale = 1.0
-    # A given corruption makes the first weights; that step, from a start of no merit, is taken whatever its value.
-    given = mixed and corruption > 0.0
-    unseen = True
-    done = False
-    for _ in range(400):
-        for k in range(n_objectives):
-            trial[k] = estimate[k] - scale * step[k]
-        measure(orders, lengths, trial, uniforms, losses, ratios)
-        tilt = folded_tilt
-        for k in range(n_objectives):
-            tilt += folded_cross[k] * trial[k]
-        next_corruption = corruption
-        if mixed and not given:
-            next_corruption = best_corruption(ratios, clean, corrupted, tilt, corruption)
-        next_value = log_likelihood(lengths, uniforms, losses, ratios, clean, corrupted, next_corruption)
-        next_value += next_corruption * tilt
-        next_value -= quadratic(folded_information, folded_response, ridge, trial)
-        if not (unseen or next_value >= value + 1e-4 * scale * expected):
-            scale *= 0.5
-            if scale < 1e-9:
-                break
-            continue
-        copy_vector(trial, estimate)
-        value = next_value
-        corruption = next_corruption
-        if done:
-            break
-        for j in range(n_rankings):
-            trust[j] = 1.0 / (1.0 + corruption / (1.0 - corruption) * ratios[j])
-        clear(slope, whole)
-        total_derivatives(rankings, trust, estimate, slope, whole)
-        for k in range(n_objectives):
-            slope[k] += ridge * estimate[k] - folded_response[k] - corruption * folded_cross[k]
-            for other in range(n_objectives):
-                slope[k] += folded_information[k, other] * estimate[other]
-                whole[k, other] += folded_information[k, other]
-        copy_matrix(whole, information)
-        copy_vector(folded_cross, cross)
-        doubt(orders, lengths, trust, estimate, ratios, corruption, clean, corrupted, cross, information)
-        copy_matrix(whole if given else information, root)
-        complete_rank(root, ridge)
-        if not factor(root, root):
-            copy_matrix(whole, root)
-            complete_rank(root, ridge)
-            factor(root, root)
-        copy_vector(slope, step)
-        solve(root, step)
-        center(step)
-        expected = 0.0
-        for k in range(n_objectives):
-            expected += step[k] * slope[k]
-        # The last step is too short to change the information.
-        done = expected <= tolerance and not given
-        unseen = expected <= UNSEEN or given
-        given = False
-        scale = 1.0
-    center(estimate)
-    return value, corruption
-
-
-@kernel
-def quadratic(information: Floats, response: Floats, ridge: float, estimate: Floats) -> float:
-    """Return what the fold and the ridge take from the log-posterior: c'Fc/2 - f'c + ridge |c|^2/2."""
-    total = 0.0
-    for k in range(estimate.shape[0]):
-        pull = ridge * estimate[k]
-        for other in range(estimate.shape[0]):
-            pull += information[k, other] * estimate[other]
-        total += (0.5 * pull - response[k]) * estimate[k]
-    return total
+    measure(orders, lengths, point, uniforms, losses, ratios)
+    tilt = past.tilt
+    for k in range(n_objectives):
+        tilt += past.cross[k] * point[k]
+    given = corruption >= 0.0
+    if not given:
+        corruption = best_corruption(ratios, past.clean, past.corrupted, tilt, found[0])
+    value: float = -corruption * tilt
+    value += evaluate_quadratic(past.hessian, past.linear, ridge, point, gradient, hessian)
+    value -= log_likelihood(lengths, uniforms, losses, ratios, past.clean, past.corrupted, corruption)
+    found[0] = corruption
+    found[1] = -value
+    for j in range(n_rankings):
+        trust[j] = 1.0 / (1.0 + corruption / (1.0 - corruption) * ratios[j])
+    for k in range(n_objectives):
+        gradient[k] -= corruption * past.cross[k]
+    total_derivatives(rankings, trust, point, gradient, hessian)
+    copy_matrix(hessian, information)
+    cross = past.cross.copy()
+    doubt(orders, lengths, trust, point, ratios, corruption, past.clean, past.corrupted, cross, information)
+    root = information.copy()
+    complete_rank(root, 0.0)
+    if not given and factor(root, root):
+        copy_matrix(information, hessian)
+    for k in range(n_objectives):
+        information[k, k] -= ridge
+    return value
 
 
 @kernel
@@ -605,28 +552,3 @@ def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) ->
     rows.folded_corrupted[user] += corrupted
     rows.folded_tilt[user] += tilt
     rows.folded_gain[user] += value - plain_value
-
-
-@kernel
-def add_quadratic(slope: Floats, curvature: Floats, estimate: Floats, information: Floats, response: Floats) -> float:
-    """Add the quadratic c'Fc/2 - f'c with this gradient and Hessian at the estimate; return its value there."""
-    value = 0.0
-    for k in range(estimate.shape[0]):
-        pull = 0.0
-        for other in range(estimate.shape[0]):
-            pull += curvature[k, other] * estimate[other]
-            information[k, other] += curvature[k, other]
-        response[k] += pull - slope[k]
-        value += (slope[k] - 0.5 * pull) * estimate[k]
-    return value
-
-
-@kernel
-def _drop(rows: Any, user: int, n_dropped: int) -> None:
-    """Forget the oldest kept rankings."""
-    kept = rows.kept[user] - n_dropped
-    for row in range(kept):
-        rows.lengths[user, row] = rows.lengths[user, row + n_dropped]
-        for place in range(rows.orders.shape[2]):
-            rows.orders[user, row, place] = rows.orders[user, row + n_dropped, place]
-    rows.kept[user] = kept
