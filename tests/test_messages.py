@@ -5,6 +5,7 @@ import pytest
 from druthers.advisor import Advisor
 from druthers.advisor.messages import Kind
 from druthers.advisor.sayings import feeling, references
+from druthers.advisor.steps import Append
 from druthers.catalogs import Catalog, Item
 from druthers.errors import NoPreference
 from druthers.types import Objective
@@ -253,3 +254,106 @@ def test_the_cheapest_has_the_lowest_price_and_a_number_taken_back_is_no_wish():
         most = max(prices[one.item] for one in shown.items)
         assert f"price {most:g}" in advisor.message("ada", "which of these is the most expensive?").text
         assert "Taken back: price." in advisor.message("ada", "scrap the 120 euros").text
+
+
+@pytest.fixture
+def hotels():
+    with Advisor("hotels", parser="lexicon") as advisor:
+        yield advisor
+
+
+def said_by(advisor, *texts):
+    return [advisor.message("ada", text) for text in texts][-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("under 80 euros", "Only price up to 80."), ("between 50 and 100 euros", "Only price from 50 up to 100."),
+        ("no more than one hundred euros", "Only price up to 100."), ("max 90 dollars", "Only price up to 90."),
+    ],
+)  # fmt: skip
+def test_money_is_about_the_price(hotels, text, told):
+    assert told in said_by(hotels, text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "call me at 01 234.567.890", "under 1 000.000.000 euros", "make that " + "9" * 400, "max 1 " * 300,
+        "1 aaaaaaaaaaaaaaaaaaaaaaaa " * 100, "with pool and " * 200, "\x00", "👍👍", "<b>alert(1)</b>", "?" * 500,
+    ],
+)  # fmt: skip
+def test_nothing_that_is_typed_breaks_it(hotels, text):
+    assert said_by(hotels, "price under 150", text).text
+
+
+def test_forgetting_is_about_words_and_needs_the_will(hotels):
+    assert "stays" in said_by(hotels, "quiet", "price under 150", "the first one was awful", "forget that").text
+    assert "price up to 150" in said_by(hotels, "what do you know about me?").text
+    said_by(hotels, "I'd never forget that place")
+    assert "price up to 150" in said_by(hotels, "what do you know about me?").text
+    assert "erased" not in said_by(hotels, "yes, delete me from the list of quiet people").text
+    assert hotels.message("ada", "please don't delete my account").kind != Kind.FORGET_ME
+
+
+def test_two_items_have_two_opinions(hotels):
+    text = said_by(hotels, "quiet", "the first was great and the second was terrible").text
+    assert "was great; " in text
+    assert "was awful." in text
+
+
+def test_who_is_named_is_rejected(hotels):
+    shown = said_by(hotels, "quiet").recommendation
+    other = next(item for item in Catalog.load("hotels").items if item.id not in {one.item for one in shown.items})
+    assert other.name in said_by(hotels, f"I already know the {other.name}").text
+    assert said_by(hotels, "compare 1 and 2").kind == Kind.COMPARE
+
+
+def test_another_number_is_for_the_limit_said_last(hotels):
+    assert (
+        "Only price up to 120."
+        in said_by(hotels, "price under 150", "cleanliness at least 4", "price under 140", "make that 120").text
+    )
+    assert "1,990" not in said_by(hotels, "I was born in 1990 or so").text
+
+
+def test_taking_back_leaves_the_rest(hotels):
+    said_by(hotels, "somewhere quiet", "only value matters", "forget the value")
+    names = [one.name for one in hotels.fold.catalog.objectives]
+    assert [names[k] for k in hotels.fold.people["ada"].wishes.draws] == ["sleep quality"]
+    with Advisor("hotels", parser="lexicon") as advisor:
+        said_by(advisor, "I don't care about rooms", "only cleanliness matters", *["clean"] * 45, "forget that")
+        assert not advisor.fold.people["ada"].wishes.dismissed
+
+
+def test_something_else_never_comes_again(hotels):
+    seen = []
+    for text in ("quiet", *["something else"] * 4):
+        seen += [one.item for one in said_by(hotels, text).recommendation.items]
+    assert len(set(seen)) == 15
+
+
+def drive(advisor, steps, meanwhile):
+    """Do an operation step by step, something else before its first event; return what came of it, and its events."""
+    answer, appended = None, 0
+    while True:
+        try:
+            step = steps.send(answer)
+        except StopIteration as done:
+            return done.value, appended
+        if isinstance(step, Append):
+            appended += 1
+            if appended == 1:
+                meanwhile()
+        answer = advisor._do(step)
+
+
+def test_what_is_said_while_something_is_taken_back_is_not_lost(hotels):
+    said_by(hotels, "quiet", "good value")
+    steps = hotels.operations.take_back("ada", ["value"])
+    assert drive(hotels, steps, lambda: hotels.message("ada", "clean rooms matter most")) == (True, 2)
+    names = [one.name for one in hotels.fold.catalog.objectives]
+    wished = {names[k] for k in hotels.fold.people["ada"].wishes.draws}
+    assert {"sleep quality", "cleanliness"} <= wished
+    assert "value" not in wished

@@ -31,6 +31,7 @@ NOBODY = ""
 # Queries, feedbacks, and bytes of memory.
 _COUNTS = struct.Struct("<qqq")
 # Items whose utilities by one person are remembered, the latest ones.
+MOST_SEEN = 100  # items that are not shown again to somebody who asks for others
 MOST_FELT = 500
 
 
@@ -49,9 +50,15 @@ class Person:
         For each item, how many utilities the user gave it, and their sum.
     shown
         The id of the last decision, and its items.
+    seen
+        Items that were shown since the user last said something.
+    said
+        How many statements and corrections are in.
+    rated
+        Whether the user rated something after the last statement.
     """
 
-    __slots__ = ("feedbacks", "felt", "first", "position", "queries", "shown", "wishes")
+    __slots__ = ("feedbacks", "felt", "first", "position", "queries", "rated", "said", "seen", "shown", "wishes")
 
     def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
         self.first = first
@@ -61,10 +68,14 @@ class Person:
         self.wishes = Wishes()
         self.felt: dict[str, tuple[int, float]] = {}
         self.shown: tuple[str, list[str]] = "", []
+        self.seen: list[str] = []
+        self.said = 0
+        self.rated = False
 
     def memory(self) -> bytes:
         """Return what the user said, felt about items and was shown last, to be kept with the state."""
-        content = {"wishes": self.wishes.content(), "felt": self.felt, "shown": self.shown}
+        content: dict[str, Any] = {"wishes": self.wishes.content(), "felt": self.felt, "shown": self.shown}
+        content |= {"seen": self.seen, "said": self.said, "rated": self.rated}
         return json.dumps(content, separators=(",", ":")).encode()
 
     def recall(self, memory: bytes) -> None:
@@ -74,6 +85,12 @@ class Person:
         self.felt = {item: (int(count), float(total)) for item, (count, total) in content["felt"].items()}
         decision, items = content["shown"]
         self.shown = decision, items
+        self.seen, self.said, self.rated = content["seen"], content["said"], content["rated"]
+
+    def state(self) -> None:
+        """Note that the user said something."""
+        self.said += 1
+        self.seen, self.rated = [], False
 
 
 class Fold:
@@ -297,11 +314,13 @@ class Fold:
         person = self._person(event)
         if person is not None:
             person.queries += 1
+            person.state()
             self._hear(str(event.user), person, event.body)
 
     def _correction(self, event: Event) -> None:
         person = self._person(event)
-        if person is not None:
+        if person is not None and event.body.get("heard", person.said) == person.said:  # else more was said meanwhile
+            person.state()
             person.wishes = Wishes(limits={} if event.body.get("limitless") else person.wishes.limits)
             self.policy.unhear(event.user)
             for said in (*event.body.get("said", ()), event.body):
@@ -322,14 +341,16 @@ class Fold:
     def _decision(self, event: Event) -> None:
         """Note only what was shown to a user: decisions teach nothing."""
         person = self._person(event)
-        if person is not None and event.kind == events.DECISION:
+        if person is not None and event.kind == events.DECISION and not event.body.get("aside"):
             person.shown = str(event.about), list(event.body["items"])
+            person.seen = [*person.seen, *person.shown[1]][-MOST_SEEN:]
 
     def _feedback(self, event: Event) -> None:
         person = self._person(event)
         item, rewards = event.body.get("item"), event.body.get("rewards") or {}
         if person is not None:
             person.feedbacks += "instead" not in event.body
+            person.rated = True
         if item not in self.items:
             return  # it has retired, and nothing more is to be known about it
         reward = self.catalog.to_rewards(rewards) if rewards else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from druthers.catalogs import Item
 from druthers.limits import Limits, Where
@@ -38,6 +39,19 @@ class Kind(StrEnum):
     UNCLEAR = "unclear"
 
 
+class Opinion(NamedTuple):
+    """How an item was: as a whole, clause by clause, and in single objectives."""
+
+    whole: list[float]
+    aspects: dict[str, float]
+
+    @property
+    def utility(self) -> float:
+        """The mean of all."""
+        told = [*self.whole, *self.aspects.values()]
+        return sum(told) / len(told)
+
+
 @dataclass(frozen=True)
 class Message:
     """A message as it was understood.
@@ -56,6 +70,8 @@ class Message:
         How something was as a whole, from -1 to 1; None if it does not say.
     aspects
         How it was in single objectives, from -1 to 1.
+    opinions
+        Where several items were different: how each was, by its place.
     forgotten
         Names of objectives and details of which nothing said shall count any more; none for what was said last.
     shown
@@ -69,6 +85,7 @@ class Message:
     limits: Limits = field(default_factory=Limits)
     utility: float | None = None
     aspects: dict[str, float] = field(default_factory=dict)
+    opinions: Mapping[int, Opinion] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
     shown: bool = False
 

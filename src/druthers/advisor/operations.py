@@ -162,14 +162,22 @@ class Operations:
 
     def take_back(self, user: str, names: Collection[str] = (), *, everything: bool = False) -> Operation[bool]:
         """Take back what a user said of some objectives and details, the last thing said, or all; False if none was."""
-        person = yield from self.find(events.as_id(user, "a user"))
-        past: list[Event] = yield Look(lambda: self._past(user))
-        before = statements.statements(past)
-        after = [] if everything else statements.without(before, names) if names else before[:-1]
-        if person is None or not before or after == before:
-            return False
-        body = {"ranking": [], "limitless": True, "said": after}
-        return bool((yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))))
+        events.as_id(user, "a user")
+        for _ in range(ATTEMPTS):
+            person = yield from self.find(user)
+            heard = 0 if person is None else person.said
+            before = statements.statements((yield Look(lambda: self._past(user))))
+            after = [] if everything else statements.without(before, names) if names else before[:-1]
+            if person is None or after == before:
+                return False
+            body = {"ranking": [], "limitless": True, "said": after, "heard": heard}
+            position = yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))
+            if not position:
+                return False  # erased meanwhile
+            past: list[Event] = yield Look(lambda: self._past(user))
+            if any(event.position == position for event in statements.counted(past)):
+                return True  # else more was said meanwhile, and nothing was changed: look again
+        raise Contradiction("too much is said at once to take something back; try again")
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
         names = list(ranking)
@@ -188,11 +196,12 @@ class Operations:
         where: Mapping[str, Any] | None = None,
         id: str | None = None,
         deferred: bool = False,
+        aside: bool = False,
     ) -> Operation[Recommendation]:
         """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision.
 
         Limits that the user has said hold too; `where` counts where both are about the same thing. An offer is taken
-        as it is.
+        as it is. A decision aside is there to be rated, and was never shown.
         """
         events.as_id(user, "a user")
         self.choosing.check_offer(offer, size)
@@ -224,6 +233,7 @@ class Operations:
             **decisions.content(suggestions, decision, self.fold.policy),
             "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
             **({"deferred": True} if deferred else {}),
+            **({"aside": True} if aside else {}),
         }
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
         position = yield Append(event)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation
 from druthers.advisor.fold import Person
-from druthers.advisor.messages import Context, Kind, Message
+from druthers.advisor.messages import Context, Kind, Message, Opinion
 from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import number
 from druthers.advisor.steps import Look, Operation, Read
@@ -25,6 +25,7 @@ from druthers.limits.words import stems
 SIZE = 3
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|least|teuerste|mas car[oa]|plus cher)", re.I)
 MOST_FOUND = 5
+MOST_LISTED = 20
 # What "not that one", "I take that one" and "more like that" say of an item.
 DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
 
@@ -139,7 +140,9 @@ class Conversation:
         if without:
             person = yield from self.ask.find(turn.user)
             limits = {} if person is None else person.wishes.limits
-            offer = [id for id in self.ask.columns.eligible(limits) if id not in without]
+            fitting = self.ask.columns.eligible(limits)
+            latest = {item.id for item in turn.shown}
+            offer = [id for id in fitting if id not in without] or [id for id in fitting if id not in latest]
             if not offer:
                 return turn.reply(f"{text} There is nothing else that fits.".strip(), heard=heard)
         try:
@@ -150,25 +153,30 @@ class Conversation:
 
     def _feedback(self, turn: _Turn) -> Operation[Reply]:
         message, told = turn.message, []
-        if message.utility is None:
+        common = None if message.utility is None else Opinion([message.utility], message.aspects)
+        opinions = message.opinions or dict.fromkeys(message.places, common)
+        if (not opinions and common is None) or None in opinions.values():
             return turn.reply("Was that good or bad? Nothing was noted yet: say so in a word.")
         objectives = {one.name: one for one in self.ask.catalog.objectives}
-        for item in turn.about:
-            decision = yield from self._decision(turn, item)
-            rewards = {name: objectives[name].to_value(0.5 + 0.45 * felt) for name, felt in message.aspects.items()}
-            yield from self.ask.feedback(decision, item=item.id, rewards=rewards, utility=message.utility)
-            parts = [f"{name} {'good' if felt > 0 else 'bad'}" for name, felt in message.aspects.items()]
-            told.append(f"{item.name} was {_grade(message.utility)}" + (f" ({', '.join(parts)})" if parts else ""))
+        for item, opinion in zip(turn.about, list(opinions.values()) or [common] * len(turn.about), strict=True):
+            assert opinion is not None
+            felt = opinion.aspects
+            utility = opinion.utility if message.opinions else message.utility
+            decision = yield from self._decision(turn, item, felt)
+            rewards = {name: objectives[name].to_value(0.5 + 0.45 * worth) for name, worth in felt.items()}
+            yield from self.ask.feedback(decision, item=item.id, rewards=rewards, utility=utility)
+            parts = [f"{name} {'good' if worth > 0 else 'bad'}" for name, worth in felt.items()]
+            told.append(f"{item.name} was {_grade(utility)}" + (f" ({', '.join(parts)})" if parts else ""))
         return (yield from self._recommend(turn, f"Noted: {'; '.join(told)}."))
 
-    def _decision(self, turn: _Turn, item: Item) -> Operation[str]:
+    def _decision(self, turn: _Turn, item: Item, aspects: Collection[str] = ()) -> Operation[str]:
         """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
         if item in turn.shown:
             told = yield from self.ask.recall(turn.decision)
             before = {} if told is None else told.rewards.get(item.id, {})
-            if not set(before) & set(turn.message.aspects):  # what was said of it first stands in that decision
+            if not set(before) & set(aspects):  # what was said of it first stands in that decision
                 return turn.decision
-        made: Recommendation = yield from self.ask.recommend(turn.user, offer=[item.id])
+        made: Recommendation = yield from self.ask.recommend(turn.user, offer=[item.id], aside=True)
         return made.id
 
     def _taken(self, turn: _Turn) -> Operation[Reply]:
@@ -183,19 +191,22 @@ class Conversation:
         gone = turn.about or turn.shown[:1]
         for item in gone:
             felt = DISLIKED if turn.message.utility is None else turn.message.utility
-            yield from self.ask.feedback(turn.decision, item=item.id, utility=felt)
+            decision = yield from self._decision(turn, item)
+            yield from self.ask.feedback(decision, item=item.id, utility=felt)
         names = _listed([item.name for item in gone])
         return (yield from self._recommend(turn, f"Without {names}, then.", without=[item.id for item in gone]))
 
     def _like(self, turn: _Turn) -> Operation[Reply]:
         liked = turn.about or turn.shown[:1]
         for item in liked:
-            yield from self.ask.feedback(turn.decision, item=item.id, utility=LIKED)
+            decision = yield from self._decision(turn, item)
+            yield from self.ask.feedback(decision, item=item.id, utility=LIKED)
         names = _listed([item.name for item in liked])
         return (yield from self._recommend(turn, f"More like {names}.", without=[item.id for item in liked]))
 
     def _other(self, turn: _Turn) -> Operation[Reply]:
-        seen = [item.id for item in turn.shown]
+        person = yield from self.ask.find(turn.user)
+        seen = [] if person is None else list(person.seen)
         text = "Something else:" if seen else ""
         message, heard = turn.message, None
         if message.reading is not None and (
@@ -310,6 +321,9 @@ class Conversation:
 
     def _forget_that(self, turn: _Turn) -> Operation[Reply]:
         names = turn.message.forgotten
+        person = yield from self.ask.find(turn.user)
+        if person is not None and person.rated and not names:
+            return turn.reply("What you felt about an item stays: say how it was instead, or name what to take back.")
         if not (yield from self.ask.take_back(turn.user, names)):
             return turn.reply("There is nothing to take back.")
         text = f"Taken back: {_listed(names)}." if names else "What you said last is taken back."
@@ -402,7 +416,8 @@ def _count(number: int, thing: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+    told = [*names[:MOST_LISTED], f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else list(names)
+    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
 
 
 def _limit(limit: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from druthers.advisor import events
+from druthers.advisor.wishes import Wishes
 from druthers.stores import Event
 
 # Wishes of older statements have faded to nothing; what they limit and dismiss is kept.
@@ -14,18 +15,37 @@ WISHES = ("ranking", "draws", "only")
 PARTS = (*WISHES, "dismissed", "limits", "dropped")
 
 
-def statements(past: Sequence[Event]) -> list[dict[str, Any]]:
+def counted(past: Iterable[Event]) -> Iterator[Event]:
+    """Pass on the queries and corrections that count: no correction before which more was said than it knew of."""
+    heard = 0
+    for event in past:
+        if event.body.get("heard", heard) == heard:
+            heard += 1
+            yield event
+
+
+def statements(past: Iterable[Event]) -> list[dict[str, Any]]:
     """Return what queries and corrections say together, in their order, as bodies of queries."""
     said: list[dict[str, Any]] = []
-    for event in past:
+    for event in counted(past):
         if event.kind == events.CORRECTION:
             kept = [] if event.body.get("limitless") else [_limits(one) for one in said]
             said = [*kept, *event.body.get("said", ())]
-        said.append(
-            {part: event.body[part] for part in PARTS if event.body.get(part)} | {"ranking": event.body["ranking"]}
-        )
-    old = [{"ranking": [], **{part: one[part] for part in PARTS[3:] if part in one}} for one in said[:-MOST]]
-    return [one for one in (*old, *said[-MOST:]) if any(one.values())]
+        told = {part: event.body[part] for part in PARTS if event.body.get(part)}
+        said.append({"ranking": [], **told})
+    standing = [one for one in said if any(one.values())]
+    return [*_in_short(standing[:-MOST]), *standing[-MOST:]]
+
+
+def _in_short(said: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what old statements still limit and dismiss."""
+    wishes, dismissed = Wishes(), dict[str, None]()
+    for one in said:
+        wishes.limit(one.get("limits", {}), one.get("dropped", ()))
+        kept = () if one.get("only") else dismissed
+        dismissed = dict.fromkeys(name for name in (*kept, *one.get("dismissed", ())) if name not in one["ranking"])
+    short = {"ranking": [], "limits": wishes.limits, "dismissed": list(dismissed)}
+    return [short] if any(short.values()) else []
 
 
 def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[dict[str, Any]]:
@@ -40,6 +60,8 @@ def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[d
     for one in said:
         kept = [place for place, name in enumerate(one["ranking"]) if name not in names]
         rest: dict[str, Any] = {**one, "ranking": [one["ranking"][place] for place in kept]}
+        if not kept:
+            rest.pop("only", None)
         if "draws" in one:
             rest["draws"] = [one["draws"][place] for place in kept]
         if "dismissed" in one:

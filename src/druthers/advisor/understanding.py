@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from druthers.advisor.kinds import guess
-from druthers.advisor.messages import Context, Kind, Message
+from druthers.advisor.messages import Context, Kind, Message, Opinion
 from druthers.advisor.sayings import PLACES, feeling, references, table, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
@@ -26,6 +26,9 @@ LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
 MOST_LETTERS = 2_000
 MOST_WORDS = 6  # of a name
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
+UNTRUE = re.compile(
+    r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
+)
 NOTHING = Context()
 BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
@@ -109,13 +112,15 @@ class Understanding:
 
     def _forgetting(self, said: _Said) -> Message | None:
         """Return what takes back something said before."""
-        if ways("forget_me_yes").search(said.plain):
+        if ways("forget_me_yes").fullmatch(said.plain):
             return Message(Kind.FORGET_ME_YES)
+        verb = whole_words("forget").search(said.core)
+        if verb is not None and UNTRUE.search(said.plain):  # "I'd never forget that place"
+            return None
         if said.has("forget_me"):
             return Message(Kind.FORGET_ME)
         if said.has("forget_all"):
             return Message(Kind.FORGET_ALL)
-        verb = whole_words("forget").search(said.core)
         if verb is None:
             return None
         names = self._in_force(whole_words("forget").sub(" ", said.core), said.context)
@@ -176,10 +181,11 @@ class Understanding:
         felt = self._feeling(said) if said.places else None
         if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
             return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
+        named = () if said.places else self._named(said.plain)
         if said.has("reject") or (other and said.places):
-            return Message(Kind.REJECT, said.places)
+            return Message(Kind.REJECT, said.places, named)
         if said.has("like"):
-            return Message(Kind.LIKE, said.places)
+            return Message(Kind.LIKE, said.places, named)
         if other:
             wish = self._wishing(said)
             return Message(Kind.OTHER, reading=wish.reading, limits=wish.limits)
@@ -198,8 +204,9 @@ class Understanding:
         }
         if len(quantities) != 1 or not bounds or not whole_words("instead").search(said.plain):
             return None
-        named = {word for name in self.columns.names for word in stems(name)} & set(stems(said.text))
-        if quantities[0].units or named or self.parser.read(self.limits.read(said.text).rest).ranking:
+        rest = whole_words("instead", "courtesy", "lead").sub(" ", said.plain[: quantities[0].start])
+        rest += whole_words("instead", "courtesy", "lead").sub(" ", said.plain[quantities[0].end :])
+        if quantities[0].units or re.search(r"[^\W\d_]{3,}", rest):
             return None
         name = list(bounds)[-1]
         number = quantities[0].numbers[0]
@@ -245,23 +252,30 @@ class Understanding:
         if said.asks or not (places or named or (said.context.shown and (took or past))):
             return None
         stars = STARS.search(plain)
-        whole: list[float] = []
-        aspects: dict[str, float] = {}
+        at = places[0] if places else said.context.latest
+        opinions: dict[int, Opinion] = {}
         if stars is not None:
-            whole.append((int(stars.group(1)) if stars.group(1) else len(stars.group(2))) / 2.0 - 1.5)
+            whole = (int(stars.group(1)) if stars.group(1) else len(stars.group(2))) / 2.0 - 1.5
+            opinions[at] = Opinion([whole], {})
         for clause in CLAUSE.split(plain):
+            about_items = references(clause, said.context.shown)
+            at = about_items[0] if about_items else at
             felt = feeling(clause)
             if felt is None:
                 continue
             about = {piece.objective for piece in self.parser.read(clause).evidence}
-            aspects |= {self.parser.objectives[k].name: felt for k in about}
-            if not about:
-                whole.append(felt)
-        if not whole and not aspects:
+            for place in about_items if len(about_items) > 1 else (at,):
+                opinion = opinions.setdefault(place, Opinion([], {}))
+                opinion.aspects.update({self.parser.objectives[k].name: felt for k in about})
+                if not about:
+                    opinion.whole.append(felt)
+        if not opinions:
             return Message(Kind.TAKEN, places, named) if took and (places or named or plain.endswith("it")) else None
-        told = [*whole, *aspects.values()]
-        places = places if places or named else (said.context.latest,)
-        return Message(Kind.FEEDBACK, places, named, utility=sum(told) / len(told), aspects=aspects)
+        if len(opinions) > 1:  # of each its own
+            return Message(Kind.FEEDBACK, tuple(opinions), opinions=opinions)
+        (opinion,) = opinions.values()
+        found = () if named else tuple(opinions) if len(places) < 2 else places
+        return Message(Kind.FEEDBACK, found, named, utility=opinion.utility, aspects=opinion.aspects)
 
 
 @dataclass(frozen=True)

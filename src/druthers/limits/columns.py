@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from druthers.catalogs import Item
 from druthers.limits.where import Where
+from druthers.limits.words import fold
 from druthers.types import Floats
 
 Mask = NDArray[np.bool_]
@@ -55,7 +56,7 @@ class Column:
     def renewed(self, facts: Mapping[int, Any]) -> Column:
         """Return the column with the facts of some rows replaced, rows after the last one added; itself if all stay."""
         place, old = dict(self._different[0]), self._different[1]
-        codes = {row: place.setdefault((type(fact), fact), len(place)) for row, fact in facts.items()}
+        codes = {row: place.setdefault(_key(fact), len(place)) for row, fact in facts.items()}
         if all(row < len(old) and old[row] == code for row, code in codes.items()):
             return self
         added = max(max(codes) + 1 - len(old), 0)
@@ -64,14 +65,16 @@ class Column:
         for row, code in codes.items():
             mine[row], which[row] = facts[row], code
         renewed = Column(mine)
+        if len(place) > 2 * len(mine):  # most of them are facts of the past
+            return renewed
         renewed.__dict__["_different"] = place, which
         return renewed
 
     @cached_property
-    def _different(self) -> tuple[dict[tuple[type, Any], int], NDArray[np.int64]]:
+    def _different(self) -> tuple[dict[tuple[Any, Any], int], NDArray[np.int64]]:
         """The code of each different fact, where true and 1 are not the same, and the code of each item."""
-        place: dict[tuple[type, Any], int] = {}
-        which = [place.setdefault((type(fact), fact), len(place)) for fact in self.facts]
+        place: dict[tuple[Any, Any], int] = {}
+        which = [place.setdefault(_key(fact), len(place)) for fact in self.facts]
         return place, np.array(which, dtype=np.int64)
 
     def _spread(self, told: Iterable[Any], dtype: Any) -> NDArray[Any]:
@@ -135,7 +138,7 @@ class Columns:
         if before is not None and self.ids[: len(before.ids)] == before.ids:  # some came or changed, none left
             old = (*before.items, *(None,) * (len(self.items) - len(before.items)))
             rows = [row for row, (one, was) in enumerate(zip(self.items, old, strict=True)) if one is not was]
-            for name, column in before._columns.items():
+            for name, column in list(before._columns.items()):  # readers may add to them
                 self._columns[name] = column.renewed({row: _fact(self.items[row], name) for row in rows})
             counts = before._counts.copy()
             counts.update(name for row in rows for name in _names(self.items[row]))
@@ -161,7 +164,7 @@ class Columns:
         """Items by their names in small letters, without marks and a leading article; equal names have no item."""
         found: dict[str, Item | None] = {}
         for item in self.items:
-            words = re.findall(r"[^\W_]+", item.name.lower())
+            words = re.findall(r"[^\W_]+", fold(item.name))
             name = " ".join(words[1:] if words[:1] == ["the"] else words)
             found[name] = None if name in found else item
         return {name: item for name, item in found.items() if item is not None and len(name) > 2}
@@ -210,6 +213,10 @@ class Columns:
 
 def _fact(item: Item, name: str) -> Any:
     return item.values[name] if name in item.values else item.details.get(name)
+
+
+def _key(fact: Any) -> tuple[Any, Any]:
+    return (tuple(map(type, fact)) if isinstance(fact, tuple) else type(fact)), fact
 
 
 def _names(item: Item | None) -> tuple[str, ...]:

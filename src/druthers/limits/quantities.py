@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,12 @@ import numpy as np
 from druthers.limits.words import any_of, pattern, stem, stems, table, units
 from druthers.types import Floats, Objective
 
-NUMBER = r"(?:[$€£¥]\s?)?(?:\d{1,3}(?:[ ,.']\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?k?(?![\w])(?:\s?[$€£¥])?"
-ANY_NUMBER = rf"(?:{NUMBER}|\b<numbers>\b)"
+GROUPED = "|".join(rf"\d{{1,3}}(?:{mark}\d{{3}})+(?!\d)" for mark in (" ", ",", r"\.", "'"))
+NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)\s?k?(?![\w])(?:\s?[$€£¥])?"
+ANY_NUMBER = rf"(?:{NUMBER}|\b<numbers>(?:\s+(?:hundred|thousand))?\b)"
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 FAR_OFF = 20.0  # times the largest number there is
+MOST = 50  # numbers that are looked at in one text
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
 
@@ -58,10 +62,10 @@ class Attribute:
         people = set(table()["hints"]["people"])
         return bool(known & {units().get(word, word) for word in said} or (self.words & people and people & set(said)))
 
-    def could_be(self, quantity: Quantity) -> bool:
-        """Tell whether numbers of this size could be meant: not years where the most is some minutes."""
+    def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
+        """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
         factor = 1.0 if quantity.unit is None else units()[quantity.unit][1] / self.unit(units()[quantity.unit][0])
-        return all(number * factor <= FAR_OFF * self.high for number in quantity.numbers)
+        return all(number * factor <= within * self.high for number in quantity.numbers)
 
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
@@ -137,7 +141,9 @@ def find_quantities(text: str) -> list[Quantity]:
     [((1500.0,), 'max', ('euro',)), ((10.0, 20.0), 'range', ('km',))]
     """
     found: list[Quantity] = []
-    for match in pattern(rf"(?<![\w.,])({ANY_NUMBER})(?:\s*(<to>|<and>)\s*({ANY_NUMBER}))?").finditer(text):
+    for match in islice(
+        pattern(rf"(?<![\w.,])({ANY_NUMBER})(?:\s*(<to>|<and>)\s*({ANY_NUMBER}))?").finditer(text), MOST
+    ):
         place = found[-1].end if found else 0
         if match.start() < place:
             continue
@@ -158,7 +164,7 @@ def find_quantities(text: str) -> list[Quantity]:
             bound = ""
         if bound or units_ or not match.group(1).isalpha():  # "one" is mostly no number
             found.append(Quantity((_value(match.group(1)),), bound, units_, start, end))
-    return found
+    return [one for one in found if all(map(math.isfinite, one.numbers))]
 
 
 def _before(before: str, here: int) -> tuple[str, int]:
@@ -202,28 +208,33 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
 def find_attribute(quantity: Quantity, attributes: Sequence[Attribute], clause: str) -> Attribute | None:
     """Return what a number is about: by a name in the clause, by its unit, or as the only price there is."""
     said = set(stems(clause))
-    best, found = 0.0, None
-    for one in attributes:
-        if (one.objective and not quantity.bound) or (quantity.measure and not one.measures(quantity.measure)):
-            continue
-        if not one.could_be(quantity):
-            continue
-        score = 4.0 * one.counts(quantity.units) + 3.0 * (one.words <= said) + 1.0 * bool(one.words & said)
-        score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
-        if score > max(best, 0.9):
-            best, found = score, one
-    bare = quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause)
-    if found is None and bare:
+    found = None
+    for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
+        best = 0.9
+        for one in attributes:
+            if (one.objective and not quantity.bound) or (quantity.measure and not one.measures(quantity.measure)):
+                continue
+            named = one.words <= said
+            if not one.fits(quantity, within=FAR_OFF if named else within):
+                continue
+            score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool(one.words & said)
+            score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
+            if score > best:
+                best, found = score, one
+        if found is not None:
+            return found
+    if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
         prices = (one for one in attributes if one.measures("money"))
         inside = (one for one in prices if all(one.low <= number <= one.high for number in quantity.numbers))
         return next(inside, None)
-    return found
+    return None
 
 
 def _value(text: str) -> float:
     names = table()["numbers"]
-    if text in names:
-        return float(names.index(text) + 1)
+    word, _, power = text.partition(" ")
+    if word in names:
+        return float(names.index(word) + 1) * {"hundred": 100.0, "thousand": 1000.0}.get(power.strip(), 1.0)
     plain = re.sub(r"[$€£¥\s]", "", text)
     thousand = 1000.0 if plain.endswith("k") else 1.0
     plain = plain.rstrip("k")

@@ -24,6 +24,8 @@ PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 BREAK = r"[.;!?,]|(?<!anything) but | aber | pero | mais | ma | maar | mas "
 
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
+LONGEST_CLAUSE = 200  # letters before and after a piece
+MOST_LETTERS = 2_000  # of a text that limits are read in
 LONGEST = 5  # words in a text that is looked for
 
 
@@ -119,7 +121,7 @@ class LimitReader:
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
-        folded = fold(text)
+        folded = fold(text[:MOST_LETTERS])
         for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
             folded = " " * match.end() + folded[match.end() :]
             text = " " * match.end() + text[match.end() :]
@@ -271,6 +273,7 @@ def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[i
 
 def _clause(text: str, start: int, end: int) -> str:
     """Return the clause around a piece: up to the next mark, but not one within a number."""
-    begin = max((match.end() for match in re.finditer(r"[.;!?,](?!\d)", text[:start])), default=0)
-    stop = re.search(r"[.;!?,](?!\d)", text[end:])
-    return text[begin : end + stop.start() if stop else len(text)]
+    first = max(0, start - LONGEST_CLAUSE)
+    begin = max((match.end() for match in re.finditer(r"[.;!?,](?!\d)", text[first:start])), default=0)
+    stop = re.search(r"[.;!?,](?!\d)", text[end : end + LONGEST_CLAUSE])
+    return text[first + begin : end + stop.start() if stop else end + LONGEST_CLAUSE]

@@ -97,7 +97,7 @@ def merge(before: Where, after: Where) -> Where:
     """
     merged = dict(before)
     for name, limit in after.items():
-        known = merged.get(name)
+        known = merged.pop(name, None)  # what was said last stands last
         merged[name] = limit
         if isinstance(known, dict) and isinstance(limit, dict) and "not" not in {*known, *limit}:
             joined = {**known, **limit}
