@@ -95,7 +95,7 @@ def test_what_is_written_is_text_from_the_model_or_from_templates(url):
 
 def test_garbage_without_a_grammar_is_read_offline(url):
     parser = reader(url, options={"max_tokens": 20, "seed": 3})
-    parser.chat._format = 2  # as if the server had refused JSON
+    parser.client._format = 2  # as if the server had refused JSON
     readings = parser.read_all(TEXTS[:3])
     assert_lawful(readings, parser.counts)
     assert all(map(fell_back, readings))
