@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -254,3 +255,38 @@ def test_code_that_changed_is_compiled_anew(tmp_path, what):
     assert (after == before) == (what == "a field")  # which is the same, read from another place
     path.write_text(source, "utf-8")
     assert finished(run()) == before
+
+
+def calls_of_kernels():
+    """Return the kernels with one body, and for every kernel the names it calls, those of all its bodies together."""
+    plain, calls = set(), {}
+    for file in Path(druthers.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            called = {
+                call.func.id
+                for call in ast.walk(node)
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+            }
+            for mark in node.decorator_list:
+                if isinstance(mark, ast.Name) and mark.id in ("kernel", "generic"):
+                    calls.setdefault(node.name, set()).update(called)
+                    plain |= {node.name} if mark.id == "kernel" else set()
+                elif isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "implements":
+                    calls.setdefault(mark.args[0].id, set()).update(called)
+    return plain, calls
+
+
+def test_no_kernel_reaches_itself():
+    # Machine code of a kernel that calls itself, be it for other types, crashes when it is read from the cache.
+    plain, calls = calls_of_kernels()
+    assert len(plain) > 100
+    for start in plain:
+        reached, queue = set(), list(calls[start])
+        while queue:
+            one = queue.pop()
+            if one in calls and one not in reached:
+                reached.add(one)
+                queue += calls[one]
+        assert start not in reached
