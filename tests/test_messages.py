@@ -357,3 +357,8 @@ def test_what_is_said_while_something_is_taken_back_is_not_lost(hotels):
     wished = {names[k] for k in hotels.fold.people["ada"].wishes.draws}
     assert {"sleep quality", "cleanliness"} <= wished
     assert "value" not in wished
+
+
+def test_what_was_said_is_not_asked_again(hotels):
+    assert "What matters most" in said_by(hotels, "under 90 euros please").text
+    assert "What matters most" not in said_by(hotels, "quiet", "under 80 euros please").text

@@ -125,7 +125,9 @@ class Conversation:
 
     def _hear(self, turn: _Turn) -> Operation[Reply]:
         heard = yield from self._heard(turn)
-        return (yield from self._recommend(turn, _understood(heard), heard=heard))
+        person = yield from self.ask.find(turn.user)
+        unsaid = bool(heard.ranking) or person is None or not person.wishes.draws  # else it was said before
+        return (yield from self._recommend(turn, _understood(heard, asks=unsaid), heard=heard))
 
     def _heard(self, turn: _Turn) -> Operation[Heard]:
         assert turn.message.reading is not None
@@ -391,8 +393,8 @@ _ANSWERS = {
 }
 
 
-def _understood(heard: Heard) -> str:
-    """Return what was understood, in words."""
+def _understood(heard: Heard, *, asks: bool = False) -> str:
+    """Return what was understood, in words, and what is asked back."""
     said = []
     if heard.ranking:
         said.append(f"You want {_listed(heard.ranking)}.")
@@ -406,7 +408,7 @@ def _understood(heard: Heard) -> str:
         said.append(f"No limit on {_listed(heard.dropped)} any more.")
     if heard.not_understood:
         said.append(f"Not understood: {_listed(heard.not_understood)}.")
-    if heard.reading is not None and heard.reading.question:
+    if asks and heard.reading is not None and heard.reading.question:
         said.append(heard.reading.question)
     return " ".join(said)
 
