@@ -37,7 +37,8 @@ def check(catalog, made, offered, wished, dismissed):
             assert fact.value == mine
             if mine is None:
                 assert (fact.place, fact.of, fact.better_than) == (None, None, None)
-                assert f"its {fact.objective} is not known" in one.why.lower()
+                untold = "nobody has told yet" if not values[one.item] else f"its {fact.objective} is not known"
+                assert untold in one.why.lower()
                 continue
             sign = -1 if less[fact.objective] else 1
             others = [values[id][fact.objective] for id in offered if id != one.item and fact.objective in values[id]]
