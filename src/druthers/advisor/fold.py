@@ -87,7 +87,7 @@ class Person:
         self.shown = decision, items
         self.seen, self.said, self.rated = content["seen"], content["said"], content["rated"]
 
-    def state(self) -> None:
+    def speak(self) -> None:
         """Note that the user said something."""
         self.said += 1
         self.seen, self.rated = [], False
@@ -314,13 +314,13 @@ class Fold:
         person = self._person(event)
         if person is not None:
             person.queries += 1
-            person.state()
+            person.speak()
             self._hear(str(event.user), person, event.body)
 
     def _correction(self, event: Event) -> None:
         person = self._person(event)
         if person is not None and event.body.get("heard", person.said) == person.said:  # else more was said meanwhile
-            person.state()
+            person.speak()
             person.wishes = Wishes(limits={} if event.body.get("limitless") else person.wishes.limits)
             self.policy.unhear(event.user)
             for said in (*event.body.get("said", ()), event.body):

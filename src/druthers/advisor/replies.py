@@ -181,28 +181,27 @@ class Conversation:
         made: Recommendation = yield from self.ask.recommend(turn.user, offer=[item.id], aside=True)
         return made.id
 
-    def _taken(self, turn: _Turn) -> Operation[Reply]:
-        taken = turn.about or turn.shown[:1]
-        for item in taken:
+    def _rated(self, turn: _Turn, utility: float) -> Operation[Sequence[Item]]:
+        """Rate what a message is about, or else the first item shown, and return it."""
+        items = turn.about or turn.shown[:1]
+        for item in items:
             decision = yield from self._decision(turn, item)
-            yield from self.ask.feedback(decision, item=item.id, utility=CHOSEN)
+            yield from self.ask.feedback(decision, item=item.id, utility=utility)
+        return items
+
+    def _taken(self, turn: _Turn) -> Operation[Reply]:
+        taken = yield from self._rated(turn, CHOSEN)
         names = _listed([item.name for item in taken])
         return turn.reply(f"Good: you took {names}. Tell me how it was when you know.", about=taken)
 
     def _reject(self, turn: _Turn) -> Operation[Reply]:
-        gone = turn.about or turn.shown[:1]
-        for item in gone:
-            felt = DISLIKED if turn.message.utility is None else turn.message.utility
-            decision = yield from self._decision(turn, item)
-            yield from self.ask.feedback(decision, item=item.id, utility=felt)
+        felt = turn.message.utility
+        gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
         names = _listed([item.name for item in gone])
         return (yield from self._recommend(turn, f"Without {names}, then.", without=[item.id for item in gone]))
 
     def _like(self, turn: _Turn) -> Operation[Reply]:
-        liked = turn.about or turn.shown[:1]
-        for item in liked:
-            decision = yield from self._decision(turn, item)
-            yield from self.ask.feedback(decision, item=item.id, utility=LIKED)
+        liked = yield from self._rated(turn, LIKED)
         names = _listed([item.name for item in liked])
         return (yield from self._recommend(turn, f"More like {names}.", without=[item.id for item in liked]))
 

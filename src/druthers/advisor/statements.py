@@ -11,8 +11,7 @@ from druthers.stores import Event
 
 # Wishes of older statements have faded to nothing; what they limit and dismiss is kept.
 MOST = 40
-WISHES = ("ranking", "draws", "only")
-PARTS = (*WISHES, "dismissed", "limits", "dropped")
+PARTS = ("ranking", "draws", "only", "dismissed", "limits", "dropped")
 
 
 def counted(past: Iterable[Event]) -> Iterator[Event]:

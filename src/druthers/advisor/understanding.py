@@ -13,7 +13,7 @@ from druthers.advisor.sayings import PLACES, feeling, references, table, ways, w
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
 from druthers.limits import Columns, LimitReader, Limits, Stated
-from druthers.limits.quantities import find_quantities
+from druthers.limits.quantities import find_quantities, plain_number
 from druthers.limits.words import fold, pattern, stems
 
 CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
@@ -95,7 +95,7 @@ class Understanding:
             only = (*said.context.wished, *said.context.limits)
             return Message(kind, forgotten=names or only) if names or len(only) == 1 else None
         if kind == Kind.FEEDBACK:
-            return (self._feeling(said) or Message(kind, said.places)) if shown else None
+            return Message(kind, said.places) if shown else None
         if kind == Kind.BEST:
             return (
                 Message(kind, said.places, reading=reading, shown=said.has("shown"))
@@ -104,11 +104,12 @@ class Understanding:
             )
         if kind == Kind.FIND:
             return Message(kind, limits=message.limits) if message.limits.where else None
+        named = () if said.places else self._named(said.plain)
         if kind == Kind.DETAIL:
-            named = () if said.places else self._named(said.plain)
             return Message(kind, said.places, named, reading, message.limits) if said.places or named else None
         about_shown = (Kind.WHY, Kind.COMPARE, Kind.TAKEN, Kind.REJECT, Kind.LIKE, Kind.OTHER)
-        return Message(kind, said.places) if len(shown) > (kind == Kind.COMPARE) or kind not in about_shown else None
+        enough = len(shown) > (kind == Kind.COMPARE) or kind not in about_shown
+        return Message(kind, said.places, named) if enough else None
 
     def _forgetting(self, said: _Said) -> Message | None:
         """Return what takes back something said before."""
@@ -123,8 +124,9 @@ class Understanding:
             return Message(Kind.FORGET_ALL)
         if verb is None:
             return None
-        names = self._in_force(whole_words("forget").sub(" ", said.core), said.context)
-        if names and not pattern(r"\b<dismissing>").search(whole_words("forget").sub(" ", said.core)):
+        about = whole_words("forget").sub(" ", said.core)
+        names = self._in_force(about, said.context)
+        if names and not pattern(r"\b<dismissing>").search(about):
             return Message(Kind.FORGET_THAT, forgotten=names)
         return Message(Kind.FORGET_THAT) if said.has("forget_last") else None
 
@@ -209,8 +211,7 @@ class Understanding:
         if quantities[0].units or re.search(r"[^\W\d_]{3,}", rest):
             return None
         name = list(bounds)[-1]
-        number = quantities[0].numbers[0]
-        limit = {bounds[name]: int(number) if number == int(number) else number}
+        limit = {bounds[name]: plain_number(quantities[0].numbers[0])}
         stated = Stated(name, limit, said.text.strip(), 0, len(said.text))
         reading = replace(self.parser.read(""), text=said.text)
         return Message(Kind.LIMIT, reading=reading, limits=Limits({name: limit}, (stated,)))

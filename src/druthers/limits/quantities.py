@@ -120,7 +120,7 @@ class Quantity:
         if self.unit is not None:
             measure, size = units()[self.unit]
             factor = size / attribute.unit(measure)
-        numbers = [_plain(round(number * factor, 6)) for number in self.numbers]
+        numbers = [plain_number(round(number * factor, 6)) for number in self.numbers]
         if self.bound == "range":
             return {"min": min(numbers), "max": max(numbers)}
         if self.bound:
@@ -243,5 +243,6 @@ def _value(text: str) -> float:
     return float(plain.replace(",", ".").replace("'", "")) * thousand
 
 
-def _plain(number: float) -> float:
+def plain_number(number: float) -> float:
+    """Return a whole number as one."""
     return int(number) if number == int(number) else number
