@@ -3,8 +3,8 @@
 A step is hear + choose + learn at the size of the paper's synthetic experiment: 20 objectives, 20 users, 10 of 40
 arms offered, full rankings (a fifth of them corrupted), 2,000 rounds from the first on, refits included. The yardstick
 is `limit.c`, the loop of an information-weighted policy compiled with everything the C compiler has. Machines are
-noisy, so only ratios within a run mean anything. Also: the batch fit of `Likelihood` against `choix.opt_top1`, and the
-time of the exact group lasso.
+noisy, so only ratios within a run mean anything. The policy in plain NumPy is that of README.md. Also: the batch fit of
+`Likelihood` against `choix.opt_top1`, and the time of the exact group lasso.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,10 +49,25 @@ def yardstick(binary: Path) -> float:
     return float(found.group(1))
 
 
+def plain_policy() -> type[dr.Policy]:
+    """Return the policy of README.md that is written in plain NumPy."""
+    text = Path(__file__).parents[1].joinpath("README.md").read_text("utf-8")
+    (block,) = (part for part in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if "(PlainPolicy)" in part)
+    defined: dict[str, Any] = {}
+    exec(block, defined)
+    found: type[dr.Policy] = defined["Listener"]
+    return found
+
+
+PLAIN = plain_policy()
+
+
 def make(name: str) -> dr.Policy:
-    """Build a policy; one name stands for MO-PQUCB with the mixture anchor."""
+    """Build a policy; one name stands for MO-PQUCB with the mixture anchor, one for the policy in plain NumPy."""
     if name == "mo-pqucb-mixture":
         return dr.MOPQUCB(n_objectives=D, anchor=dr.Mixture())
+    if name == PLAIN.name:
+        return PLAIN(n_objectives=D)
     return dr.make_policy(name, n_objectives=D)
 
 
@@ -80,7 +96,7 @@ def step_cost(name: str, seed: int) -> float:
 
 def print_steps(repeats: int) -> bool:
     """Print the cost of a step of each policy; return whether all keep their limit."""
-    names = [*dr.POLICIES, "mo-pqucb-mixture"]
+    names = [*dr.POLICIES, "mo-pqucb-mixture", PLAIN.name]
     with tempfile.TemporaryDirectory() as folder:
         binary = compile_yardstick(Path(folder))
         print(f"compiling {len(names)} policies where the cache has none (up to some minutes the first time)")
@@ -99,7 +115,7 @@ def print_steps(repeats: int) -> bool:
     kept = True
     for name in names:
         cost = float(np.median(costs[name]))
-        limit = 50 if name in ROBUST else 5
+        limit = 50 if name in ROBUST or name == PLAIN.name else 5
         over = bool(rounds) and cost / base > limit
         kept = kept and not over
         print(f"{name:20s} {cost:12.1f} {cost / base:7.2f} {limit:6d}{'  over' if over else ''}")

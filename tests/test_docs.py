@@ -86,3 +86,14 @@ def test_every_extra_that_is_named_exists():
     for path in PAGES:
         named = re.findall(r"pip install '(?:druthers|\.)\[([\w,]+)\]'", path.read_text("utf-8"))
         assert {extra for words in named for extra in words.split(",")} <= set(extras), path.name
+
+
+def test_the_glossary_names_what_is_in_the_code():
+    """Every name of code in the last column is a word of the sources."""
+    rows = re.findall(r"^\|.*\|.*\|(.*)\|$", (ROOT / "docs" / "glossary.md").read_text("utf-8"), re.M)[2:]
+    named = {
+        word for row in rows for code in re.findall(r"`([^`]+)`", row) for word in re.findall(r"[A-Za-z_]{2,}", code)
+    }
+    sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "src" / "druthers").rglob("*.py"))
+    assert len(rows) > 20
+    assert sorted(named - set(re.findall(r"\w+", sources))) == []

@@ -54,6 +54,8 @@ class Kernel:
 
     def entry(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         """Return the machine code for arguments of these types, compiled, or read from the cache, the first time."""
+        if type(arguments[0]) in _PLAIN:
+            return self.body(type(arguments[0]))
         # Asking Numba for the types takes longer than 100 rounds of a simulation, so it is asked once for each kind.
         kind = _kind(arguments)
         if kind not in self._entries:
@@ -90,6 +92,8 @@ class Generic(Kernel):
 
 
 _GENERICS: list[Generic] = []
+# Classes of states with a body in plain Python, which makes whatever calls it plain Python too.
+_PLAIN: set[type] = set()
 
 if TYPE_CHECKING:
 
@@ -118,11 +122,13 @@ else:
 
 
 def implements(function: Callable[..., Any], state_class: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a `generic` kernel its body for states of `state_class`."""
+    """Give a `generic` kernel its body for states of `state_class`: a kernel, or else plain Python, which is slow."""
 
     def register(body: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(function, Generic)
         function.bodies[state_class] = body.function if isinstance(body, Kernel) else body
+        if not isinstance(body, Kernel):
+            _PLAIN.add(state_class)
         return body
 
     return register

@@ -22,7 +22,7 @@ from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidSetting, ObjectivesChanged
 from druthers.language import Parser, make_parser
-from druthers.policies import FisherPQUCB, FisherUCB, Policy, find_policy, make_policy
+from druthers.policies import Policy, find_policy, make_policy
 from druthers.stores import Snapshot, Store, UserState, open_store
 from druthers.stores.base import PAGE
 
@@ -31,8 +31,6 @@ _log = logging.getLogger(__name__)
 
 POLICY = "stated-ucb"
 CHANGES = "the journal counts where the catalog %r differs; `druthers catalog update --apply` would change: %s"
-# Rankings per user that are kept for exact refits: a user of the service says less than one in the lab.
-WINDOW = 32
 
 
 class Advisor:
@@ -376,9 +374,5 @@ def start_fold(store: Store, editions: Editions, policy: str, settings: Mapping[
 
 def make_served(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Policy:
     """Return a policy that knows what rewards and utilities are here: from 0 to 1, and at most 1."""
-    params = dict(settings)
-    if issubclass(find_policy(name), FisherPQUCB) and name != FisherUCB.name:
-        params = {"level": 1.0, "unit": 1.0 / catalog.n_objectives, **params}
-    if name == "fisher-pqucb-robust" and "anchor" not in params:
-        params["anchor"] = Mixture(ridge=params.get("ridge", 0.5), window=WINDOW)
+    params = {**find_policy(name).service_defaults(catalog.n_objectives, settings), **settings}
     return make_policy(name, n_objectives=catalog.n_objectives, **params)

@@ -17,10 +17,10 @@ import numpy as np
 
 from druthers.environments import Environment, Reviews, Tape
 from druthers.experiments.engines import Engine, make_engine
-from druthers.experiments.plan import Experiment, Row
+from druthers.experiments.plan import Experiment, Row, parameters
 from druthers.experiments.results import Results, replaced
 from druthers.own import is_own, own_digest
-from druthers.policies import Oracle, Policy
+from druthers.policies import Policy, find_policy
 from druthers.simulation import Run, cache_folder, simulate, spread_rounds
 from druthers.sources import our_digest
 from druthers.types import RankingLike
@@ -85,9 +85,9 @@ def play(task: Task) -> Outcome:
 
 
 def fresh_policy(row: Row, tape: Tape, seed: int, run: int) -> Policy:
-    """Return the policy that plays a row on a run; the oracle is told the truth."""
+    """Return the policy that plays a row on a run; one that knows the truth is told it."""
     truth: dict[str, Any] = {}
-    if row.policy == Oracle.name:
+    if find_policy(row.policy).knows_truth:
         truth = {"preferences": dict(enumerate(tape.preferences)), "rewards": dict(enumerate(tape.means))}
     own_seed = int(np.random.SeedSequence((seed, run), spawn_key=(4,)).generate_state(1)[0])
     return row.make_policy(tape.means.shape[1], seed=own_seed, **truth)
@@ -187,7 +187,7 @@ def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
             games[kind] = _shortened(task)
     if not games:
         return
-    order = sorted(games, key=_haste)
+    order = sorted(games, key=lambda kind: _haste(games[kind].row))
     watch(Progress("compiling", 0, len(games)))
     for done, (place, _) in enumerate(engine.run(play, [games[kind] for kind in order]), start=1):
         if folder is not None:
@@ -196,19 +196,16 @@ def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
         watch(Progress("compiling", done, len(games), order[place]))
 
 
-# Kinds that take long to compile and to play come first, so that the cores finish together.
-SLOW_KINDS = ("mo-pqucb-gl", "mo-pqucb mixture", "mo-pqucb", "mo-pqucb-gl-recipe", "conucb")
-
-
-def _haste(kind: str) -> int:
-    return SLOW_KINDS.index(kind) if kind in SLOW_KINDS else len(SLOW_KINDS)
+def _haste(row: Row) -> bool:
+    """Return what to sort rows by: those with an anchor take longest and come first, so that cores finish together."""
+    return "anchor" not in parameters(find_policy(row.policy))
 
 
 def _batches(tasks: Sequence[Task], places: Sequence[int]) -> list[list[int]]:
     """Put short tasks of a row together: a process then loads the machine code of few policies."""
     batches: list[list[int]] = []
     rounds = BATCH_ROUNDS
-    for place in sorted(places, key=lambda place: _haste(_kind(tasks[place].row))):
+    for place in sorted(places, key=lambda place: _haste(tasks[place].row)):
         row = tasks[place].row
         if rounds + row.horizon > BATCH_ROUNDS or row is not tasks[batches[-1][-1]].row:
             batches.append([])

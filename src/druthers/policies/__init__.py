@@ -12,6 +12,7 @@ from druthers.policies.conucb import ConUCB
 from druthers.policies.fisher import FisherPQUCB, FisherUCB
 from druthers.policies.linear import MOOFUL
 from druthers.policies.pareto import ParetoTS, ParetoUCB
+from druthers.policies.plain import PlainPolicy
 from druthers.policies.pqucb import MOPQUCB, MOPQUCBGL, PRUCB, Greedy
 from druthers.policies.recipes import MOPQUCBGLRecipe, MOPQUCBRecipe, PRUCBRecipe
 from druthers.policies.scalarized import SMOSS, SUCB
@@ -93,6 +94,7 @@ __all__ = [
     "PRUCBRecipe",
     "ParetoTS",
     "ParetoUCB",
+    "PlainPolicy",
     "Policy",
     "Random",
     "StatedUCB",

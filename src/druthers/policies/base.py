@@ -37,9 +37,6 @@ NEVER_SEEN = 1e9
 # A first guess of the noise in utilities: this share of their mean square.
 FIRST_GUESS = 0.1
 
-# What of a user's memory comes from feedback; all the rest comes from words.
-FELT = ("feedbacks", "products", "response", "root", "gram")
-
 P = TypeVar("P", bound="Policy")
 
 
@@ -210,6 +207,9 @@ class Policy(ABC):
     asks: ClassVar[bool] = False
     learns_preference: ClassVar[bool] = False
     hears_weights: ClassVar[bool] = False
+    knows_truth: ClassVar[bool] = False
+    # What of a user's memory comes from feedback; all the rest comes from words.
+    felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram")
     noise_per_arm: int = 0
     State: ClassVar[type[Any]]
 
@@ -265,6 +265,11 @@ class Policy(ABC):
         """Return rows for users never seen."""
         return NoUsers(feedbacks=np.zeros(n_users))
 
+    @classmethod
+    def service_defaults(cls, n_objectives: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings for a service, where they are not the usual ones: rewards and utilities are at most 1."""
+        return {}
+
     @property
     def params(self) -> dict[str, Any]:
         """The constructor's arguments."""
@@ -313,7 +318,7 @@ class Policy(ABC):
         """Forget what a user said and keep what the user felt; for a user never seen, nothing happens."""
         row = self._users.rows.get(user)
         if row is not None:
-            _overwrite(self._state.users, row, keep=FELT)
+            _overwrite(self._state.users, row, keep=self.felt)
 
     def export_user(self, user: Hashable) -> bytes:
         """Return all that is known of a user, for a policy with the same settings to take in."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -145,6 +145,11 @@ class FisherPQUCB(Policy):
         self.anchor = Likelihood(ridge=ridge) if anchor is None else anchor
         self._start()
 
+    @classmethod
+    def service_defaults(cls, n_objectives: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what rewards and utilities of at most 1 say about the level of weights and their unit."""
+        return {"level": 1.0, "unit": 1.0 / n_objectives}
+
     def _start(self) -> None:
         super()._start()
         self._state = self._state._replace(clock=np.zeros(2 + 5 * self.n_objectives))
@@ -268,6 +273,11 @@ class FisherUCB(FisherPQUCB):
         width: float = 1.0,
     ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration, ridge=ridge, width=width)
+
+    @classmethod
+    def service_defaults(cls, n_objectives: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return nothing: it has neither level nor unit."""
+        return {}
 
 
 @kernel

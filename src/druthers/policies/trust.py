@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,6 +29,8 @@ AGAINST_RIVAL = 4.0
 # After so many utilities trust is weighed at every such multiple only.
 OFTEN = 64
 SELDOM = 8
+# Rankings per user that a service keeps for exact refits: its users say less than those of the lab.
+SERVED_WINDOW = 32
 
 
 class DoubtingUsers(NamedTuple):
@@ -129,6 +131,12 @@ class FisherPQUCBRobust(FisherPQUCB):
             level=level,
             unit=unit,
         )
+
+    @classmethod
+    def service_defaults(cls, n_objectives: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings for rewards and utilities of at most 1, and an anchor that keeps fewer rankings."""
+        anchor = Mixture(ridge=settings.get("ridge", 0.5), window=SERVED_WINDOW)
+        return {**super().service_defaults(n_objectives, settings), "anchor": anchor}
 
     def _fresh_users(self, n_users: int) -> Any:
         plain = super()._fresh_users(n_users)

@@ -86,6 +86,7 @@ class Oracle(Policy):
 
     name = "oracle"
     learns_preference = True
+    knows_truth = True
     State = OracleState
 
     def __init__(

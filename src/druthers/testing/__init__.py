@@ -414,7 +414,7 @@ def check_params_rebuild(build: BuildPolicy) -> None:
 def check_beats_chance(build: BuildPolicy) -> None:
     """A policy that learns preferences has at most two thirds of the regret of random choices in an easy world."""
     policy = build(n_objectives=3, seed=0)
-    if not policy.learns_preference or policy.name == "oracle":
+    if not policy.learns_preference or policy.knows_truth:
         return
     world = World.draw(seed=9, rounds=600, noise=0.1)
     regret = world.regret(world.play(policy))
@@ -539,7 +539,7 @@ def check_users_and_arms_come_and_go(build: BuildPolicy) -> None:
     policy.retire_arm(4)
     assert 0 not in policy.users
     assert 4 not in policy.arms
-    if policy.learns_preference and policy.name != "oracle":
+    if policy.learns_preference and not policy.knows_truth:
         assert np.array_equal(policy.preference(0).weights, policy.preference("stranger").weights)
         assert np.array_equal(policy.preference(1).weights, other)
     policy.choose(0, [4, 1])
@@ -563,7 +563,7 @@ def check_users_move_house(build: BuildPolicy) -> None:
     other = type(policy).from_state(policy.state(users=False))
     assert other.users == ()
     other.import_user(0, known)
-    if not policy.noise_per_arm and policy.name != "oracle":
+    if not policy.noise_per_arm and not policy.knows_truth:
         assert np.array_equal(policy.choose(0).reasons, before)
         assert np.array_equal(other.choose(0).reasons, before)
     reward, utility = world.outcome(0, 1)
