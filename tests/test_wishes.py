@@ -167,3 +167,13 @@ def test_emphasis_in_a_sentence_reaches_the_weights():
         advisor.hear("both", "many stars")
         advisor.hear("both", "only the price matters")
         assert advisor.fold.people["both"].wishes.draws == {0: 4.0}
+
+
+def test_an_item_that_nobody_knows_does_not_come_before_what_was_asked_for():
+    """It is taken for a typical one that may be better: before the poor ones, after the best."""
+    catalog = Catalog("inns", INNS.objectives, [*INNS.items, Item("new")])
+    with Advisor(catalog, parser="lexicon") as advisor:
+        advisor.hear("ada", ["price"])
+        shown = [item.item for item in advisor.recommend("ada", size=21).items]
+    assert shown[0] in ("inn-0", "inn-1")
+    assert shown.index("inn-2") < shown.index("new") < shown.index("inn-19")

@@ -15,7 +15,6 @@ from druthers.advisor.reasons import Offer, find_facts, sentence
 from druthers.catalogs import Catalog
 from druthers.errors import InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where
-from druthers.policies.base import NEVER_SEEN
 from druthers.types import Decision
 
 # Standard deviation of what an item is worth to a person beyond what the weights say, and the optimism about it:
@@ -121,7 +120,7 @@ class Choosing:
             thing = items[str(item)]
             facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
             traded = offer.trade_off(thing, wished)
-            unseen = reward_bonus >= NEVER_SEEN
+            unseen = bool(np.isnan(self.fold.policy.reward_means([item])).all())
             why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why

@@ -13,7 +13,6 @@ from druthers._jit import implements, kernel
 from druthers._matrices import factor, inverse, norms, solve
 from druthers.errors import InvalidFeedback
 from druthers.policies.base import (
-    NEVER_SEEN,
     Arms,
     Policy,
     hear_policy,
@@ -251,6 +250,7 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
         arm = offer[j]
         utility = 0.0
         square = 0.0
+        new = never_seen(arms, arm)
         for k in range(size):
             pulls = arms.pulls[arm, k]
             weight = estimate[k] * estimate[k]
@@ -258,6 +258,9 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
                 value = 2.0 * arms.means[arm, k] - 1.0
                 spread = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k]) / pulls
                 square += weight * spread * max(1.0, np.log(max(share / pulls, 1.0)))
+            elif new:  # like any other on average, and worth finding out, but not before what was asked for
+                value = 0.0
+                square += weight * UNKNOWN_VARIANCE * max(1.0, np.log(max(share, 1.0)))
             else:
                 value = UNKNOWN_MEAN if estimate[k] > 0.0 else 0.0
             columns[k, j] = value
@@ -269,7 +272,7 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
         of_preference = out[2, j] * out[2, j]
         deviation = np.sqrt(out[1, j] + of_preference)
         part = state.settings.width / deviation if deviation > 0.0 else 0.0
-        out[1, j] = NEVER_SEEN if never_seen(arms, offer[j]) else part * out[1, j]
+        out[1, j] = part * out[1, j]
         out[2, j] = part * of_preference
         out[3, j] = out[0, j] + out[1, j] + out[2, j]
     return 1
