@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from druthers.data import Built
+from druthers.data.people import Study
 from druthers.data.reading import Watch as WatchBytes
 from druthers.evaluation import Estimate, Evaluation, Interval
 from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
@@ -296,6 +297,17 @@ def shown_bytes(console: Console, doing: str) -> Iterator[WatchBytes]:
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(doing, total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def show_studies(console: Console, studies: Iterable[Study]) -> None:
+    """Print which studies of people there are, and where each can be had."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("name", "kind", "from", "who was asked what"):
+        table.add_column(name, no_wrap=name != "who was asked what")
+    for study in studies:
+        origin = f"{study.package.registry} {study.package.name}"
+        table.add_row(Text(study.name), study.kind, origin, Text(f"{study.asked} ({study.when})"))
+    console.print(table)
 
 
 def show_built(console: Console, built: Built) -> None:

