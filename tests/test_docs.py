@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -97,3 +98,15 @@ def test_the_glossary_names_what_is_in_the_code():
     sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "src" / "druthers").rglob("*.py"))
     assert len(rows) > 20
     assert sorted(named - set(re.findall(r"\w+", sources))) == []
+
+
+def test_the_picture_of_the_architecture_is_true():
+    """But for how many lines each part has: `python docs/draw.py` draws it anew."""
+    spec = importlib.util.spec_from_file_location("draw", ROOT / "docs" / "draw.py")
+    draw = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(draw)
+
+    def shapes(picture):
+        return [line for line in picture.splitlines() if 'class="size"' not in line]
+
+    assert shapes(draw.PICTURE.read_text("utf-8")) == shapes(draw.draw())
