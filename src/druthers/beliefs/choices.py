@@ -1,0 +1,373 @@
+"""What a choice says about a preference: the normal factor that stands for it, and what will be chosen next.
+
+A person whose weights are c picks option a of an offer with rows x_k with probability exp<c, x_a> / sum_k exp<c, x_k>
+(conditional logit). Before the choice c is N(mean, covariance); after it the moments of c are those of the product of
+both, and the normal factor with just these moments is kept: assumed-density filtering, one step of expectation
+propagation. The mode and its curvature instead (Laplace) would make people too sure of themselves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from druthers._jit import kernel
+from druthers._matrices import eigen, factor, inverse, solve, solve_transposed, solve_upper
+from druthers.beliefs.points import point, points_needed
+from druthers.types import Floats, Integers
+
+# The proposal is this much wider than the curvature at the mode says, since the tails of a choice are heavier.
+WIDER = 1.25
+# A choice never tells more along one direction than this share of all there is to know: it keeps factors finite.
+MOST_TOLD = 1.0 - 1e-6
+
+
+@kernel
+def differences(offer: Floats, against: int) -> Floats:
+    """Return the rows x_a - x_k (J, D) for all other options k; for a = -1 those of nothing at all, which is 0."""
+    n_offered, size = offer.shape
+    rows = np.empty((n_offered if against < 0 else n_offered - 1, size))
+    j = 0
+    for k in range(n_offered):
+        if k == against:
+            continue
+        for d in range(size):
+            rows[j, d] = (offer[against, d] if against >= 0 else 0.0) - offer[k, d]
+        j += 1
+    return rows
+
+
+@kernel
+def whiten(rows: Floats, covariance: Floats, axes: Floats, back: Floats) -> bool:
+    """Write what standard normal numbers y are to the values of `rows` (J, D): s = mean + By, and y = T(c - mean).
+
+    B is `axes` (J, r), T is `back` (r, D), r the smaller of J and D. Returns False where the covariance is none.
+    """
+    n_rows, size = rows.shape
+    root = np.empty((size, size))
+    if n_rows >= size:  # y is c itself, whitened: V = R'R, c - mean = R'y
+        if not factor(covariance, root):
+            return False
+        for k in range(size):
+            for d in range(size):
+                back[k, d] = 0.0
+            back[k, k] = 1.0
+            for j in range(n_rows):
+                value = 0.0
+                for d in range(k, size):
+                    value += root[k, d] * rows[j, d]
+                axes[j, k] = value
+        for d in range(size):  # T = R'^-1, column by column
+            column = back[:, d].copy()
+            solve_transposed(root, column)
+            for k in range(size):
+                back[k, d] = column[k]
+        return True
+    spread = np.zeros((n_rows, size))
+    matrix = np.empty((n_rows, n_rows))
+    for j in range(n_rows):
+        for d in range(size):
+            for e in range(size):
+                spread[j, d] += rows[j, e] * covariance[e, d]
+    for j in range(n_rows):
+        for i in range(n_rows):
+            value = 0.0
+            for d in range(size):
+                value += spread[j, d] * rows[i, d]
+            matrix[j, i] = value
+    for j in range(n_rows):
+        matrix[j, j] += 1e-9 * (1.0 + matrix[j, j])
+    if not factor(matrix, matrix):  # C = R'R, s = mean + R'y
+        return False
+    for d in range(size):
+        column = rows[:, d].copy()
+        solve_transposed(matrix, column)
+        for k in range(n_rows):
+            back[k, d] = column[k]
+    for j in range(n_rows):
+        for k in range(n_rows):
+            axes[j, k] = matrix[k, j] if k <= j else 0.0
+    return True
+
+
+@kernel
+def odds(mean: Floats, axes: Floats, y: Floats, shares: Floats) -> float:
+    """Return -ln of the chance of the picked option at y; write those of the others into `shares`.
+
+    The picked one leads option k by s_k = mean_k + (By)_k, so its chance is 1 / (1 + sum_k exp(-s_k)).
+    """
+    top = 0.0
+    for j in range(mean.shape[0]):
+        value = mean[j]
+        for k in range(y.shape[0]):
+            value += axes[j, k] * y[k]
+        shares[j] = -value
+        top = max(top, -value)
+    total = np.exp(-top)
+    for j in range(mean.shape[0]):
+        shares[j] = np.exp(shares[j] - top)
+        total += shares[j]
+    for j in range(mean.shape[0]):
+        shares[j] /= total
+    return float(top + np.log(total))
+
+
+@kernel
+def curvature(axes: Floats, shares: Floats, gradient: Floats, out: Floats) -> None:
+    """Write B'p into `gradient` and B'(diag p - pp')B into `out`, p the chances of the options not picked."""
+    n_rows, size = axes.shape
+    for k in range(size):
+        gradient[k] = 0.0
+        for j in range(n_rows):
+            gradient[k] += axes[j, k] * shares[j]
+    for k in range(size):
+        for i in range(k + 1):
+            value = -gradient[k] * gradient[i]
+            for j in range(n_rows):
+                value += shares[j] * axes[j, k] * axes[j, i]
+            out[k, i] = value
+            out[i, k] = value
+
+
+@kernel
+def mode(mean: Floats, axes: Floats, y: Floats, root: Floats) -> bool:
+    """Move y from 0 to where the product of the choice and N(0, I) is largest; write the factor of its Hessian."""
+    size = y.shape[0]
+    shares, gradient, step = np.empty(mean.shape[0]), np.empty(size), np.zeros(size)
+    hessian, trial = np.empty((size, size)), np.zeros(size)
+    value, decrement, scale = np.inf, 0.0, 1.0
+    for _ in range(60):
+        trial_value = odds(mean, axes, trial, shares)
+        for k in range(size):
+            trial_value += 0.5 * trial[k] * trial[k]
+        if trial_value <= value - 1e-4 * scale * decrement + 1e-12 * abs(trial_value):
+            value = trial_value
+            curvature(axes, shares, gradient, hessian)
+            for k in range(size):
+                y[k] = trial[k]
+                step[k] = gradient[k] - y[k]
+                gradient[k] = step[k]
+                hessian[k, k] += 1.0
+            if not factor(hessian, root):
+                return False
+            solve(root, step)
+            decrement = 0.0
+            for k in range(size):
+                decrement += step[k] * gradient[k]
+            if decrement < 1e-8:
+                return True
+            scale = 2.0
+        scale *= 0.5
+        if scale < 1e-6:
+            break
+        for k in range(size):
+            trial[k] = y[k] + scale * step[k]
+    return bool(value < np.inf)
+
+
+@kernel
+def moments(mean: Floats, axes: Floats, shift: Floats, told: Floats) -> bool:
+    """Write mean (r,) and I - covariance (r, r) of y after the choice; False where that cannot be done.
+
+    With p the gradient of the log-chance by s, mean = B'E[p] and I - covariance = B'(E[diag p - 2pp'] + E[p]E[p]')B
+    (Stein), which stays within 0 and I where differences of covariances would not.
+    """
+    n_rows, size = axes.shape
+    start, y, root = np.zeros(size), np.empty(size), np.empty((size, size))
+    if not mode(mean, axes, start, root):
+        return False
+    half = points_needed(axes)
+    at, shares, chances = np.empty((2 * half, n_rows)), np.empty(n_rows), np.empty(2 * half)
+    top = -np.inf
+    for t in range(2 * half):
+        weight = 0.0
+        for k in range(size):
+            z = point(t, k, half)
+            y[k] = WIDER * z
+            weight += 0.5 * z * z
+        solve_upper(root, y)
+        for k in range(size):
+            y[k] += start[k]
+            weight -= 0.5 * y[k] * y[k]
+        chances[t] = weight - odds(mean, axes, y, shares)
+        top = max(top, chances[t])
+        for j in range(n_rows):
+            at[t, j] = shares[j]
+    total = 0.0
+    average, matrix = np.zeros(n_rows), np.zeros((n_rows, n_rows))
+    for t in range(2 * half):
+        weight = np.exp(chances[t] - top)
+        total += weight
+        for j in range(n_rows):
+            share = weight * at[t, j]
+            average[j] += share
+            for i in range(j + 1):
+                matrix[j, i] -= 2.0 * share * at[t, i]
+    for j in range(n_rows):
+        average[j] /= total
+        for i in range(j + 1):
+            matrix[j, i] = matrix[j, i] / total + average[j] * average[i]
+            matrix[i, j] = matrix[j, i]
+        matrix[j, j] += average[j]
+    sandwich(axes, average, matrix, shift, told)
+    return bool(np.isfinite(total))
+
+
+@kernel
+def sandwich(axes: Floats, vector: Floats, matrix: Floats, projected: Floats, out: Floats) -> None:
+    """Write B'v into `projected` and B'MB into `out`, M symmetric."""
+    n_rows, size = axes.shape
+    half = np.zeros((n_rows, size))
+    for k in range(size):
+        projected[k] = 0.0
+        for j in range(n_rows):
+            projected[k] += axes[j, k] * vector[j]
+            for i in range(n_rows):
+                half[j, k] += matrix[j, i] * axes[i, k]
+    for k in range(size):
+        for i in range(k + 1):
+            value = 0.0
+            for j in range(n_rows):
+                value += axes[j, k] * half[j, i]
+            out[k, i] = value
+            out[i, k] = value
+
+
+@kernel
+def choice_site(
+    mean: Floats, covariance: Floats, offer: Floats, picked: int, information: Floats, pull: Floats
+) -> bool:
+    """Add the normal factor that stands for a choice: exp(-c'Ac/2 + b'c), A to `information`, b to `pull`.
+
+    N(mean, covariance) is what was believed before. `offer` (K, D) has a row for each option, and `picked` is one of
+    them. Whoever could also leave it had one option more, worth 0: a row of zeros in `offer`. `picked` = -1 says that
+    this was what they did; no row has to stand for it then. Returns False, with nothing added, where the choice cannot
+    be used.
+    """
+    size = mean.shape[0]
+    rows = differences(offer, picked)
+    n_rows = rows.shape[0]
+    if n_rows == 0:
+        return True
+    rank = min(n_rows, size)
+    lead, axes, back = np.zeros(n_rows), np.empty((n_rows, rank)), np.empty((rank, size))
+    for j in range(n_rows):
+        for d in range(size):
+            lead[j] += rows[j, d] * mean[d]
+    shift, told = np.empty(rank), np.empty((rank, rank))
+    if not whiten(rows, covariance, axes, back) or not moments(lead, axes, shift, told):
+        return False
+    # In y the cavity is N(0, I), so a covariance of I - U e U' is an information of U e/(1 - e) U' more.
+    values, vectors = np.empty(rank), np.empty((rank, rank))
+    eigen(told, values, vectors)
+    gained = np.zeros((rank, rank))
+    for m in range(rank):
+        share = min(max(values[m], 0.0), MOST_TOLD)
+        for k in range(rank):
+            for i in range(rank):
+                gained[k, i] += share / (1.0 - share) * vectors[k, m] * vectors[i, m]
+    return add_site(mean, back, gained, shift, information, pull)
+
+
+@kernel
+def add_site(mean: Floats, back: Floats, gained: Floats, shift: Floats, information: Floats, pull: Floats) -> bool:
+    """Add T'MT and T'((M + I) shift + MT mean), M the information gained in y; False where these are not finite."""
+    rank, size = back.shape
+    centre, along, half = np.zeros(rank), np.zeros(rank), np.zeros((rank, size))
+    for k in range(rank):
+        for d in range(size):
+            centre[k] += back[k, d] * mean[d]
+    for k in range(rank):
+        along[k] = shift[k]
+        for i in range(rank):
+            along[k] += gained[k, i] * (shift[i] + centre[i])
+            for d in range(size):
+                half[k, d] += gained[k, i] * back[i, d]
+    total = 0.0
+    for d in range(size):
+        for k in range(rank):
+            total += abs(back[k, d] * along[k]) + abs(back[k, d] * half[k, d])
+    if not np.isfinite(total):
+        return False
+    for d in range(size):
+        for k in range(rank):
+            pull[d] += back[k, d] * along[k]
+            for e in range(size):
+                information[d, e] += back[k, d] * half[k, e]
+    return True
+
+
+@kernel
+def predict_choice(mean: Floats, covariance: Floats, offer: Floats, chances: Floats) -> bool:
+    """Write the chance of each option of an offer, averaged over N(mean, covariance); False if that is none.
+
+    At the mean alone, who is hardly known would be foretold as surely as who is known well.
+    """
+    n_offered = offer.shape[0]
+    size = mean.shape[0]
+    for k in range(n_offered):
+        chances[k] = 1.0 / n_offered
+    if n_offered < 2:
+        return True
+    rows = differences(offer, 0)
+    rank = min(n_offered - 1, size)
+    lead, axes, back = np.zeros(n_offered - 1), np.empty((n_offered - 1, rank)), np.empty((rank, size))
+    for j in range(n_offered - 1):
+        for d in range(size):
+            lead[j] += rows[j, d] * mean[d]
+    if not whiten(rows, covariance, axes, back):
+        return False
+    y, shares = np.empty(rank), np.empty(n_offered - 1)
+    for k in range(n_offered):
+        chances[k] = 0.0
+    half = points_needed(axes)
+    for t in range(2 * half):
+        for k in range(rank):
+            y[k] = point(t, k, half)
+        chances[0] += np.exp(-odds(lead, axes, y, shares)) / (2 * half)
+        for j in range(n_offered - 1):
+            chances[j + 1] += shares[j] / (2 * half)
+    return True
+
+
+@kernel
+def condition(information: Floats, pull: Floats, mean: Floats, covariance: Floats) -> bool:
+    """Write mean and covariance of the normal law exp(-c'Ac/2 + b'c); False, with nothing written, where A is none."""
+    size = pull.shape[0]
+    root = np.empty((size, size))
+    if not factor(information, root):
+        return False
+    for d in range(size):
+        mean[d] = pull[d]
+    solve(root, mean)
+    inverse(root, covariance)
+    return True
+
+
+@kernel
+def resite(
+    offers: Floats, picked: Integers, sites: Floats, pulls: Floats, information: Floats, pull: Floats, work: Floats
+) -> None:
+    """Renew the factors of kept choices, each against all the rest: one sweep of expectation propagation.
+
+    A factor found while little was known is a rough one. `offers` (n, K, D) and `picked` (n,) are the choices,
+    `sites` (n, D, D) and `pulls` (n, D) their factors, and `information` (D, D), `pull` (D,) the sums over these and
+    over all else that is believed, the prior included; all four are renewed. `work` (D + 1, D) is overwritten.
+    """
+    n_choices, _, size = offers.shape
+    mean, covariance = work[size], work[:size]
+    matrix, vector = np.empty((size, size)), np.empty(size)
+    for t in range(n_choices):
+        for d in range(size):
+            vector[d] = pull[d] - pulls[t, d]
+            for e in range(size):
+                matrix[d, e] = information[d, e] - sites[t, d, e]
+        if not condition(matrix, vector, mean, covariance):
+            continue
+        if not choice_site(mean, covariance, offers[t], picked[t], matrix, vector):
+            continue
+        for d in range(size):
+            pulls[t, d] += vector[d] - pull[d]
+            pull[d] = vector[d]
+            for e in range(size):
+                sites[t, d, e] += matrix[d, e] - information[d, e]
+                information[d, e] = matrix[d, e]
