@@ -632,6 +632,11 @@ def log_evidence(
     return float(-0.5 * off @ np.linalg.solve(covariance, off) - 0.5 * np.linalg.slogdet(covariance)[1])
 
 
+def fisher_growth(lack: np.ndarray) -> np.ndarray:
+    """How many times a variance counts of what is known e^lack times less well than the average."""
+    return np.maximum(np.maximum(0.25 * lack, 2.0 * (lack - 5.0)), 1.0)
+
+
 def fisher_pqucb(
     history: History,
     user: Hashable,
@@ -644,9 +649,10 @@ def fisher_pqucb(
     pull: float,
     width: float,
 ) -> np.ndarray:
-    """<c, mean> + width sqrt(sum c^2 s_r^2 max(1, ln(t/(KN))/4)/N + mean'M^-1 mean), as in all arms where N = 0.
+    """<c, mean> + width sqrt(g sum c^2 s_r^2/N + g' mean'M^-1 mean), as in all arms where N = 0.
 
-    The bonus is divided in proportion to the two variances; without a utility the level of the mean does not count.
+    g = max(1, l/4, 2 (l - 5)) with l = ln(t/(KN)), g' with l = ln(n mean'M^-1 mean/(D s_p^2 |mean|^2)). The bonus is
+    divided in proportion to the two variances; without a utility the level of the mean does not count.
     """
     x, y = history.weighed(user, 1.0)
     c, matrix = fisher_belief(x, y, anchor, information, unit=unit, ridge=ridge, pull=pull)
@@ -655,10 +661,13 @@ def fisher_pqucb(
     def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
         guess = np.where(pulls > 0, mean, means)
         seen = np.maximum(pulls, 1)
-        growth = np.maximum(0.25 * np.log(max(history.rounds, 1) / (len(history.arms) * seen)), 1.0)
-        spread = np.where(pulls > 0, growth * within / seen, overall)
+        lack = np.log(max(history.rounds, 1) / (len(history.arms) * seen))
+        spread = np.where(pulls > 0, fisher_growth(lack) * within / seen, overall)
         told = guess if len(y) else guess - guess.mean()
         of_reward, of_preference = c**2 @ spread, told @ np.linalg.solve(matrix, told)
+        if len(y) and of_preference > 0:
+            fair = len(c) * utility_variance(x, y, anchor) * (guess @ guess)
+            of_preference *= fisher_growth(np.log(len(y) * of_preference / fair))
         share = width / math.sqrt(of_reward + of_preference) if of_reward + of_preference > 0 else 0.0
         return c @ guess, share * of_reward if pulls.any() else NEVER_SEEN, share * of_preference
 

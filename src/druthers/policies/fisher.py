@@ -9,28 +9,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import add_rank_one, inverse, norms, solve_transposed
+from druthers._matrices import add_rank_one, inverse, solve_transposed
 from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
 from druthers.policies.base import (
-    NEVER_SEEN,
     Arms,
     Policy,
     fill_unknown,
     hear_policy,
     learn_policy,
-    never_seen,
     observe,
     remember,
     score_policy,
 )
 from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, utility_variance
+from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores, reward_variances
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
 from druthers.types import Floats, Integers, Preference
-
-# The reward bonus of an arm seen less often than the average one grows with this times the logarithm of how much less.
-GROWTH = 0.25
-RARE = np.exp(1.0 / GROWTH)
 
 
 class FisherSettings(NamedTuple):
@@ -39,6 +34,7 @@ class FisherSettings(NamedTuple):
     ridge: float
     pull: float
     width: float
+    guarantee: float
 
 
 class FisherUsers(NamedTuple):
@@ -86,8 +82,8 @@ class FisherPQUCB(Policy):
     and h the sums of rr'/|r|^2 and gr/|r|^2 over a user's utilities g, H the information of the anchor, s_p^2 the
     estimated variance of a utility per |r|^2 and s_r^2 that of rewards, M = G/s_p^2 + H + prior, the estimate is
     c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width sqrt(mean'M^-1 mean
-    + sum c^2 s_r^2 max(1, ln(t/(KN))/4)/N), utility and one standard deviation of it, or more where an arm was seen
-    less than others. Arms never seen come first.
+    + sum c^2 s_r^2/N), utility and one standard deviation of it, or more where an arm was seen less than others or
+    a preference is known less well along its mean (`growth`). Arms never seen come first.
 
     Parameters
     ----------
@@ -103,6 +99,9 @@ class FisherPQUCB(Policy):
         not known. Rankings say nothing about it, so this is what a user's weights add up to until feedback comes.
     unit
         How many units of utility one of the Plackett-Luce model is worth, until a user's feedback tells.
+    guarantee
+        Whether bonuses are as wide as the proof of a sublinear regret needs (docs/theory.md) instead of one standard
+        deviation. The unit must then be known: it stays as given.
 
     Notes
     -----
@@ -134,6 +133,7 @@ class FisherPQUCB(Policy):
         anchor: Anchor | None = None,
         level: float = 0.0,
         unit: float = 1.0,
+        guarantee: bool = False,
     ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
         require_positive(ridge=ridge, unit=unit)
@@ -142,6 +142,7 @@ class FisherPQUCB(Policy):
         self.width = width
         self.level = level
         self.unit = unit
+        self.guarantee = guarantee
         self.anchor = Likelihood(ridge=ridge) if anchor is None else anchor
         self._start()
 
@@ -156,7 +157,10 @@ class FisherPQUCB(Policy):
 
     def _settings(self) -> FisherSettings:
         return FisherSettings(
-            ridge=float(self.ridge), pull=float(getattr(self.anchor, "ridge", 0.0)), width=float(self.width)
+            ridge=float(self.ridge),
+            pull=float(getattr(self.anchor, "ridge", 0.0)),
+            width=float(self.width),
+            guarantee=float(self.guarantee),
         )
 
     def _fresh_users(self, n_users: int) -> FisherUsers:
@@ -194,7 +198,7 @@ class FisherPQUCB(Policy):
         users, settings, size = self._state.users, self._state.settings, self.n_objectives
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
         anchor, information = users.anchor.estimate[row], users.anchor.information[row]
-        variance = utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor)
+        variance = self._utility_variance(row)
         unit = users.unit[row]
         believe(users.products[row], variance, anchor, information, unit, settings.ridge, settings.pull, weights, root)
         inverse(root, covariance)
@@ -231,9 +235,7 @@ class FisherPQUCB(Policy):
         return told
 
     def _utility_variance(self, row: int) -> float:
-        users = self._state.users
-        anchor = users.anchor.estimate[row]
-        return float(utility_variance(users.products[row], users.root[row], users.feedbacks[row], anchor))
+        return float(taken_variance(self._state.settings, self._state.users, row))
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
@@ -281,6 +283,14 @@ class FisherUCB(FisherPQUCB):
 
 
 @kernel
+def taken_variance(settings: Any, users: Any, user: int) -> float:
+    """Return the variance that a user's utilities are taken to have: as estimated, or above it for a guarantee."""
+    anchor = users.anchor.estimate[user]
+    variance = utility_variance(users.products[user], users.root[user], users.feedbacks[user], anchor)
+    return cautious(variance) if settings.guarantee > 0.0 else variance
+
+
+@kernel
 def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, float]:
     """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
     users = state.users
@@ -291,92 +301,12 @@ def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, floa
     for user in range(n_users):
         row = rows[user]
         products, anchor = users.products[row], users.anchor.estimate[row]
-        variance = utility_variance(products, users.root[row], users.feedbacks[row], anchor)
+        variance = taken_variance(state.settings, users, row)
         information = users.anchor.information[row]
         ridge, pull = state.settings.ridge, state.settings.pull
         believe(products, variance, anchor, information, users.unit[row], ridge, pull, estimate, root)
         add_distances(root, estimate, truths[user], total)
     return total[0] / n_users, total[1] / n_users
-
-
-@kernel
-def reward_variances(clock: Floats, out: Floats) -> None:
-    """Write each objective's variance of rewards within an arm into `out[0]`, and over all rewards into `out[1]`.
-
-    Deviations within arms are pooled over arms, with the variance over all rewards as a prior worth one of them.
-    """
-    size = out.shape[1]
-    for k in range(size):
-        count, deviations = clock[2 + k], clock[2 + 2 * size + k]
-        within, free = clock[2 + 3 * size + k], clock[2 + 4 * size + k]
-        overall = deviations / (count - 1.0) if count > 1.0 else 0.0
-        out[0, k] = (overall + within) / (1.0 + free)
-        out[1, k] = overall
-
-
-@kernel
-def fisher_scores(
-    arms: Arms,
-    clock: Floats,
-    offer: Integers,
-    root: Floats,
-    estimate: Floats,
-    width: float,
-    level_unknown: bool,
-    out: Floats,
-) -> None:
-    """Write utility, bonuses and score of each offered arm; an objective not seen in an arm is like in all others.
-
-    The errors of rewards and preference are independent, so their variances add up; each bonus has its share. That of
-    rewards counts more for an arm seen much less often than the average one: an unlucky first reward is looked into
-    again some day. Before a user's first utility the level of the weights is anybody's guess; it is left out of the
-    bonus, so that the first choice follows what the user said.
-    """
-    size = estimate.shape[0]
-    columns = np.empty((size, offer.shape[0]))
-    variances = np.empty((2, size))
-    reward_variances(clock, variances)
-    average = clock[0] / max(clock[1], 1.0)
-    for k in range(size):
-        variances[0, k] *= estimate[k] * estimate[k]
-        variances[1, k] *= estimate[k] * estimate[k]
-    for j in range(offer.shape[0]):
-        arm = offer[j]
-        utility = 0.0
-        square = 0.0
-        seen = 0.0
-        growth = 0.0
-        for k in range(size):
-            pulls = arms.pulls[arm, k]
-            if pulls > 0.0:
-                if pulls != seen:  # mostly, all objectives of an arm were seen equally often
-                    seen = pulls
-                    growth = 1.0 / pulls
-                    if average > RARE * pulls:
-                        growth *= GROWTH * np.log(average / pulls)
-                mean = arms.means[arm, k]
-                square += growth * variances[0, k]
-            else:
-                mean = clock[2 + size + k]
-                square += variances[1, k]
-            columns[k, j] = mean
-            utility += estimate[k] * mean
-        out[0, j] = utility
-        out[1, j] = square
-        if level_unknown:
-            average_mean = 0.0
-            for k in range(size):
-                average_mean += columns[k, j] / size
-            for k in range(size):
-                columns[k, j] -= average_mean
-    norms(root, columns, out[2])
-    for j in range(offer.shape[0]):
-        of_preference = out[2, j] * out[2, j]
-        deviation = np.sqrt(out[1, j] + of_preference)
-        share = width / deviation if deviation > 0.0 else 0.0
-        out[1, j] = NEVER_SEEN if never_seen(arms, offer[j]) else share * out[1, j]
-        out[2, j] = share * of_preference
-        out[3, j] = out[0, j] + out[1, j] + out[2, j]
 
 
 @implements(score_policy, FisherState)
@@ -389,12 +319,16 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     size = anchor.shape[0]
     estimate = np.empty(size)
     root = np.empty((size, size))
-    variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
+    variance = taken_variance(settings, users, user)
     information = users.anchor.information[user]
     unit = users.unit[user]
     believe(products, variance, anchor, information, unit, settings.ridge, settings.pull, estimate, root)
-    level_unknown = users.feedbacks[user] == 0.0
-    fisher_scores(state.arms, state.clock, offer, root, estimate, settings.width, level_unknown, out)
+    arms, clock, width, feedbacks = state.arms, state.clock, settings.width, users.feedbacks[user]
+    if settings.guarantee > 0.0:
+        ridge = settings.ridge / (unit * unit)
+        guaranteed_scores(arms, clock, offer, root, estimate, width, ridge, feedbacks, out)
+    else:
+        fisher_scores(arms, clock, offer, root, estimate, width, feedbacks, variance, out)
     return 1
 
 
@@ -471,9 +405,11 @@ def replace_utility(products: Floats, root: Floats, x: Floats, y: float, before:
 
 @kernel
 def fit_after_utility(state: Any, user: int) -> None:
-    """Fit the unit after 8, 16, 32, ... utilities of a user."""
+    """Fit the unit after 8, 16, 32, ... utilities of a user; for a guarantee it must be the right one already."""
     users = state.users
     count = int(users.feedbacks[user])
+    if state.settings.guarantee > 0.0:
+        return
     if count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
         products, anchor = users.products[user], users.anchor.estimate[user]
         variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)

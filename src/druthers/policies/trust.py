@@ -16,7 +16,8 @@ from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Arms, hear_policy, learn_policy, score_policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
-from druthers.policies.fisher import FisherPQUCB, FisherSettings, fisher_scores, take_in
+from druthers.policies.bonuses import fisher_scores
+from druthers.policies.fisher import FisherPQUCB, FisherSettings, take_in
 from druthers.policies.linear import add_distances
 from druthers.policies.voices import CONTRARY, MAIN, weigh_voices
 from druthers.rankings import loss
@@ -187,8 +188,8 @@ class FisherPQUCBRobust(FisherPQUCB):
 
 
 @kernel
-def believe_voices(users: Any, settings: FisherSettings, user: int, estimate: Floats, root: Floats) -> None:
-    """Write the estimate and the upper factor of its information, all readings averaged."""
+def believe_voices(users: Any, settings: FisherSettings, user: int, estimate: Floats, root: Floats) -> float:
+    """Write the estimate and the upper factor of its information, all readings averaged; return the noise taken."""
     size = estimate.shape[0]
     anchor = users.anchor.estimate[user]
     information = users.anchor.information[user]
@@ -205,6 +206,7 @@ def believe_voices(users: Any, settings: FisherSettings, user: int, estimate: Fl
         estimate[k] = (straight - turned) * value / unit + users.pulled[user, k]
     variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor) / users.noise[user]
     combine(products, variance, scale * settings.ridge, estimate, root)
+    return float(variance)
 
 
 @kernel
@@ -226,9 +228,9 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     size = state.users.pulled.shape[1]
     estimate = np.empty(size)
     root = np.empty((size, size))
-    believe_voices(state.users, state.settings, user, estimate, root)
-    level_unknown = state.users.feedbacks[user] == 0.0
-    fisher_scores(state.arms, state.clock, offer, root, estimate, state.settings.width, level_unknown, out)
+    variance = believe_voices(state.users, state.settings, user, estimate, root)
+    feedbacks = state.users.feedbacks[user]
+    fisher_scores(state.arms, state.clock, offer, root, estimate, state.settings.width, feedbacks, variance, out)
     return 1
 
 
