@@ -226,3 +226,42 @@ def test_columns_of_a_changed_catalog_are_those_made_anew() -> None:
             assert np.array_equal(mine.numbers, other.numbers, equal_nan=True)
             for limit in ("Vienna", True, 1, ["bar", "vienna"], {"not": "bar"}, {"max": 2}):
                 assert np.array_equal(mine.within(limit), other.within(limit))
+
+
+FACT_NAMES = ("contains nuts", "dogs allowed", "year", "starts", "vegan", "contract months")
+FACTS = {
+    id: Item(id, values={"price": price}, details=dict(zip(FACT_NAMES, facts, strict=False)))
+    for id, price, facts in [
+        ("a", 10, ("yes", "no", 2012, "2026-07-06", "yes")),
+        ("b", 20, ("no", "yes", 2016, "2026-07-20", "no")),
+        ("c", 30, ("no", "no", 2019, "2026-05-04", "yes", 24)),
+        ("d", 40, ("yes", "yes", 2021, "2026-08-03", "no", 0)),
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("no nuts, I'm allergic", {"contains nuts": False}),
+        ("it has to be nut-free", {"contains nuts": False}),
+        ("I'm allergic to nuts", {"contains nuts": False}),
+        ("dogs must be allowed", {"dogs allowed": True}),
+        ("dogs have to be welcome", {"dogs allowed": True}),
+        ("vegan only", {"vegan": True}),
+        ("vegan dishes only, please", {"vegan": True}),
+        ("Vegan, no nuts, and cheap", {"vegan": True, "contains nuts": False}),
+        ("I don't need vegan", {}),
+        ("vegan? not needed", {}),
+        ("ideally vegan", {}),
+        ("built in 2015 or later", {"year": {"min": 2015}}),
+        ("newer than 2016, under 35 euros", {"year": {"min": 2016}, "price": {"max": 35}}),
+        ("it has to start in July", {"starts": ["2026-07-06", "2026-07-20"]}),
+        ("in July or August", {"starts": ["2026-07-06", "2026-07-20", "2026-08-03"]}),
+        ("you may decide", {}),
+        ("12 months of contract at most", {"contract months": {"max": 12}}),
+    ],
+)
+def test_facts_are_limits_however_they_are_said(text, where):
+    reader = LimitReader(Columns(FACTS), [Objective("price", low=0, high=100, less_is_better=True)], "things")
+    assert reader.read(text).where == where

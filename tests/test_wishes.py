@@ -177,3 +177,20 @@ def test_an_item_that_nobody_knows_does_not_come_before_what_was_asked_for():
         shown = [item.item for item in advisor.recommend("ada", size=21).items]
     assert shown[0] in ("inn-0", "inn-1")
     assert shown.index("inn-2") < shown.index("new") < shown.index("inn-19")
+
+
+def test_what_is_put_after_something_else_no_longer_stands_before_it():
+    wishes = Wishes()
+    for statement in (plain(0), plain(0), plain(1, 0)):
+        wishes.hear(statement)
+    assert list(wishes.draws) == [1, 0]
+    assert wishes.draws[1] > wishes.draws[0]
+
+
+def test_what_does_not_matter_any_more_is_not_limited_any_more():
+    with Advisor(INNS, parser="lexicon") as advisor:
+        advisor.hear("ada", "at most 50 for the price, and many stars")
+        assert advisor.recommend("ada").items[0].item == "inn-4"
+        heard = advisor.hear("ada", "the price doesn't matter any more")
+        assert heard.dropped == ("price",)
+        assert advisor.recommend("ada").items[0].item == "inn-19"

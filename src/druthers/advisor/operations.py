@@ -119,6 +119,12 @@ class Operations:
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
+        if (person := self.fold.people.get(user)) is not None and reading is not None:
+            # What does not matter any more is not limited any more.
+            lifted = [name for name in reading.dismissed_names if name in person.wishes.limits]
+            lifted = [name for name in lifted if name not in limits.where and name not in limits.dropped]
+            limits = replace(limits, dropped=(*limits.dropped, *lifted))
+            body["dropped"] = list(limits.dropped)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
         if not position:
             event = yield from self._heard_before(str(key), user, body)

@@ -198,5 +198,5 @@ def _ordinal(place: int) -> str:
 
 
 def number(value: float) -> str:
-    """Return a value as people write it."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    """Return a value as people write it; a year is a number too."""
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -17,12 +17,18 @@ from druthers.limits.quantities import find_quantities, plain_number
 from druthers.limits.words import fold, pattern, stems
 
 CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
-STARS = re.compile(r"(?<![\w.,])([1-5])\s*(?:stars?\b|/\s*5\b)|(?:^|\s)([*★]{1,5})(?:\s|$)")
+NUMERAL = r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|hundred"
+RATING = re.compile(
+    rf"(?<![\w.,])(?P<given>{NUMERAL})"
+    r"(?:(?:\s*(?:stars?|points?))?\s*(?:/|\bout of\b)\s*(?P<of>5|10|100|five|ten|hundred)\b|\s*stars?\b)"
+    r"|(?:^|\s)(?P<drawn>[*★]{1,5})(?:\s|$)"
+)
 PAST = re.compile(
     r"\b(?:was|were|wasn't|weren't|had been|loved|hated|liked|enjoyed|disappointed|war|waren|fue|era|etait)\b"
 )
 # How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
 LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
+NUMERALS = dict(zip(NUMERAL.split("|")[1:], (*range(1, 11), 100), strict=True))
 MOST_LETTERS = 2_000
 MOST_WORDS = 6  # of a name
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
@@ -58,7 +64,7 @@ class Understanding:
         if talk is not None:
             return Message(talk)
         core = _core(plain)
-        said = _Said(text, plain, core, references(plain, context.shown), context)
+        said = _Said(text, plain, core, references(RATING.sub(" ", plain), context.shown), context)
         for way in (self._forgetting, self._asking, self._picking, self._feeling, self._another_number):
             message = way(said)
             if message is not None:
@@ -170,7 +176,7 @@ class Understanding:
         if ways("find").match(said.core) and limits.where:
             return Message(Kind.FIND, said.places, limits=limits)
         named = () if said.places else self._named(said.plain)
-        one = said.places or named or (shown and re.search(r"\b(?:it|that|this|they)\b", said.core))
+        one = said.places or named or (shown and (limits.where or re.search(r"\b(?:it|that|this|they)\b", said.core)))
         if one and ways("detail").match(said.core):
             return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
         return None
@@ -206,9 +212,13 @@ class Understanding:
         }
         if len(quantities) != 1 or not bounds or not whole_words("instead").search(said.plain):
             return None
+        if quantities[0].units:  # "make that 45 euros": of what is measured so
+            amount = said.plain[quantities[0].start : quantities[0].end]
+            meant = {**self.limits.read(f"at most {amount}").where, **self.limits.read(f"at least {amount}").where}
+            bounds = {name: bound for name, bound in bounds.items() if name in meant}
         rest = whole_words("instead", "courtesy", "lead").sub(" ", said.plain[: quantities[0].start])
         rest += whole_words("instead", "courtesy", "lead").sub(" ", said.plain[quantities[0].end :])
-        if quantities[0].units or re.search(r"[^\W\d_]{3,}", rest):
+        if not bounds or re.search(r"[^\W\d_]{3,}", rest):
             return None
         name = list(bounds)[-1]
         limit = {bounds[name]: plain_number(quantities[0].numbers[0])}
@@ -252,14 +262,13 @@ class Understanding:
         past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
         if said.asks or not (places or named or (said.context.shown and (took or past))):
             return None
-        stars = STARS.search(plain)
+        rating = _rating(plain)
         at = places[0] if places else said.context.latest
         opinions: dict[int, Opinion] = {}
-        if stars is not None:
-            whole = (int(stars.group(1)) if stars.group(1) else len(stars.group(2))) / 2.0 - 1.5
-            opinions[at] = Opinion([whole], {})
+        if rating is not None:
+            opinions[at] = Opinion([rating], {})
         for clause in CLAUSE.split(plain):
-            about_items = references(clause, said.context.shown)
+            about_items = references(RATING.sub(" ", clause), said.context.shown)
             at = about_items[0] if about_items else at
             felt = feeling(clause)
             if felt is None:
@@ -309,6 +318,24 @@ def _small_talk(plain: str) -> Kind | None:
         if whole_words(kind.value).search(plain):
             return kind
     return None
+
+
+def _rating(plain: str) -> float | None:
+    """Return stars or points in a message, from -1 to 1; None if there are none.
+
+    Examples
+    --------
+    >>> [_rating(text) for text in ("5 stars", "two out of five", "9/10", "a room for 2", "7 stars")]
+    [1.0, -0.5, 0.7777777777777777, None, None]
+    """
+    match = RATING.search(plain)
+    if match is None:
+        return None
+    given, most = (
+        float(text) if text.isdigit() else float(NUMERALS[text])
+        for text in (match["given"] or str(len(match["drawn"])), match["of"] or "5")
+    )
+    return 2.0 * (max(given, 1.0) - 1.0) / (most - 1.0) - 1.0 if given <= most else None
 
 
 def _core(plain: str) -> str:

@@ -81,8 +81,11 @@ class Wishes:
         shares = NEXT ** np.arange(len(said.wanted))
         shares *= len(said.wanted) / max(shares.sum(), 1.0)
         draws = {}
+        previous = MOST / FADING
         for objective, strength, share in zip(said.wanted, said.draws, shares.tolist(), strict=True):
-            draws[objective] = min(before.get(objective, 0.0) + strength * share, MOST)
+            # What is put after something else now no longer stands before it, however often it was said.
+            total = min(before.get(objective, 0.0) + strength * share, FADING * previous)
+            draws[objective] = previous = min(max(total, strength * share), MOST)
         fading = FADING if said.wanted else 1.0
         for objective, earlier in before.items():
             if objective not in draws and objective not in said.dismissed:

@@ -20,6 +20,7 @@ ANY_NUMBER = rf"(?:{NUMBER}|\b<numbers>(?:\s+(?:hundred|thousand))?\b)"
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 FAR_OFF = 20.0  # times the largest number there is
 MOST = 50  # numbers that are looked at in one text
+FIRST_YEAR, LAST_YEAR = 1900, 2100
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
 
@@ -71,6 +72,10 @@ class Attribute:
         """Tell whether this can be measured so, by its name or the units in its description."""
         named = re.search(any_of("hints", measure), self.about) is not None
         return named or any(units()[word][0] == measure for word in self.units)
+
+    def called_like(self, measure: str) -> bool:
+        """Tell whether its very name says that it is measured so."""
+        return re.search(any_of("hints", measure), self.name.casefold()) is not None
 
     def unit(self, measure: str) -> float:
         """Return the unit this attribute is measured in, by its description or by how large its numbers are."""
@@ -178,9 +183,9 @@ def _before(before: str, here: int) -> tuple[str, int]:
 
 def _after(text: str, bound: str, start: int, end: int, place: int) -> tuple[str, int, int]:
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
-    after = pattern(rf"\s*,?\s*(?:(?P<max><most_after>)|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)").match(
-        text[end:]
-    )
+    of_what = r"(?:\s*\bof\s+(?:(?:the|my)\s+)?[a-z]+)?\s*,?\s*"
+    bounds = rf"(?:(?P<max><most_after>)|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"
+    after = pattern(of_what + bounds).match(text[end:])
     if after is None or (bound and after.group(bound) is None):
         return bound, start, end
     lead = re.search(
@@ -219,15 +224,25 @@ def find_attribute(quantity: Quantity, attributes: Sequence[Attribute], clause: 
                 continue
             score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool(one.words & said)
             score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
+            score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
             if score > best:
                 best, found = score, one
         if found is not None:
             return found
+    if quantity.bound and not quantity.units and all(map(is_year, quantity.numbers)):
+        years = (one for one in attributes if is_year(one.low) and is_year(one.high))
+        if (year := next(years, None)) is not None:
+            return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
         prices = (one for one in attributes if one.measures("money"))
         inside = (one for one in prices if all(one.low <= number <= one.high for number in quantity.numbers))
         return next(inside, None)
     return None
+
+
+def is_year(number: float) -> bool:
+    """Tell whether a number can be a year of our time."""
+    return number == int(number) and FIRST_YEAR <= number <= LAST_YEAR
 
 
 def _value(text: str) -> float:

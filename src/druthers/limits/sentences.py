@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.limits.columns import Columns
-from druthers.limits.quantities import Attribute, find_attribute, find_quantities
+from druthers.limits.quantities import Attribute, find_attribute, find_quantities, is_year
 from druthers.limits.where import Where, merge
 from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
@@ -19,7 +19,12 @@ from druthers.types import Objective
 SOFT = r"\b<soft>\b"
 NOT = r"\b<not>(?:\s+<articles>)*\s+$"
 HAVING = r"\b<having>(?:\s+<articles>)*\s+$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"  # "3 rooms and a balcony" too
-HAD = r"\s+(?:(?:is|are|must be|should be|has to be|have to be)\s+)?<had>\b"
+HAD = r"\s+(?:<modal>\s+)?<had>\b|(?:\s+[a-z]+)?\s+only(?=\s*(?:$|[.,;!]))"
+FREE = r"[\s-]free\b"  # "nut-free" is without nuts
+ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
+ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,]|(?:and|or|but)\s)"
+DATE = r"\d{4}-(\d\d)-\d\d"
+IN_A_MONTH = r"\b<in_a_month>\s*$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 BREAK = r"[.;!?,]|(?<!anything) but | aber | pero | mais | ma | maar | mas "
 
@@ -107,7 +112,14 @@ class LimitReader:
             kinds = column.kinds
             if all(_is_flag(kind) for kind in kinds):
                 parts = tuple(stems(name))
-                self._flags |= dict.fromkeys((parts, *also_called().get(" ".join(parts), ())), name)
+                core = tuple(part for part in parts if part not in words("flag_verbs"))
+                known = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
+                self._flags |= dict.fromkeys((*known, *also_called().get(" ".join(parts), ())), name)
+            elif kinds and all(re.fullmatch(DATE, str(kind)) for kind in kinds):
+                for month in {str(kind)[5:7] for kind in kinds}:
+                    inside = sorted(str(kind) for kind in kinds if str(kind)[5:7] == month)
+                    for spelled in table()["months"][int(month) - 1]:
+                        self._values.setdefault((spelled,), {})[name] = inside
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self._attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
@@ -198,19 +210,36 @@ class LimitReader:
         before = re.split(BREAK, folded[max(0, start - 40) : start])[-1]
         negated = pattern(NOT).search(before)
         if key in self._flags:
-            lead, follow = negated or pattern(HAVING).search(before), pattern(HAD).match(folded[end:])
-            if (lead is None and follow is None) or pattern("<unneeded>").search(clause):
-                return None
-            begin, end = _begin(start, before, lead), end + (follow.end() if follow else 0)
-            return Stated(self._flags[key], negated is None, text[begin:end], begin, end)
+            return self._flag(self._flags[key], folded, text, (start, end), before, negated)
         owners = self._values[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
         if len(key) == 1 and key[0] in words("common") and not named:
             return None
+        if key[0] in words("month_names") and not pattern(IN_A_MONTH).search(before):
+            return None
         name = named[0] if named else next(iter(owners))
         begin = _begin(start, before, negated or re.search(PLACE, before))
         return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
+
+    def _flag(
+        self, name: str, folded: str, text: str, span: tuple[int, int], before: str, negated: re.Match[str] | None
+    ) -> Stated | None:
+        """Return the limit on something that is there or not, if the words around it say so or it stands alone."""
+        start, end = span
+        clause = _clause(folded, start, end)
+        free = re.match(FREE, folded[end:]) if "free" not in stems(name) else None
+        lead, follow = negated or pattern(HAVING).search(before), free or pattern(HAD).match(folded[end:])
+        alone = (
+            len(name) > 2
+            and stems(folded[start:end])[0] not in words("common")
+            and re.match(ALONE_BEFORE, before)
+            and re.match(ALONE_AFTER, folded[end:])
+        )
+        if not (lead or follow or alone) or pattern("<unneeded>").search(clause):
+            return None
+        begin, end = _begin(start, before, lead), end + (follow.end() if follow else 0)
+        return Stated(name, negated is None and free is None, text[begin:end], begin, end)
 
     def _dropped(self, folded: str) -> list[tuple[int, int, str]]:
         """Return what is taken back: start, end and name of each, an empty name for everything."""
@@ -255,9 +284,9 @@ def _join(where: Where, one: Stated) -> Where:
     return {**where, one.name: limit if excluded or known == limit else _listed(known, limit)}
 
 
-def _listed(values: Any, another: Any) -> list[Any]:
-    listed = values if isinstance(values, list) else [values]
-    return listed if another in listed else [*listed, another]
+def _listed(values: Any, others: Any) -> list[Any]:
+    both = [one if isinstance(one, list) else [one] for one in (values, others)]
+    return [*both[0], *(one for one in both[1] if one not in both[0])]
 
 
 def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:
@@ -265,6 +294,8 @@ def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[i
     before = re.search(r"([^\W_]+)(?:\s+(?:is|of|should be|must be|has to be|for|:))*\s*$", text[:start])
     if before and stem(before.group(1)) in attribute.words:
         start = before.start()
+    made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
+    start = made.start() if made else start
     after = re.match(r"\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()
