@@ -1,0 +1,67 @@
+"""The guarantees as functions: what the paper prints, what its proofs give, and our own theorem.
+
+Where print and proof disagree both are computed, and each function says which one stands.
+"""
+
+from __future__ import annotations
+
+from druthers.bounds.corruption import LowerBounds, corrupted_divergence, corrupted_lower_bounds
+from druthers.bounds.estimation import (
+    PenaltyBound,
+    QueryError,
+    RadiusParts,
+    compact_radius,
+    corrupted_radius,
+    curvature,
+    first_round,
+    gradient_bound,
+    hessian_error,
+    hybrid_radius,
+    query_constant,
+    query_error,
+    ranking_information,
+    repaired_radius,
+    reward_width,
+    round_constant,
+)
+from druthers.bounds.floor import Floor, regret_floor
+from druthers.bounds.regret import (
+    RegretBound,
+    guaranteed_regret,
+    guaranteed_square,
+    information_per_round,
+    optimal_weights,
+    theorem_2,
+    theorem_4,
+)
+
+__all__ = [
+    "Floor",
+    "LowerBounds",
+    "PenaltyBound",
+    "QueryError",
+    "RadiusParts",
+    "RegretBound",
+    "compact_radius",
+    "corrupted_divergence",
+    "corrupted_lower_bounds",
+    "corrupted_radius",
+    "curvature",
+    "first_round",
+    "gradient_bound",
+    "guaranteed_regret",
+    "guaranteed_square",
+    "hessian_error",
+    "hybrid_radius",
+    "information_per_round",
+    "optimal_weights",
+    "query_constant",
+    "query_error",
+    "ranking_information",
+    "regret_floor",
+    "repaired_radius",
+    "reward_width",
+    "round_constant",
+    "theorem_2",
+    "theorem_4",
+]
