@@ -315,7 +315,7 @@ def test_another_number_is_for_the_limit_said_last(hotels):
         "Only price up to 120."
         in said_by(hotels, "price under 150", "cleanliness at least 4", "price under 140", "make that 120").text
     )
-    assert "1,990" not in said_by(hotels, "I was born in 1990 or so").text
+    assert "1990" not in said_by(hotels, "I was born in 1990 or so").text
 
 
 def test_taking_back_leaves_the_rest(hotels):
@@ -362,3 +362,31 @@ def test_what_is_said_while_something_is_taken_back_is_not_lost(hotels):
 def test_what_was_said_is_not_asked_again(hotels):
     assert "What matters most" in said_by(hotels, "under 90 euros please").text
     assert "What matters most" not in said_by(hotels, "quiet", "under 80 euros please").text
+
+
+def test_the_number_said_last_is_the_one_that_counts(hotels):
+    said_by(hotels, "at most 100 euros, quiet")
+    for text, most in (
+        ("100 is too tight, let's say 200", 200),
+        ("sorry, make that 145 euros", 145),
+        ("hm, that's too low, let's say 150", 150),
+    ):
+        assert f"Only price up to {most}." in said_by(hotels, text).text
+
+
+def test_a_cap_on_one_thing_leaves_the_others(hotels):
+    said_by(hotels, "in Vienna, at most 100 euros")
+    assert "price" in said_by(hotels, "remove the price cap please").text
+    assert "Vienna" in said_by(hotels, "what do you know about me?").text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("8 out of 10 for the first", "good"),
+        ("two stars out of five for the first one", "bad"),
+        ("1/5 for the second", "awful"),
+    ],
+)
+def test_points_are_ratings(hotels, text, told):
+    assert f"was {told}" in said_by(hotels, "quiet", text).text

@@ -14,6 +14,7 @@ from druthers.catalogs import Item
 from druthers.language import Parser, is_english
 from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.quantities import find_quantities, plain_number
+from druthers.limits.sentences import speaks_of_money
 from druthers.limits.words import fold, pattern, stems
 
 CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
@@ -145,10 +146,12 @@ class Understanding:
         found = [
             name
             for name, facts in known.items()
-            if about & {"limit", "restriction", "budget", "filter"}
-            or about & set(stems(name))
+            if about & set(stems(name))
+            or (name == self.limits.price and speaks_of_money(text))
             or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
         ]
+        if not found and about & {"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"}:
+            found = list(known)
         if context.wished and not found:
             reading = self.parser.read(text)
             found += [name for name in (*reading.names, *reading.dismissed_names) if name in context.wished]
@@ -210,14 +213,19 @@ class Understanding:
             for bound in limit
             if bound in ("min", "max")
         }
+        current = {said.context.limits[name][bound] for name, bound in bounds.items()}
+        while len(quantities) > 1 and quantities[0].numbers[0] in current:  # "100 is too tight, let's say 200"
+            start, end = quantities[0].start, quantities[0].end
+            said = replace(said, plain=said.plain[:start] + " " * (end - start) + said.plain[end:])
+            quantities = find_quantities(said.plain)
         if len(quantities) != 1 or not bounds or not whole_words("instead").search(said.plain):
             return None
         if quantities[0].units:  # "make that 45 euros": of what is measured so
             amount = said.plain[quantities[0].start : quantities[0].end]
             meant = {**self.limits.read(f"at most {amount}").where, **self.limits.read(f"at least {amount}").where}
             bounds = {name: bound for name, bound in bounds.items() if name in meant}
-        rest = whole_words("instead", "courtesy", "lead").sub(" ", said.plain[: quantities[0].start])
-        rest += whole_words("instead", "courtesy", "lead").sub(" ", said.plain[quantities[0].end :])
+        rest = whole_words("instead", "too_tight", "courtesy", "lead").sub(" ", said.plain[: quantities[0].start])
+        rest += whole_words("instead", "too_tight", "courtesy", "lead").sub(" ", said.plain[quantities[0].end :])
         if not bounds or re.search(r"[^\W\d_]{3,}", rest):
             return None
         name = list(bounds)[-1]
