@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from druthers.beliefs.choices import choice_site, predict_choice
+from druthers.beliefs.crowd import Crowd
+from druthers.beliefs.population import Law, first_law, learn_law
 
-__all__ = ["choice_site", "predict_choice"]
+__all__ = ["Crowd", "Law", "choice_site", "first_law", "learn_law", "predict_choice"]
