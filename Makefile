@@ -8,7 +8,7 @@ PIP := -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-full test-model coverage check bench docs lock clean
+.PHONY: help setup run test test-browser test-full test-model browser coverage check bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,11 +25,21 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY) ## compare our policies with those of the paper on its synthetic benchmark; report in results/synthetic
 	$(BIN)/druthers run synthetic
 
-test: $(READY) ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
+# Found, or installed where we may; the tests of the page are left out, loudly, where there is none.
+browser:
+	@command -v chromium chromium-browser google-chrome $(CHROMIUM) > /dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && echo "installing chromium for the tests of the page" && \
+	    { apt-get install -qq -y chromium || { apt-get update -qq && apt-get install -qq -y chromium; }; } > /dev/null 2>&1; } || \
+	  echo "NO BROWSER: install chromium to have the page tested" >&2
+
+test: $(READY) browser ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py
 
-test-full: $(READY) ## run all tests, the slow ones too
+test-browser: $(READY) browser ## run only the tests that drive the page in a real chromium
+	$(BIN)/python -m pytest -m browser
+
+test-full: $(READY) browser ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -m ""
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "" tests/test_kernels.py
 

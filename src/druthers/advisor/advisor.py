@@ -167,9 +167,20 @@ class Advisor:
         """Return what is believed of a user: the preference card."""
         return self._run(self.operations.preference(user))
 
-    def correct(self, user: str, ranking: Sequence[str]) -> Card:
-        """Take back all that a user said, and hear this instead; what the user felt stays."""
-        return self._run(self.operations.correct(user, ranking))
+    def correct(self, user: str, ranking: Sequence[str] = (), **instead: Any) -> Card:
+        """Take back all that a user said, and hear this instead; what the user felt stays.
+
+        Parameters
+        ----------
+        user
+            Who said it.
+        ranking
+            What matters, most important first.
+        instead
+            `weights` by objective in place of a ranking; `dismissed`, what does not matter; `where`, limits in place of
+            those that were said, which stay otherwise.
+        """
+        return self._run(self.operations.correct(user, ranking, **instead))
 
     def forget(self, user: str) -> None:
         """Erase a person from journal, states and memory; what was learned about items stays."""

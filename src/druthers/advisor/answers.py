@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from druthers.advisor.reasons import Fact, TradeOff
@@ -299,6 +299,10 @@ class Card:
         How the user's words are read, as probabilities; None for a policy that takes them at their word.
     suspicious
         Queries that are more likely not the user's own.
+    wished, dismissed
+        Objectives that matter by what was said, most important first, and that do not.
+    limits
+        What an item must be, by what was said.
     """
 
     user: str
@@ -307,6 +311,9 @@ class Card:
     feedbacks: int
     trust: dict[str, float] | None = None
     suspicious: tuple[Suspicion, ...] = ()
+    wished: tuple[str, ...] = ()
+    dismissed: tuple[str, ...] = ()
+    limits: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -106,12 +106,12 @@ class Choosing:
         items, user, columns = self.fold.items, str(decision.user), self.columns
         assert self._columns is not None
         offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
-        names = [one.name for one in self.catalog.objectives]
-        wished, dismissed, learned = [], [], []
+        wished: Sequence[str] = ()
+        dismissed: Sequence[str] = ()
+        learned: Sequence[str] = ()
         if person is not None:
-            draws = person.wishes.draws
-            wished = [names[k] for k in sorted(draws, key=lambda k: -draws[k])]
-            dismissed = [names[k] for k in person.wishes.dismissed]
+            said = cards.standing(self.catalog, person)
+            wished, dismissed = said["wished"], said["dismissed"]
             if person.feedbacks and self.fold.policy.learns_preference:
                 learned = cards.learned(cards.weigh(self.fold.policy, self.catalog, user))
         suggestions = []

@@ -154,14 +154,30 @@ class Operations:
             raise Contradiction(f"a query must stay as it is, but another one came with {id!r}; choose another id")
         return event
 
-    def correct(self, user: str, ranking: Sequence[str], *, limits: bool = False) -> Operation[Card]:
-        """Take back all that a user said, limits too on request, and hear this instead."""
-        names = self._names(ranking)
+    def correct(
+        self,
+        user: str,
+        ranking: Sequence[str] = (),
+        *,
+        weights: Mapping[str, float] | None = None,
+        dismissed: Sequence[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> Operation[Card]:
+        """Take back all that a user said, and hear this instead: a ranking or weights, and limits in place of others.
+
+        Limits that were said stay unless others are given.
+        """
+        body: dict[str, Any] = {"ranking": self._names(ranking)}
+        if weights is not None:
+            body |= statements.of_weights(self.catalog, weights)
+        if dismissed:
+            body["dismissed"] = self._names(dismissed)
+        if where is not None:
+            body |= {"limitless": True, "limits": check_where(where, self.choosing.limitable())}
         person = yield from self.find(events.as_id(user, "a user"))
         if person is None:
             raise _unknown(user)
         self.fold.policy.preference(user)  # what cannot be answered is not begun
-        body = {"ranking": names, **({"limitless": True} if limits else {})}
         if not (yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))):  # erased meanwhile
             yield CatchUp()
         return (yield from self.preference(user))
@@ -391,6 +407,7 @@ class Operations:
             feedbacks=person.feedbacks,
             trust=cards.trust(policy, user),
             suspicious=cards.suspect(self.catalog, past),
+            **cards.standing(self.catalog, person),
         )
 
     def _past(self, user: str) -> list[Event]:

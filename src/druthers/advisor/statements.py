@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from druthers.advisor import events
-from druthers.advisor.wishes import Wishes
+from druthers.advisor.wishes import Wishes, by_hand
+from druthers.catalogs import Catalog
+from druthers.errors import InvalidSetting
 from druthers.stores import Event
 
 # Wishes of older statements have faded to nothing; what they limit and dismiss is kept.
@@ -69,6 +71,16 @@ def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[d
             rest["limits"] = {name: limit for name, limit in one["limits"].items() if name not in names}
         left.append(rest)
     return [one for one in left if any(one.values())]
+
+
+def of_weights(catalog: Catalog, weights: Mapping[str, float]) -> dict[str, Any]:
+    """Return what weights that were set by hand say; what is left out weighs nothing."""
+    catalog.ranking(list(weights))  # names objectives only
+    values = [float(weights.get(objective.name, 0.0)) for objective in catalog.objectives]
+    if not all(0.0 <= value < float("inf") for value in values) or not any(values):
+        raise InvalidSetting(f"weights must be at least 0, finite and not all 0, but got {dict(weights)!r}; scale them")
+    said = by_hand(values)
+    return {"ranking": [catalog.objectives[k].name for k in said.wanted], "draws": list(said.draws)}
 
 
 def _limits(one: Mapping[str, Any]) -> dict[str, Any]:

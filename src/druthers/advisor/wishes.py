@@ -31,6 +31,7 @@ NEXT = 0.45  # draws of a place in a list, in those of the place before
 MOST = 8.0  # draws of one objective, however often it is repeated
 FADING = 0.7  # what earlier draws keep when something else is wished later
 DISMISSED = 0.02  # what a dismissed objective keeps of its share of the prior
+BY_HAND = 6.0  # draws of weights that were set by hand, over all objectives together
 LEAST_DEVIATION = 0.05  # nobody is so sure that behavior could not overrule it
 
 
@@ -53,6 +54,30 @@ class Statement(NamedTuple):
     draws: tuple[float, ...]
     dismissed: tuple[int, ...] = ()
     only: bool = False
+
+
+def by_hand(weights: Sequence[float]) -> Statement:
+    """Return the statement after which words alone suggest these weights, scaled to sum to one.
+
+    A weight cannot fall below what the prior leaves it.
+
+    Examples
+    --------
+    >>> wishes = Wishes()
+    >>> wishes.hear(by_hand([0.2, 0.7, 0.1]))
+    >>> wishes.weights(3)[0].round(6)
+    array([0.2, 0.7, 0.1])
+    """
+    wanted = np.asarray(weights, dtype=np.float64)
+    counts = np.maximum(wanted / wanted.sum() * (BY_HAND + PRIOR) - PRIOR / len(wanted), 0.0)
+    order = [int(k) for k in np.argsort(-counts, kind="stable") if counts[k] > 0.0]
+    return Statement(tuple(order), tuple((counts[order] / _shares(len(order))).tolist()))
+
+
+def _shares(places: int) -> Floats:
+    """Return how the draws of a list are shared among its places."""
+    shares = NEXT ** np.arange(places)
+    return np.asarray(shares * (places / max(shares.sum(), 1.0)), dtype=np.float64)
 
 
 @dataclass
@@ -78,8 +103,7 @@ class Wishes:
     def hear(self, said: Statement) -> None:
         """Take in a message: repetition strengthens, contradiction replaces, what was said earlier fades a little."""
         before = {} if said.only else self.draws
-        shares = NEXT ** np.arange(len(said.wanted))
-        shares *= len(said.wanted) / max(shares.sum(), 1.0)
+        shares = _shares(len(said.wanted))
         draws = {}
         previous = MOST / FADING
         for objective, strength, share in zip(said.wanted, said.draws, shares.tolist(), strict=True):

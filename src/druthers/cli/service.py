@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import threading
+import time
+import webbrowser
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +26,7 @@ store_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
 DEFAULT_STORE = "sqlite:druthers.db"
 MOST_DAMAGE = 50
+DEMO = {"store": "memory:", "catalog": "hotels", "host": "127.0.0.1", "keys": "off", "workers": 1, "exploration": 0.05}
 At = Annotated[
     str,
     typer.Option(
@@ -57,12 +63,18 @@ def serve(
     exploration: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Share of decisions left to chance, to learn from the log.")
     ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Try it: invented hotels, a journal in memory, no key, some exploration.")
+    ] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser as soon as it is there.")] = False,
 ) -> None:
     """Serve recommendations over HTTP, with no other program needed: the journal is a file beside you.
 
     Settings come from a file, then from variables such as `DRUTHERS_PORT`, then from these options. A journal that is
-    there knows its catalog. The first start on a machine compiles for a minute. The API describes itself at `/docs`.
+    there knows its catalog. The first start on a machine compiles for a minute. A page at `/` lets you talk to it
+    and look after it; the API describes itself at `/docs`.
 
+        druthers serve --demo --open
         druthers serve
         druthers serve --catalog inns.toml --store postgresql://localhost/inns --host 0.0.0.0
     """
@@ -77,8 +89,27 @@ def serve(
         "parser": parser,
         "host": host,
         "port": port,
+        "workers": workers,
+        "keys": keys,
+        "exploration": exploration,
     }
-    run(load_settings(config, **options, workers=workers, keys=keys, exploration=exploration))
+    if demo:
+        given = {name: value for name, value in options.items() if value is not None}
+        options |= {**DEMO, **given}
+    settings = load_settings(config, **options)
+    if show:
+        threading.Thread(target=_open_page, args=(settings.host, settings.port), daemon=True).start()
+    run(settings)
+
+
+def _open_page(host: str, port: int) -> None:
+    """Open the page in a browser as soon as somebody listens there; nobody waits for it."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection((here, port), timeout=1):
+            break
+        time.sleep(0.2)
+    webbrowser.open(f"http://{f'[{here}]' if ':' in here else here}:{port}/")
 
 
 @keys_app.command("create")

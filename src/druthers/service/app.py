@@ -32,6 +32,7 @@ from druthers.service.desk import Desk
 from druthers.service.guards import Guard
 from druthers.service.logs import NAME, log_config
 from druthers.service.metrics import Metrics, leave, shared_metrics
+from druthers.service.page import make_page
 from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
 from druthers.service.routing import describe, unguarded
@@ -117,7 +118,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
-    for routes in (*own, make_personalizer(desk, settings)):
+    for routes in (*own, make_personalizer(desk, settings), make_page()):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)
     if bare := unguarded(app):

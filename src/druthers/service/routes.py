@@ -13,7 +13,7 @@ from fastapi import Path, Query, Request
 from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
 
-from druthers.advisor import Recommendation
+from druthers.advisor import Recommendation, showing
 from druthers.advisor.replies import Conversation
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
@@ -28,6 +28,9 @@ from druthers.stores import Event
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HERE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}")
+
+# Rewards that stand for an aspect that was bad, fair or good.
+GRADES = {"bad": 0.05, "fair": 0.5, "good": 0.95}
 
 UserId = Annotated[str, Path(pattern=ID, description="Whom it is about.")]
 DecisionId = Annotated[str, Path(pattern=ID, description="The id of a decision.")]
@@ -62,7 +65,7 @@ def as_json(content: Any, status: int = 200) -> Response:
     return Json(content, status)
 
 
-def told(values: Any) -> dict[str, float]:
+def told(values: Any) -> dict[str, Any]:
     """Return values by the names of their objectives."""
     return {} if values is None else values.model_dump(by_alias=True, exclude_none=True)
 
@@ -172,11 +175,16 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         """Tell what is believed of a user: the preference card."""
         return as_json((await desk.run(desk.operations.preference(user))).as_dict())
 
+    @routes.get("/{user}/history", role="read", response_model=list[answers.RememberedAnswer])
+    async def history(user: UserId) -> Response:
+        """Tell what a user said and felt, the latest first: what is believed comes from that."""
+        return as_json([one.as_dict() for one in await desk.run(showing.history(desk.operations, user))])
+
     @routes.patch("/{user}", role="decide", problems=[404], response_model=answers.CardAnswer)
     @takes(bodies.correction)
     async def correct(user: UserId, body: Any) -> Response:
-        """Take back all that a user said, and hear this ranking instead; what the user felt stays."""
-        return as_json((await desk.run(desk.operations.correct(user, body.ranking))).as_dict())
+        """Take back all that a user said, and hear this instead; what the user felt stays."""
+        return as_json((await desk.run(desk.operations.correct(user, **told(body)))).as_dict())
 
     @routes.delete("/{user}", role="admin", problems=[404], status_code=204, response_class=Response)
     async def erase(user: UserId) -> Response:
@@ -201,6 +209,11 @@ def _decisions(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         """Show a decision as it was made, and all that was told of its items."""
         return as_json((await desk.run(desk.operations.decision(decision))).as_dict())
 
+    @routes.get("/{decision}/items", role="read", problems=[404], response_model=list[answers.ShownAnswer])
+    async def items(decision: DecisionId) -> Response:
+        """Show the items of a decision, each with its place in every objective among what was on offer."""
+        return as_json([one.as_dict() for one in await desk.run(showing.slate(desk.operations, decision))])
+
     return routes
 
 
@@ -218,6 +231,7 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
                     "low": one.low,
                     "high": one.high,
                     "less_is_better": one.less_is_better,
+                    **{name: one.to_value(reward) for name, reward in GRADES.items()},
                 }
                 for one in desk.fold.catalog.objectives
             ]

@@ -142,6 +142,34 @@ class DecidedAnswer(BaseModel):
     feedback: list[OutcomeAnswer] = Field(description="In the order of telling.")
 
 
+class ShownAnswer(BaseModel):
+    """An item of a decision, among all that was on offer."""
+
+    item: dict[str, Any] = Field(description="All that is known of it.")
+    facts: list[FactAnswer] = Field(description="Its value and place in every objective.")
+    explored: bool = Field(description="Whether chance put it there, to learn from.")
+    rewards: dict[str, float] = Field(description="Values that were told of it in this decision.")
+    utility: float | None
+
+
+class RememberedAnswer(BaseModel):
+    """Something that a user said, corrected or felt."""
+
+    position: int
+    at: float = Field(description="When, in seconds since 1970.")
+    kind: str = Field(description="said, corrected or felt.")
+    counts: bool = Field(description="Whether it still does: what was taken back or told anew does not.")
+    text: str | None
+    ranking: list[str]
+    dismissed: list[str]
+    limits: dict[str, Any] | None
+    dropped: list[str]
+    item: str | None
+    name: str | None
+    rewards: dict[str, float] | None
+    utility: float | None
+
+
 class ChangeAnswer(BaseModel):
     """By how much the weight of an objective moved."""
 
@@ -204,6 +232,9 @@ class CardAnswer(BaseModel):
     feedbacks: int
     trust: dict[str, float] | None
     suspicious: list[SuspicionAnswer]
+    wished: list[str] = Field(description="What matters by what was said, most important first.")
+    dismissed: list[str] = Field(description="What does not matter by what was said.")
+    limits: dict[str, Any] = Field(description="What an item must be by what was said.")
 
 
 class EventAnswer(BaseModel):
@@ -232,6 +263,9 @@ class ObjectiveAnswer(BaseModel):
     low: float
     high: float
     less_is_better: bool
+    bad: float = Field(description="A value as bad as items come.")
+    fair: float = Field(description="A value as items are on average.")
+    good: float = Field(description="A value as good as items come.")
 
 
 class BatchEntry(BaseModel):
@@ -300,28 +334,34 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
     safe: Any = Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])]
     query_parts: dict[str, Any] = {"text": (text | None, None), "ranking": (ranking | None, None), "id": (safe, None)}
     query = _model("Query", one_of=("text", "ranking"), **query_parts)
+    limits: Any = Annotated[
+        dict[str, Any] | None,
+        AfterValidator(_limits),
+        Field(
+            json_schema_extra={
+                "anyOf": [{"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50}, {"type": "null"}]
+            },
+            description="What an item must be, by name of a detail or objective: a value, a list of values,"
+            ' {"min": ..., "max": ...} or {"not": ...}. What the user has said holds too.',
+            examples=[{"price": {"max": 120}}],
+        ),
+    ]
+    instead: Any = Annotated[
+        limits, Field(description="Limits in place of those that were said, which stay otherwise.")
+    ]
+    weight: Any = Annotated[Finite, Field(ge=0, le=1e6)]
+    weights: Any = _named("Weights", {objective.name: (weight, None) for objective in catalog.objectives}, least=1)
+    correction_parts: dict[str, Any] = {
+        "ranking": (ranking | None, None),
+        "weights": (weights | None, None),
+        "dismissed": (Annotated[ranking | None, Field(description="What does not matter.")], None),
+        "where": (instead, None),
+    }
     decision_parts: dict[str, Any] = {
         "size": (size, 1),
         "offer": (offer | None, None),
         "text": (text | None, None),
-        "where": (
-            Annotated[
-                dict[str, Any] | None,
-                AfterValidator(_limits),
-                Field(
-                    json_schema_extra={
-                        "anyOf": [
-                            {"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50},
-                            {"type": "null"},
-                        ]
-                    },
-                    description="What an item must be, by name of a detail or objective: a value, a list of values,"
-                    ' {"min": ..., "max": ...} or {"not": ...}. What the user has said holds too.',
-                    examples=[{"price": {"max": 120}}],
-                ),
-            ],
-            None,
-        ),
+        "where": (limits, None),
         "id": (safe, None),
     }
     feedback_parts: dict[str, Any] = {
@@ -354,7 +394,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         message=_model("Message", text=(text, ...)),
         decision=_model("DecisionRequest", **decision_parts),
         feedback=_model("Feedback", some_of=("rewards", "utility"), **feedback_parts),
-        correction=_model("Correction", ranking=(ranking, ...)),
+        correction=_model("Correction", one_of=("ranking", "weights"), **correction_parts),
         item=_model("ItemRequest", **item_parts),
         item_answer=item_answer,
         items_answer=create_model("ItemsAnswer", items=(list[item_answer], ...), next=(str | None, None)),  # type: ignore[valid-type]

@@ -1,0 +1,155 @@
+"""What a person is shown beside an answer: whole items, each among what was on offer, and what was said and felt."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from druthers.advisor import events, statements
+from druthers.advisor.operations import Operations
+from druthers.advisor.reasons import STRENGTH, WISHED, Fact, Offer
+from druthers.advisor.steps import Look, Operation
+from druthers.errors import UnknownDecision
+from druthers.stores import Event
+
+MOST_REMEMBERED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An item of a decision, among all that was on offer.
+
+    Parameters
+    ----------
+    item
+        All that is known of it.
+    facts
+        Its value and place in every objective.
+    explored
+        Whether chance put it there, to learn from.
+    rewards, utility
+        What was told of it so far.
+    """
+
+    item: dict[str, Any]
+    facts: tuple[Fact, ...]
+    explored: bool
+    rewards: dict[str, float]
+    utility: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Something that a person said, corrected or felt.
+
+    Parameters
+    ----------
+    position, at
+        Where the journal has it, and when it was.
+    kind
+        "said", "corrected" or "felt".
+    counts
+        Whether it still does: what was taken back or said anew does not.
+    text
+        The words, if there were any.
+    ranking, dismissed, limits, dropped
+        What was understood of them.
+    item, name, rewards, utility
+        What was felt about which item.
+    """
+
+    position: int
+    at: float
+    kind: str
+    counts: bool = True
+    text: str | None = None
+    ranking: tuple[str, ...] = ()
+    dismissed: tuple[str, ...] = ()
+    limits: dict[str, Any] | None = None
+    dropped: tuple[str, ...] = ()
+    item: str | None = None
+    name: str | None = None
+    rewards: dict[str, float] | None = None
+    utility: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def slate(ask: Operations, decision: str) -> Operation[tuple[Shown, ...]]:
+    """Return the items of a decision that are still there, each among what was on offer under the same limits."""
+    made: Event | None = yield Look(lambda: ask.store.find(events.decision_key(decision)))
+    if made is None or made.user is None:
+        raise UnknownDecision(f"a decision must have been made, but got {decision[:200]!r}")
+    told = yield from ask.recall(decision)
+    assert told is not None
+    person = yield from ask.find(str(made.user))
+    body, columns, objectives = ask.fold.editions.today(made).body, ask.columns, ask.catalog.objectives
+    allowed = columns.allowed(body.get("limits", {}))
+    if body["offer"] is not None:
+        offered = np.zeros_like(allowed)
+        offered[[columns.places[item] for item in body["offer"] if item in columns.places]] = True
+        allowed = allowed & offered
+    offer = Offer(columns, objectives, np.flatnonzero(allowed))
+    wished = () if person is None else [objectives[k].name for k in person.wishes.draws]
+    bests = body.get("best", [None] * len(body["items"]))
+    shown = []
+    for id, best in zip(body["items"], bests, strict=True):
+        if (item := ask.fold.items.get(id)) is not None:
+            facts = tuple(offer.fact(item, one.name, WISHED if one.name in wished else STRENGTH) for one in objectives)
+            felt = told.rewards.get(id, {}), told.utilities.get(id)
+            shown.append(Shown(item.content(), facts, best is not None, *felt))
+    return tuple(shown)
+
+
+def history(ask: Operations, user: str) -> Operation[tuple[Remembered, ...]]:
+    """Return what a user said and felt, the latest first, and what of it still counts; nothing of who is not known."""
+    past: list[Event] = yield Look(lambda: list(ask.store.walk(user=events.as_id(user, "a user"))))
+    spoken = [event for event in past if event.kind in (events.QUERY, events.CORRECTION)]
+    heard = {event.position for event in statements.counted(spoken)}
+    last = max((one.position for one in spoken if one.kind == events.CORRECTION and one.position in heard), default=0)
+    entries: list[Remembered] = []
+    revised: set[tuple[str | None, str]] = set()
+    for event in reversed(past):
+        body = ask.fold.editions.today(event).body
+        if event.kind in (events.QUERY, events.CORRECTION):
+            kind = "said" if event.kind == events.QUERY else "corrected"
+            entries.append(_spoken(event, kind, body, event.position in heard and event.position >= last))
+        elif event.kind == events.FEEDBACK:
+            place, item = (event.about, body["item"]), ask.fold.items.get(body["item"])
+            entries.append(
+                Remembered(
+                    event.position,
+                    event.at,
+                    "felt",
+                    counts=body["utility"] is None or place not in revised,
+                    item=body["item"],
+                    name=None if item is None else item.name,
+                    rewards=dict(body["rewards"]),
+                    utility=body["utility"],
+                )
+            )
+            if body["utility"] is not None:
+                revised.add(place)
+    return tuple(entries[:MOST_REMEMBERED])
+
+
+def _spoken(event: Event, kind: str, body: dict[str, Any], counts: bool) -> Remembered:
+    return Remembered(
+        event.position,
+        event.at,
+        kind,
+        counts=counts,
+        text=body.get("text"),
+        ranking=tuple(body["ranking"]),
+        dismissed=tuple(body.get("dismissed", ())),
+        limits=dict(body.get("limits", {})),
+        dropped=tuple(body.get("dropped", ())),
+    )

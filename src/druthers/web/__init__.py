@@ -1,0 +1,77 @@
+"""The page: its files, ready to be served, and the one document that loads them."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+VIEWS = ("/", "/demo", "/operate", "/lab")
+KINDS = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+# Of all that a browser could load or run, only files of this service; no text becomes markup.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+
+
+class Site(NamedTuple):
+    """All files of the page.
+
+    Parameters
+    ----------
+    version
+        A digest of all of them: files are asked for under it, so that a browser may keep them for ever.
+    files
+        Kind and bytes of each, by its path.
+    document
+        What every view starts from.
+    """
+
+    version: str
+    files: dict[str, tuple[str, bytes]]
+    document: bytes
+
+
+@cache
+def load() -> Site:
+    """Return the page, read once.
+
+    Examples
+    --------
+    >>> site = load()
+    >>> site.files["main.js"][0], f"/assets/{site.version}/main.js".encode() in site.document
+    ('text/javascript; charset=utf-8', True)
+    """
+    folder = files("druthers.web") / "files"
+    found = dict(sorted(_walk(folder, "")))
+    whole = hashlib.sha256()
+    for path, content in found.items():
+        whole.update(b"%s %d " % (path.encode(), len(content)) + content)
+    version = whole.hexdigest()[:16]
+    frame = found.pop("index.html").decode()
+    modules = [path for path in found if path.endswith(".js") and path not in LATER]
+    loads = "\n".join(f'<link rel="modulepreload" href="/assets/{version}/{path}">' for path in modules)
+    document = frame.replace("{{version}}", version).replace("{{modules}}", loads)
+    return Site(version, {path: (KINDS[path.rpartition(".")[2]], found[path]) for path in found}, document.encode())
+
+
+# Not a module, and what only some views load.
+LATER = ("theme.js", "vendor/uplot.js")
+
+
+def _walk(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found += _walk(entry, f"{prefix}{entry.name}/")
+        else:
+            found.append((prefix + entry.name, entry.read_bytes()))
+    return found

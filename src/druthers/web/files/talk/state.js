@@ -1,0 +1,135 @@
+// A conversation: what was said and answered, what is believed, and all that can be done about it.
+import { get, patch, post, remove, segment, Trouble } from "../api.js";
+import { makeStore, say } from "../store.js";
+import { listed } from "../words.js";
+
+const FRESH = { turns: [], card: null, objectives: null, busy: "", trouble: null, again: null, ready: false, changes: {} };
+export const talk = makeStore({ user: "", ...FRESH });
+
+const SIZE = 3;
+const path = (rest = "") => `/v1/users/${segment(talk.get().user)}${rest}`;
+const kept = (user) => `druthers-turns:${user}`;
+let serial = 0;
+
+function save() {
+  const { user, turns } = talk.get();
+  try { sessionStorage.setItem(kept(user), JSON.stringify(turns.slice(-20))); } catch { /* not kept */ }
+}
+
+function saved(user) {
+  try { return JSON.parse(sessionStorage.getItem(kept(user)) || "[]"); } catch { return []; }
+}
+
+// Do something, one thing at a time; what goes wrong is told, with a way to try again.
+async function doing(busy, work) {
+  if (talk.get().busy) return false;
+  const { user } = talk.get();
+  talk.set({ busy, trouble: null, again: null });
+  try {
+    await work();
+    return true;
+  } catch (trouble) {
+    if (!(trouble instanceof Trouble)) console.error(trouble);
+    if (talk.get().user === user) talk.set({ trouble, again: () => doing(busy, work) });
+    return false;
+  } finally {
+    talk.set({ busy: "" });
+  }
+}
+
+export async function start(user) {
+  if (talk.get().user === user && talk.get().ready) return;
+  talk.set({ user, ...FRESH, busy: "", turns: saved(user) });
+  serial = Math.max(0, ...talk.get().turns.map((turn) => turn.id));
+  await doing("Looking up what is known of you", async () => {
+    const [objectives, card] = await Promise.all([get("/v1/objectives"), lookUp()]);
+    if (talk.get().user === user) talk.set({ objectives, card, ready: true });
+  });
+}
+
+// Nothing is known of a person who said nothing: then there is no card to ask for.
+async function lookUp() {
+  if (talk.get().card === null && !(await past()).length) return null;
+  try {
+    return await get(path());
+  } catch (trouble) {
+    if (trouble.status === 404) return null;  // erased meanwhile
+    throw trouble;
+  }
+}
+
+async function refresh() {
+  const before = talk.get().card;
+  const card = await lookUp();
+  const weights = Object.fromEntries((before?.weights || []).map((one) => [one.objective, one.weight]));
+  const changes = Object.fromEntries((card?.weights || []).map((one) => [one.objective, one.weight - (weights[one.objective] ?? one.weight)]));
+  talk.set({ card, changes });
+}
+
+async function slate(decision) {
+  if (!decision) return null;
+  const shown = await get(`/v1/decisions/${segment(decision.id)}/items`);
+  const known = Object.fromEntries(shown.map((one) => [one.item.id, one]));
+  return { id: decision.id, items: decision.items.filter((one) => known[one.item]).map((one) => ({ ...known[one.item], why: one })) };
+}
+
+function add(turn) {
+  talk.set(({ turns }) => ({ turns: [...turns, { id: ++serial, ...turn }] }));
+  save();
+  const names = turn.slate?.items.map((one) => one.item.name) || [];
+  say([turn.answer, names.length ? `Recommended: ${listed(names)}.` : ""].filter(Boolean).join(" "));
+}
+
+// Whatever a person types, as in `druthers chat`.
+export const send = (text) => doing("Reading", async () => {
+  const reply = await post(path("/messages"), { text });
+  add({ text, answer: reply.text, kind: reply.kind, heard: reply.heard, slate: await slate(reply.recommendation) });
+  await refresh();
+});
+
+const decide = async (answer) => add({ text: null, answer, slate: await slate(await post(path("/decisions"), { size: SIZE })) });
+
+export const next = () => doing("Choosing", async () => {
+  await decide("The next round:");
+  await refresh();
+});
+
+// Say what is meant instead of what was read: objectives in their order or weights, and limits.
+export const correct = (instead, told) => doing("Correcting", async () => {
+  if (talk.get().card === null) await post(path("/queries"), { ranking: instead.ranking });
+  else await patch(path(), instead);
+  await refresh();
+  await decide(told);
+});
+
+// Tell how an item was, as a whole or in one aspect.
+export const rate = (decision, item, feedback) => doing("Noting", async () => {
+  const learned = await post(`/v1/decisions/${segment(decision)}/feedback`, { item, ...feedback });
+  talk.set(({ turns }) => ({ turns: turns.map((turn) => (turn.slate?.id === decision ? rated(turn, item, feedback) : turn)) }));
+  save();
+  await refresh();
+  const moved = learned.weights.slice(0, 2).map((one) => `${one.objective} from ${one.before.toFixed(2)} to ${one.after.toFixed(2)}`);
+  say(moved.length ? `Noted. Moved: ${listed(moved)}.` : "Noted.");
+});
+
+function rated(turn, item, { rewards = {}, utility }) {
+  const items = turn.slate.items.map((one) => (one.item.id !== item ? one
+    : { ...one, rewards: { ...one.rewards, ...rewards }, utility: utility ?? one.utility }));
+  return { ...turn, slate: { ...turn.slate, items } };
+}
+
+export const skip = (turn) => {
+  talk.set(({ turns }) => ({ turns: turns.map((one) => (one.id === turn ? { ...one, skipped: true } : one)) }));
+  return next();
+};
+
+export const past = () => get(path("/history"));
+
+export const forget = () => doing("Erasing", async () => {
+  await remove(path());
+  try { sessionStorage.removeItem(kept(talk.get().user)); } catch { /* was not kept */ }
+  talk.set({ turns: [], card: null, changes: {} });
+  say("All that was known of you is erased.");
+});
+
+export const away = () => talk.set({ trouble: null, again: null });

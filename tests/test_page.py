@@ -1,0 +1,160 @@
+"""The page as it is served, and what the service tells it, without a browser."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+from fastapi.testclient import TestClient
+
+from druthers.service.app import make_app
+from druthers.service.settings import Settings
+from druthers.web import POLICY, VIEWS, load
+
+MOST_BYTES = 250_000
+
+
+@pytest.fixture(scope="module")
+def client():
+    with TestClient(make_app(Settings(store="memory:", parser="lexicon")), base_url="http://localhost") as client:
+        yield client
+
+
+def test_every_view_is_the_same_document_under_a_strict_policy(client):
+    for path in VIEWS:
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["cache-control"] == "no-cache"
+        assert client.get(path, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=", answer.text)
+    assert "unsafe" not in POLICY
+    assert "default-src 'none'" in POLICY
+
+
+def test_files_are_kept_for_ever_under_their_version(client):
+    site = load()
+    for path, (kind, content) in site.files.items():
+        answer = client.get(f"/assets/{site.version}/{path}")
+        assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, content, kind)
+        assert "immutable" in answer.headers["cache-control"]
+    for path in (f"/assets/{site.version}/nothing.js", "/assets/0000/main.js", f"/assets/{site.version}/../app.py"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert "immutable" not in answer.headers["cache-control"]
+
+
+def test_the_whole_page_is_small_and_brings_its_licenses():
+    site = load()
+    assert sum(len(content) for _, content in site.files.values()) + len(site.document) < MOST_BYTES
+    for name in ("preact", "htm", "uplot"):
+        assert len(site.files[f"vendor/LICENSE-{name}.txt"][1]) > 500
+
+
+def test_modules_are_short_and_ask_nobody_else():
+    for path, (kind, content) in load().files.items():
+        if not path.startswith("vendor/"):
+            text = content.decode()
+            assert text.count("\n") <= 400, path
+            assert not re.search(r"https?://(?!www\.w3\.org)", text), path
+            assert "dangerouslySetInnerHTML" not in text
+            assert "innerHTML" not in text
+            for name in (
+                re.findall(r'^import .* from "(.+)";|import\("(.+)"\)', text, re.M) if "javascript" in kind else ()
+            ):
+                assert "".join(name).startswith("."), (path, name)
+
+
+def test_every_file_is_in_the_package():
+    folder = files("druthers.web") / "files"
+    assert (folder / "main.js").is_file()
+    assert not (folder / "vendor" / "package.json").is_file()
+
+
+def say(client, user, text):
+    answer = client.post(f"/v1/users/{user}/messages", json={"text": text})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_items_of_a_decision_stand_among_what_was_on_offer(client):
+    made = say(client, "places", "clean, at most 90 euros")["recommendation"]
+    items = client.get(f"/v1/decisions/{made['id']}/items").json()
+    assert [one["item"]["id"] for one in items] == [one["item"] for one in made["items"]]
+    everything = client.get("/v1/items", params={"limit": 1000}).json()["items"]
+    offered = [one for one in everything if one["details"]["price"] <= 90]
+    assert 3 < len(offered) < len(everything)
+    for one in items:
+        for fact in one["facts"]:
+            better = sum(other["values"][fact["objective"]] > fact["value"] for other in offered)
+            assert (fact["place"], fact["of"]) == (better + 1, len(offered))
+    assert [fact["role"] for fact in items[0]["facts"] if fact["objective"] == "cleanliness"] == ["wished"]
+    client.post(f"/v1/decisions/{made['id']}/feedback", json={"rewards": {"rooms": 4.0}, "utility": 0.5})
+    first = client.get(f"/v1/decisions/{made['id']}/items").json()[0]
+    assert (first["rewards"], first["utility"]) == ({"rooms": 4.0}, 0.5)
+    assert client.get("/v1/decisions/never/items").status_code == 404
+
+
+def test_weights_that_are_set_by_hand_are_what_words_suggest(client):
+    say(client, "hand", "cheap, in Solmara")
+    wanted = {"value": 0.1, "rooms": 0.55, "service": 0.2, "cleanliness": 0.05, "location": 0.05, "sleep quality": 0.05}
+    card = client.patch("/v1/users/hand", json={"weights": wanted}).json()
+    assert {one["objective"]: one["weight"] for one in card["weights"]} == pytest.approx(wanted, abs=1e-9)
+    assert card["wished"][:2] == ["rooms", "service"]
+    assert card["limits"] == {"city": "Solmara"}
+
+
+def test_what_was_read_can_be_put_right_with_its_limits(client):
+    say(client, "right", "cheap and clean, at most 120 euros, in Brennick; the rooms do not matter")
+    card = client.get("/v1/users/right").json()
+    assert (card["wished"], card["dismissed"]) == (["value", "cleanliness"], ["rooms"])
+    assert set(card["limits"]) == {"price", "city"}
+    body = {"ranking": ["cleanliness", "value"], "dismissed": ["rooms"], "where": {"city": "Brennick"}}
+    card = client.patch("/v1/users/right", json=body).json()
+    assert (card["wished"], card["dismissed"], card["limits"]) == (
+        ["cleanliness", "value"],
+        ["rooms"],
+        {"city": "Brennick"},
+    )
+    made = client.post("/v1/users/right/decisions", json={"size": 3}).json()
+    items = client.get(f"/v1/decisions/{made['id']}/items").json()
+    assert {one["item"]["details"]["city"] for one in items} == {"Brennick"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"ranking": ["value"], "weights": {"value": 1.0}},
+        {"weights": {"value": 0.0}},
+        {"weights": {"value": -1.0}},
+        {"weights": {"wit": 1.0}},
+        {"ranking": ["value"], "where": {"nothing": 1}},
+    ],
+)
+def test_a_correction_that_says_nothing_lawful_changes_nothing(client, body):
+    say(client, "lawful", "cheap and clean")
+    before = client.get("/v1/users/lawful").json()
+    answer = client.patch("/v1/users/lawful", json=body)
+    assert 400 <= answer.status_code < 500
+    assert client.get("/v1/users/lawful").json() == before
+
+
+def test_history_tells_what_still_counts(client):
+    assert client.get("/v1/users/nobody-yet/history").json() == []
+    made = say(client, "past", "cheap and clean")["recommendation"]
+    client.post(f"/v1/decisions/{made['id']}/feedback", json={"utility": 0.5})
+    client.post(f"/v1/decisions/{made['id']}/feedback", json={"utility": -1.0})
+    client.patch("/v1/users/past", json={"ranking": ["rooms"]})
+    told = client.get("/v1/users/past/history").json()
+    assert [(one["kind"], one["counts"]) for one in told] == [
+        ("corrected", True),
+        ("felt", True),
+        ("felt", False),
+        ("said", False),
+    ]
+    assert told[-1]["text"] == "cheap and clean"
+    assert told[-1]["ranking"] == ["value", "cleanliness"]
+    assert told[1]["utility"] == -1.0
+    assert told[1]["name"] == made["items"][0]["name"]
