@@ -127,7 +127,6 @@ def test_what_was_read_can_be_put_right_with_its_limits(client):
     [
         {},
         {"ranking": ["value"], "weights": {"value": 1.0}},
-        {"weights": {"value": 0.0}},
         {"weights": {"value": -1.0}},
         {"weights": {"wit": 1.0}},
         {"ranking": ["value"], "where": {"nothing": 1}},

@@ -77,8 +77,8 @@ def of_weights(catalog: Catalog, weights: Mapping[str, float]) -> dict[str, Any]
     """Return what weights that were set by hand say; what is left out weighs nothing."""
     catalog.ranking(list(weights))  # names objectives only
     values = [float(weights.get(objective.name, 0.0)) for objective in catalog.objectives]
-    if not all(0.0 <= value < float("inf") for value in values) or not any(values):
-        raise InvalidSetting(f"weights must be at least 0, finite and not all 0, but got {dict(weights)!r}; scale them")
+    if not all(0.0 <= value < float("inf") for value in values):
+        raise InvalidSetting(f"weights must be finite and at least 0, but got {dict(weights)!r}")
     said = by_hand(values)
     return {"ranking": [catalog.objectives[k].name for k in said.wanted], "draws": list(said.draws)}
 

@@ -59,7 +59,7 @@ class Statement(NamedTuple):
 def by_hand(weights: Sequence[float]) -> Statement:
     """Return the statement after which words alone suggest these weights, scaled to sum to one.
 
-    A weight cannot fall below what the prior leaves it.
+    A weight cannot fall below what the prior leaves it; where all are 0, nothing is wished for.
 
     Examples
     --------
@@ -69,7 +69,8 @@ def by_hand(weights: Sequence[float]) -> Statement:
     array([0.2, 0.7, 0.1])
     """
     wanted = np.asarray(weights, dtype=np.float64)
-    counts = np.maximum(wanted / wanted.sum() * (BY_HAND + PRIOR) - PRIOR / len(wanted), 0.0)
+    share = wanted / (wanted.sum() or 1.0)
+    counts = np.maximum(share * (BY_HAND + PRIOR) - PRIOR / len(wanted), 0.0)
     order = [int(k) for k in np.argsort(-counts, kind="stable") if counts[k] > 0.0]
     return Statement(tuple(order), tuple((counts[order] / _shares(len(order))).tolist()))
 

@@ -28,6 +28,7 @@ from druthers.errors import DruthersError, OtherJournal
 from druthers.service import problems
 from druthers.service.auth import Gate, Key, Limiter
 from druthers.service.connections import BoundedProtocol, Bounds
+from druthers.service.demo import make_demo
 from druthers.service.desk import Desk
 from druthers.service.guards import Guard
 from druthers.service.logs import NAME, log_config
@@ -91,6 +92,7 @@ def make_app(settings: Settings) -> FastAPI:
         failing.pop_all()
     metrics = Metrics()
     desk = Desk(advisor, settings, metrics, ledger)
+    demo, player = make_demo(desk)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -99,6 +101,7 @@ def make_app(settings: Settings) -> FastAPI:
         gc.freeze()  # what is there now stays: without this, every full collection looks through all of it
         _log.info("serving at position %d with %d items", desk.fold.position, len(desk.fold.items))
         yield
+        player.close()
         await desk.stop()
         gc.unfreeze()
         leave()
@@ -118,7 +121,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
-    for routes in (*own, make_personalizer(desk, settings), make_page()):
+    for routes in (*own, make_personalizer(desk, settings), demo, make_page()):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)
     if bare := unguarded(app):

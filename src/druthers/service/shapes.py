@@ -27,7 +27,7 @@ EXAMPLES: dict[str, Any] = {
     "features": [],
 }
 # Fields that an example shows though they may be left out.
-TELLING = ("text", "size", "utility", "rewards", "values", "name", "eventId", "contextFeatures")
+TELLING = ("text", "size", "utility", "rewards", "values", "weights", "name", "eventId", "contextFeatures")
 
 
 class Row(NamedTuple):
@@ -127,7 +127,7 @@ class Shapes:
             parts: Mapping[str, Schema] = found["properties"]
             must = found.get("required", ())
             shown = [part for part in parts if part in must or part in TELLING or "examples" in parts[part]]
-            if not shown and name in ("values", "rewards"):
+            if not shown and name in ("values", "rewards", "weights"):
                 shown = list(parts)[:1]
             return {part: self.example(parts[part], part) for part in shown}
         if name in EXAMPLES or "examples" in schema:

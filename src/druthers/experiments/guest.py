@@ -1,0 +1,135 @@
+"""A simulated guest with a hidden preference, round by round: what a person can watch being learned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from druthers.environments import Synthetic, Tape
+from druthers.environments.base import Chunk, expected_utility, felt_utility
+from druthers.errors import InvalidSetting
+from druthers.policies import Policy, make_policy
+from druthers.types import Floats
+
+GUEST, OTHERS = 0, 1
+INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
+MOST_ROUNDS = 500
+REPORTS = (
+    20  # of other guests on each arm, before this one comes: as in a service, the items are known and the guest is not
+)
+# Who plays: the policy, and whether it is told how a choice felt. The same policy without utilities only listens.
+PLAYERS = {
+    "listens and learns": ("fisher-pqucb", True),
+    "does not listen": ("fisher-ucb", True),
+    "only listens": ("fisher-pqucb", False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """What a guest is like, and how long it stays.
+
+    Parameters
+    ----------
+    n_objectives
+        How many things can matter.
+    seed
+        Which guest: preference, arms and all chance.
+    rounds
+        How often it comes.
+    length
+        How many objectives it names each time.
+    corruption
+        Chance that what it says is somebody else's.
+    noise
+        Variance of rewards and of moods.
+    """
+
+    n_objectives: int = 6
+    seed: int = 1
+    rounds: int = 150
+    length: int = 3
+    corruption: float = 0.0
+    noise: float = 0.5
+
+    def tape(self) -> Tape:
+        """Draw all the chance of this guest's rounds."""
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            raise InvalidSetting(f"a guest comes 1 to {MOST_ROUNDS} times, but got {self.rounds!r}")
+        hotels = Synthetic(
+            n_arms=40,
+            n_objectives=self.n_objectives,
+            n_users=1,
+            reward_noise=self.noise,
+            preference_noise=self.noise,
+            length=self.length,
+            corruption=self.corruption,
+        )
+        return hotels.tape(seed=self.seed, horizon=self.rounds)
+
+
+def play_guest(guest: Guest) -> dict[str, Any]:
+    """Let everyone in `PLAYERS` serve the same guest, by the same steps as the service takes.
+
+    Returns
+    -------
+    The truth; of each round what was said, and whether it was corrupted; cumulative regret of each player; and estimate
+    and interval of the one that listens and learns, before the first round and after each one.
+
+    Examples
+    --------
+    >>> played = play_guest(Guest(rounds=3))
+    >>> len(played["truth"]), len(played["estimates"]), sorted(played["regret"])
+    (6, 4, ['does not listen', 'listens and learns', 'only listens'])
+    """
+    tape = guest.tape()
+    chunk = tape.chunk(0)
+    rng = np.random.default_rng((guest.seed, REPORTS))
+    spread = math.sqrt(guest.noise) * rng.standard_normal((REPORTS * len(tape.means), guest.n_objectives))
+    reports = np.tile(tape.means, (REPORTS, 1)) + spread
+    said = [chunk.orders[t, : chunk.lengths[t]].tolist() for t in range(guest.rounds)]
+    told: dict[str, Any] = {
+        "guest": asdict(guest),
+        "truth": _figures(tape.preferences[GUEST]),
+        "said": said,
+        "corrupted": chunk.corrupted.tolist(),
+        "regret": {},
+    }
+    for player, (name, feels) in PLAYERS.items():
+        policy = make_policy(name, n_objectives=guest.n_objectives)
+        policy.add_arms(range(len(tape.means)))
+        policy.add_users([GUEST])
+        for arm, report in zip(np.tile(np.arange(len(tape.means)), REPORTS), reports, strict=True):
+            policy.learn(OTHERS, int(arm), report)
+        beliefs = [policy.preference(GUEST)]
+        regret = [0.0]
+        for lost in _rounds(policy, tape, chunk, feels=feels):
+            regret.append(regret[-1] + lost)
+            beliefs.append(policy.preference(GUEST))
+        told["regret"][player] = _figures(np.array(regret[1:]))
+        if player == next(iter(PLAYERS)):
+            told["estimates"] = [_figures(one.weights) for one in beliefs]
+            told["spreads"] = [_figures(INTERVAL * np.sqrt(np.diag(one.covariance))) for one in beliefs]
+    return told
+
+
+def _rounds(policy: Policy, tape: Tape, chunk: Chunk, *, feels: bool) -> Iterator[float]:
+    """Play the rounds of a chunk, and yield the regret of each."""
+    truth = tape.preferences[GUEST]
+    for t in range(len(chunk.users)):
+        policy.hear(GUEST, chunk.orders[t, : chunk.lengths[t]])
+        offer = chunk.offers[t].tolist()
+        arm: Any = policy.choose(GUEST, offer).arm
+        utilities = [expected_utility(truth, tape.means[other]) for other in offer]
+        reward = tape.means[arm] + chunk.reward_noise[t]
+        policy.learn(GUEST, arm, reward, felt_utility(truth, chunk.preference_noise[t], reward) if feels else None)
+        yield max(utilities) - utilities[offer.index(arm)]
+
+
+def _figures(values: Floats) -> list[float | None]:
+    """Return numbers as they are sent: with five digits, and null for what is not finite."""
+    return [float(f"{value:.5g}") if math.isfinite(value) else None for value in values.tolist()]

@@ -1,0 +1,42 @@
+"""See it learn: a simulated guest, played by the library itself, for the page to show round by round."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import Query
+from pydantic_core import from_json
+from starlette.responses import Response
+
+from druthers.experiments.guest import MOST_ROUNDS, Guest
+from druthers.service.desk import Desk
+from druthers.service.player import Player
+from druthers.service.routes import as_json
+from druthers.service.routing import Routes
+from druthers.service.schemas import GuestAnswer
+
+FEWEST, MOST = 2, 12  # objectives that a guest can have: those of the catalog, within reason
+
+
+def make_demo(desk: Desk) -> tuple[Routes, Player]:
+    """Return the route, and the player behind it, which is to be closed in the end."""
+    routes = Routes("/v1", tags=["demo"])
+    player = Player()
+
+    @routes.get("/demo", role="read", response_model=GuestAnswer)
+    async def demo(
+        seed: Annotated[int, Query(ge=0, le=10**6, description="Which guest.")] = 1,
+        rounds: Annotated[int, Query(ge=1, le=MOST_ROUNDS, description="How often it comes.")] = 150,
+        length: Annotated[int, Query(ge=1, le=MOST, description="How many objectives it names each time.")] = 3,
+        corruption: Annotated[float, Query(ge=0, le=1, description="Chance that its words are not its own.")] = 0.0,
+        noise: Annotated[float, Query(ge=0, le=10, description="Variance of rewards and of moods.")] = 0.5,
+    ) -> Response:
+        """Play a simulated guest with a hidden preference: estimates beside the truth, and regret of three players."""
+        names = [one.name for one in desk.fold.catalog.objectives][:MOST]
+        names += [f"objective {k + 1}" for k in range(len(names), FEWEST)]
+        guest = Guest(len(names), seed, rounds, min(length, len(names)), corruption, noise)
+        played = await asyncio.to_thread(player.play, guest)
+        return as_json({"objectives": names, **from_json(played)})
+
+    return routes, player
