@@ -33,6 +33,7 @@ from druthers.service.desk import Desk
 from druthers.service.guards import Guard
 from druthers.service.logs import NAME, log_config
 from druthers.service.metrics import Metrics, leave, shared_metrics
+from druthers.service.operating import make_operating
 from druthers.service.page import make_page
 from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
@@ -121,7 +122,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
-    for routes in (*own, make_personalizer(desk, settings), demo, make_page()):
+    for routes in (*own, make_personalizer(desk, settings), demo, make_operating(desk, settings), make_page()):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)
     if bare := unguarded(app):

@@ -1,11 +1,13 @@
-"""A process that plays simulated guests, so that neither compiling nor playing keeps the service waiting.
+"""A process that plays simulated guests, so that playing keeps the service from nothing.
 
-It reads settings, one JSON object a line, and answers each with what was played; it ends with its parent.
+It reads settings, one JSON object a line, and answers each with what was played; it ends with its parent. It runs the
+kernels as plain Python: a game takes a second, and nobody waits a minute until they are compiled.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -40,7 +42,8 @@ class Player:
     def _ask(self, line: bytes) -> bytes:
         if self._process is None or self._process.poll() is not None:
             command = [sys.executable, "-m", "druthers.service.player"]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=plain)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(line)

@@ -237,19 +237,6 @@ class CardAnswer(BaseModel):
     limits: dict[str, Any] = Field(description="What an item must be by what was said.")
 
 
-class GuestAnswer(BaseModel):
-    """A simulated guest, round by round."""
-
-    objectives: list[str]
-    guest: dict[str, float] = Field(description="What it was asked to be like.")
-    truth: list[float] = Field(description="Its hidden preference.")
-    said: list[list[int]] = Field(description="What it named in each round, most important first.")
-    corrupted: list[bool] = Field(description="Whether that was not its own.")
-    estimates: list[list[float]] = Field(description="Estimates before the first round and after each.")
-    spreads: list[list[float | None]] = Field(description="Half the width of their 90 % intervals.")
-    regret: dict[str, list[float]] = Field(description="Cumulative regret of each player after each round.")
-
-
 class EventAnswer(BaseModel):
     """Something that happened."""
 

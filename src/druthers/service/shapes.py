@@ -18,6 +18,7 @@ EXAMPLES: dict[str, Any] = {
     "user": "ada",
     "decision": "visit-1",
     "item": "old-mill",
+    "key": "0123456789ab",
     "name": "The Old Mill",
     "description": "By the river, with a garden.",
     "value": 1,

@@ -41,7 +41,7 @@ export default function Demo() {
     </div>
     <${Alert} trouble=${trouble} again=${() => again(tries + 1)} />
     ${played ? html`<${Play} key=${played.asked} played=${played} stale=${played.asked !== asked} />`
-      : !trouble && html`<${Waiting} what="Playing on the server; the first time on a machine compiles for a minute" />`}
+      : !trouble && html`<${Waiting} what="Playing on the server" />`}
   </section>`;
 }
 

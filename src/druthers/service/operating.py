@@ -1,0 +1,99 @@
+"""Routes for who runs the service: items, people, doubtful readings, settings in force, keys."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Annotated, Any, Literal
+
+from fastapi import Path, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from druthers.advisor import events
+from druthers.service import overview
+from druthers.service.auth import make_key
+from druthers.service.desk import Desk
+from druthers.service.logs import redact
+from druthers.service.problems import Problem
+from druthers.service.routes import as_json
+from druthers.service.routing import Routes
+from druthers.service.schemas import Closed
+from druthers.service.settings import Settings
+
+
+class KeyRequest(Closed):
+    """A key that is to be made."""
+
+    role: Literal["read", "decide", "admin"]
+    name: Annotated[str, Field(max_length=200, description="What it is for.")] = ""
+
+
+def make_operating(desk: Desk, settings: Settings) -> Routes:
+    """Return the routes."""
+    routes = Routes("/v1/operate", tags=["operating"])
+
+    @routes.get("/items", role="admin", response_model=list[dict[str, Any]])
+    async def items() -> Response:
+        """List the items: share of the latest decisions, reports, and means with 90 % intervals in their own units."""
+        decided = await asyncio.to_thread(overview.latest, desk.store, events.DECISION)
+        return as_json(overview.item_rows(desk.fold, decided))
+
+    @routes.get("/users", role="admin", response_model=list[dict[str, Any]])
+    async def users(
+        contains: Annotated[str, Query(max_length=200, description="A part of the id.")] = "",
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> Response:
+        """List people in memory, the latest heard of first."""
+        return as_json(overview.people_rows(desk.fold, contains, limit))
+
+    @routes.get("/map", role="admin", response_model=dict[str, Any])
+    async def preferences() -> Response:
+        """Show where the preferences of the latest people lie, on two axes and in clusters."""
+        return as_json(overview.preference_map(desk.fold))
+
+    @routes.get("/readings", role="admin", response_model=dict[str, Any])
+    async def readings() -> Response:
+        """List readings that were unsure, and queries that do not fit what else somebody said."""
+        said = await asyncio.to_thread(overview.latest, desk.store, events.QUERY)
+        return as_json(await asyncio.to_thread(overview.doubtful, desk.fold, said))
+
+    @routes.get("/settings", role="admin", response_model=list[dict[str, Any]])
+    async def in_force() -> Response:
+        """List the settings in force; passwords stay hidden."""
+        changed = settings.changed()
+        return as_json(
+            [
+                {
+                    "name": field.name,
+                    "value": redact(str(getattr(settings, field.name))),
+                    "changed": field.name in changed,
+                    "about": field.metadata["about"],
+                }
+                for field in dataclasses.fields(settings)
+            ]
+        )
+
+    @routes.get("/keys", role="admin", response_model=list[dict[str, Any]])
+    async def keys() -> Response:
+        """List the keys, without the keys themselves."""
+        parts = ("id", "role", "name", "created", "revoked")
+        return as_json([{part: key[part] for part in parts} for key in desk.fold.keys.values()])
+
+    @routes.post("/keys", role="admin", status_code=201, response_model=dict[str, Any])
+    async def create(body: KeyRequest) -> Response:
+        """Make a key and show it, once: only its hash is kept."""
+        text, key = make_key(body.role, body.name)
+        content = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
+        await desk.append(events.make(events.KEY, content, key=f"{events.KEY}:{key.id}"))
+        return as_json({"key": text, "id": key.id, "role": key.role, "name": key.name}, 201)
+
+    @routes.delete("/keys/{key}", role="admin", problems=[404], status_code=204, response_class=Response)
+    async def revoke(key: Annotated[str, Path(pattern=r"^[0-9a-f]{1,64}$", description="Its id.")]) -> Response:
+        """Revoke a key; every process refuses it within a second."""
+        if key not in desk.fold.keys:
+            raise Problem(404, f"a key must exist to be revoked, but {key!r} does not")
+        await desk.append(events.make(events.REVOCATION, {"id": key}))
+        return Response(status_code=204)
+
+    return routes

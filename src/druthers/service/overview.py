@@ -1,0 +1,153 @@
+"""What an operator looks at: items as they are known, people, where preferences lie, what was read with doubts."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from druthers.advisor import cards
+from druthers.advisor.fold import Fold
+from druthers.policies.stated import REWARD_VARIANCE, StatedUCB
+from druthers.stores import Event, Store
+from druthers.types import Floats
+
+LATEST = 5_000  # events of a kind that are looked back at
+MOST_MAPPED = 500
+UNSURE = 0.6  # confidence below which a reading is one
+MOST_DOUBTED = 50  # people whose queries are looked through for what does not fit
+CLUSTERS = 3
+TURNS = 50
+
+
+def latest(store: Store, kind: str) -> list[Event]:
+    """Return the latest events of a kind, in their order, going back as far as is needed."""
+    last, span = store.last(), LATEST
+    while True:
+        after = max(0, last - span)
+        found = list(store.walk(after, kind=kind))
+        if len(found) >= LATEST or not after:
+            return found[-LATEST:]
+        span *= 4
+
+
+def item_rows(fold: Fold, decided: Sequence[Event]) -> list[dict[str, Any]]:
+    """Return each item with its share of the latest decisions, and what is known of it in each objective's own unit."""
+    shown = Counter(item for event in decided for item in event.body.get("items", ()))
+    places = shown.total()
+    ids, policy, objectives = fold.ids, fold.policy, fold.catalog.objectives
+    state = policy.state(users=False)
+    row_of = dict(zip(state["arms"]["ids"], state["arms"]["rows"], strict=True))
+    means, reports = policy.reward_means(ids), state["arm.pulls"][[row_of[id] for id in ids]]
+    known = isinstance(policy, StatedUCB)  # which says how far a report is from the truth
+    rows = []
+    for id, mean, count in zip(ids, means.tolist(), reports.tolist(), strict=True):
+        values = {}
+        for k, objective in enumerate(objectives):
+            if not math.isnan(mean[k]):
+                spread = cards.INTERVAL * math.sqrt(REWARD_VARIANCE / count[k]) if known else math.nan
+                ends = sorted(objective.to_value(min(max(mean[k] + side * spread, 0.0), 1.0)) for side in (-1, 1))
+                bounds = ends if known else [None, None]
+                values[objective.name] = {"mean": objective.to_value(mean[k]), "low": bounds[0], "high": bounds[1]}
+        share = shown[id] / places if places else 0.0
+        told = {"id": id, "name": fold.items[id].name, "shown": shown[id], "share": share, "reports": max(count)}
+        rows.append({**told, "values": values})
+    return rows
+
+
+def people_rows(fold: Fold, contains: str, limit: int) -> list[dict[str, Any]]:
+    """Return the people in memory whose id holds a text, the latest heard of first."""
+    found = [user for user in reversed(fold.people) if contains.lower() in user.lower()][:limit]
+    return [
+        {"user": user, "queries": person.queries, "feedbacks": person.feedbacks, "position": person.position}
+        for user, person in ((user, fold.people[user]) for user in found)
+    ]
+
+
+def preference_map(fold: Fold) -> dict[str, Any]:
+    """Return where the preferences of the latest people lie: on their two main axes, in clusters.
+
+    Axes are the principal components of the weights; each is named by the objectives that it sets against each other.
+    """
+    names = [objective.name for objective in fold.catalog.objectives]
+    users = [user for user, person in reversed(fold.people.items()) if person.queries or person.feedbacks][:MOST_MAPPED]
+    if not fold.policy.learns_preference or len(users) < 2:
+        return {"points": [], "axes": [], "clusters": []}
+    weights = np.array([fold.policy.preference(user).weights for user in users])
+    centered = weights - weights.mean(axis=0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
+    axes = axes[:2] * np.where(np.abs(axes[:2]).max(axis=1) == axes[:2].max(axis=1), 1.0, -1.0)[:, None]
+    places = centered @ axes.T
+    groups = _clusters(weights)
+    return {
+        "points": [
+            {"user": user, "x": float(place[0]), "y": float(place[1]) if len(axes) > 1 else 0.0, "cluster": int(group)}
+            for user, place, group in zip(users, places, groups, strict=True)
+        ],
+        "axes": [{"more": names[int(axis.argmax())], "less": names[int(axis.argmin())]} for axis in axes],
+        "clusters": [
+            {
+                "users": int((groups == group).sum()),
+                "weights": dict(zip(names, weights[groups == group].mean(axis=0).tolist(), strict=True)),
+            }
+            for group in range(int(groups.max()) + 1)
+        ],
+    }
+
+
+def _clusters(weights: Floats) -> Any:
+    """Return the cluster of each row: Lloyd's method, started from rows that lie far apart."""
+    centers = weights[[int(np.linalg.norm(weights - weights.mean(axis=0), axis=1).argmax())]]
+    distinct = len(np.unique(weights.round(9), axis=0))
+    while len(centers) < min(CLUSTERS, distinct):
+        gaps = np.linalg.norm(weights[:, None] - centers, axis=2).min(axis=1)
+        centers = np.concatenate([centers, weights[[int(gaps.argmax())]]])
+    groups = np.zeros(len(weights), dtype=np.int64)
+    for turn in range(TURNS):
+        nearest = np.linalg.norm(weights[:, None] - centers, axis=2).argmin(axis=1)
+        if turn and (nearest == groups).all():
+            break
+        groups = nearest
+        for k in range(len(centers)):
+            if (groups == k).any():
+                centers[k] = weights[groups == k].mean(axis=0)
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def doubtful(fold: Fold, said: Sequence[Event]) -> dict[str, Any]:
+    """Return the latest readings that were unsure, and queries that do not fit what else somebody said."""
+    spoken = [fold.editions.today(event) for event in said if event.user is not None]
+    unsure = [
+        event
+        for event in spoken
+        if "text" in event.body and (not event.body["ranking"] or event.body.get("confidence", 1.0) < UNSURE)
+    ]
+    by_user: dict[str, list[Event]] = {}
+    for event in spoken:
+        by_user.setdefault(str(event.user), []).append(event)
+    talkative = [user for user, past in by_user.items() if len(past) > 2][-MOST_DOUBTED:]
+    suspicious = [
+        {"user": user, **dataclasses.asdict(one)}
+        for user in talkative
+        for one in cards.suspect(fold.catalog, by_user[user])
+    ]
+    return {
+        "readings": [
+            {
+                "position": event.position,
+                "at": event.at,
+                "user": event.user,
+                "text": event.body["text"],
+                "ranking": event.body["ranking"],
+                "dismissed": event.body.get("dismissed", []),
+                "confidence": event.body.get("confidence"),
+            }
+            for event in reversed(unsure[-200:])
+        ],
+        "suspicious": sorted(suspicious, key=lambda one: -one["doubt"]),
+        "domain": fold.catalog.name,
+    }

@@ -1,0 +1,74 @@
+// People: found by their id, with what is believed of each; erasing; and where all preferences lie.
+import { html, useState } from "../html.js";
+import { address, vary } from "../address.js";
+import { remove, segment } from "../api.js";
+import { Alert, Bar, Confirm, Waiting } from "../parts.js";
+import { say } from "../store.js";
+import { number, percent, plural, signed } from "../words.js";
+import { useAnswer } from "./follow.js";
+
+export function People() {
+  const { query } = address.use();
+  const [sought, seek] = useState(query.find || "");
+  const found = useAnswer(`/v1/operate/users?limit=100&contains=${segment(sought)}`);
+  const [leaving, part] = useState(null);
+  const [trouble, tell] = useState(null);
+  const erase = async (user) => {
+    part(null);
+    try {
+      await remove(`/v1/users/${segment(user)}`);
+      say(`${user} is erased.`);
+      vary({ who: "" }, { replace: true });
+      tell(null);
+      found.again();
+    } catch (problem) { tell(problem); }
+  };
+  return html`
+    <label>Find <input type="search" value=${sought} placeholder="a part of an id" onInput=${(event) => seek(event.target.value)} /></label>
+    <${Alert} trouble=${trouble || found.trouble} again=${found.again} away=${() => tell(null)} />
+    <div class="two">
+      <div>
+        ${!found.answer && !found.trouble && html`<${Waiting} what="Looking" />`}
+        ${found.answer && html`<p class="hint" role="status">${plural(found.answer.length, "person").replace("persons", "people")} in memory, the latest heard of first. Who is not in memory has a card all the same: ask for the whole id.</p>
+        <ul class="list">
+          ${sought && !found.answer.some((one) => one.user === sought) && html`<li><button class="link" onClick=${() => vary({ who: sought })}>Look for exactly “${sought}”</button></li>`}
+          ${found.answer.map((one) => html`<li key=${one.user}><button class="link" aria-pressed=${query.who === one.user} onClick=${() => vary({ who: one.user })}>${one.user}</button> <span class="hint">${plural(one.queries, "message")}, ${plural(one.feedbacks, "rating")}</span></li>`)}
+        </ul>`}
+      </div>
+      <div>${query.who ? html`<${Person} key=${query.who} user=${query.who} erase=${() => part(query.who)} />` : html`<${Map} />`}</div>
+    </div>
+    ${leaving && html`<${Confirm} title=${`Erase ${leaving}?`} yes="Erase" onNo=${() => part(null)} onYes=${() => erase(leaving)}><p>All events of this person are scrubbed from the journal, for good; what was learned about items stays.</p><//>`}`;
+}
+
+function Person({ user, erase }) {
+  const { answer, trouble, again } = useAnswer(`/v1/users/${segment(user)}`);
+  if (trouble) return html`<${Alert} trouble=${trouble} again=${again} away=${() => vary({ who: "" })} />`;
+  if (!answer) return html`<${Waiting} what="Looking" />`;
+  return html`<section aria-labelledby="person"><h3 id="person">${user}</h3>
+    <p class="hint">${plural(answer.queries, "message")}, ${plural(answer.feedbacks, "rating")}.</p>
+    <ul class="aspects">${answer.weights.map((one) => html`<li key=${one.objective} class="wished"><span class="name">${one.objective}</span><${Bar} share=${one.weight} /><span class="figure">${signed(one.weight)} <span class="among">${one.low === null ? "" : `${signed(one.low)} to ${signed(one.high)}`}</span></span></li>`)}</ul>
+    ${answer.suspicious.map((one) => html`<p key=${one.position} class="note unsure">Doubtful, ${percent(one.doubt)}: ${one.text || one.ranking.join(", ")}</p>`)}
+    <div class="row tight"><a class="button small" href=${`/?user=${segment(user)}`}>Open in Talk</a><button class="small danger quiet" onClick=${erase}>Erase</button><button class="small quiet" onClick=${() => vary({ who: "" })}>Back to the map</button></div>
+  </section>`;
+}
+
+const MARKS = ["--words", "--behavior", "--bad"];
+
+// Everybody as a dot, on the two axes along which preferences differ most.
+function Map() {
+  const { answer, trouble, again } = useAnswer("/v1/operate/map");
+  if (trouble) return html`<${Alert} trouble=${trouble} again=${again} />`;
+  if (!answer) return html`<${Waiting} what="Drawing the map" />`;
+  if (!answer.points.length) return html`<p class="hint">A map of preferences needs two people who said or felt something.</p>`;
+  const wide = 1.1 * Math.max(...answer.points.flatMap((one) => [Math.abs(one.x), Math.abs(one.y)]), 1e-9);
+  const at = (value) => 100 + (90 * value) / wide;
+  const [across, up] = answer.axes;
+  return html`<section aria-labelledby="map-title"><h3 id="map-title">Map of preferences</h3>
+    <svg class="map" viewBox="0 0 200 200" role="img" aria-label=${`${answer.points.length} people in ${answer.clusters.length} clusters; to the right more ${across.more}, to the left more ${across.less}.`}>
+      <line x1="0" x2="200" y1="100" y2="100" /><line x1="100" x2="100" y1="0" y2="200" />
+      ${answer.points.map((one) => html`<circle key=${one.user} class="dot" cx=${at(one.x)} cy=${200 - at(one.y)} r="3" style=${{ fill: `var(${MARKS[one.cluster]})` }} onClick=${() => vary({ who: one.user })}><title>${one.user}</title></circle>`)}
+    </svg>
+    <p class="hint">Right: more ${across.more}; left: more ${across.less}.${up ? ` Up: more ${up.more}; down: more ${up.less}.` : ""}</p>
+    <ul class="list">${answer.clusters.map((one, place) => html`<li key=${place}><span class="swatch" style=${{ borderColor: `var(${MARKS[place]})` }}></span> ${plural(one.users, "person").replace("persons", "people")}: ${Object.entries(one.weights).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, weight]) => `${name} ${number(weight, 2)}`).join(", ")}</li>`)}</ul>
+  </section>`;
+}
