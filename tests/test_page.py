@@ -78,6 +78,19 @@ def say(client, user, text):
     return answer.json()
 
 
+def figure(client, name):
+    found = re.search(rf"^{re.escape(name)} (\S+)$", client.get("/metrics").text, re.M)
+    return float(found[1]) if found else 0.0
+
+
+def test_messages_are_counted_as_what_they_are(client):
+    names = ('druthers_queries_total{understood="yes"}', "druthers_decisions_total")
+    before = [figure(client, name) for name in names]
+    say(client, "counted", "cheap and clean")
+    say(client, "counted", "thanks")
+    assert [figure(client, name) for name in names] == [one + 1 for one in before]
+
+
 def test_items_of_a_decision_stand_among_what_was_on_offer(client):
     made = say(client, "places", "clean, at most 90 euros")["recommendation"]
     items = client.get(f"/v1/decisions/{made['id']}/items").json()

@@ -13,7 +13,7 @@ from fastapi import Path, Query, Request
 from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
 
-from druthers.advisor import Recommendation, showing
+from druthers.advisor import Heard, Recommendation, showing
 from druthers.advisor.replies import Conversation
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
@@ -99,10 +99,15 @@ class Counter:
         made: Recommendation = await self.desk.run(
             self.ask.recommend(user, size=body.size, offer=body.offer, text=body.text, where=body.where, id=body.id)
         )
-        if made.heard is not None:
-            self.desk.metrics.heard(understood=bool(made.heard.ranking))
-        self.desk.metrics.decided(best=made.regret, shown=0.0)
+        self.count(made.heard, made)
         return made.as_dict()
+
+    def count(self, heard: Heard | None, made: Recommendation | None) -> None:
+        """Count what was heard and recommended."""
+        if heard is not None:
+            self.desk.metrics.heard(understood=bool(heard.ranking))
+        if made is not None:
+            self.desk.metrics.decided(best=made.regret, shown=0.0)
 
     async def learn(self, decision: str, body: Any) -> dict[str, Any]:
         """Take in feedback."""
@@ -168,7 +173,9 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     @takes(bodies.message)
     async def message(user: UserId, body: Any) -> Response:
         """Answer whatever a user types: a wish, a limit, how something was, a question, or small talk."""
-        return as_json((await desk.run(talk.reply(user, body.text))).as_dict())
+        reply = await desk.run(talk.reply(user, body.text))
+        counter.count(reply.heard, reply.recommendation)
+        return as_json(reply.as_dict())
 
     @routes.get("/{user}", role="read", problems=[404], response_model=answers.CardAnswer)
     async def card(user: UserId) -> Response:
