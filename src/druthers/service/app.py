@@ -31,6 +31,7 @@ from druthers.service.connections import BoundedProtocol, Bounds
 from druthers.service.demo import make_demo
 from druthers.service.desk import Desk
 from druthers.service.guards import Guard
+from druthers.service.laboratory import make_laboratory
 from druthers.service.logs import NAME, log_config
 from druthers.service.metrics import Metrics, leave, shared_metrics
 from druthers.service.operating import make_operating
@@ -94,6 +95,7 @@ def make_app(settings: Settings) -> FastAPI:
     metrics = Metrics()
     desk = Desk(advisor, settings, metrics, ledger)
     demo, player = make_demo(desk)
+    lab, runner = make_laboratory(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -103,6 +105,7 @@ def make_app(settings: Settings) -> FastAPI:
         _log.info("serving at position %d with %d items", desk.fold.position, len(desk.fold.items))
         yield
         player.close()
+        runner.stop()
         await desk.stop()
         gc.unfreeze()
         leave()
@@ -122,7 +125,8 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
-    for routes in (*own, make_personalizer(desk, settings), demo, make_operating(desk, settings), make_page()):
+    views = demo, make_operating(desk, settings), lab, make_page()
+    for routes in (*own, make_personalizer(desk, settings), *views):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)
     if bare := unguarded(app):

@@ -23,12 +23,12 @@ NOWHERE = "none"  # the route of a request that no route matches
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 # Pages and files that may be kept say so themselves.
 _UNLESS_SAID = (
+    (b"x-frame-options", b"DENY"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 )

@@ -18,7 +18,7 @@ from druthers.types import Floats
 
 LATEST = 5_000  # events of a kind that are looked back at
 MOST_MAPPED = 500
-UNSURE = 0.6  # confidence below which a reading is one
+UNSURE = 0.7  # confidence below which a reading is one
 MOST_DOUBTED = 50  # people whose queries are looked through for what does not fit
 CLUSTERS = 3
 TURNS = 50

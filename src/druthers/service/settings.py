@@ -92,6 +92,7 @@ class Settings:
     snapshot_every: int = _setting(25_000, whole(1, 10**9), "Events between two snapshots.")
     resident_users: int = _setting(100_000, whole(1, 10**8), "Most users kept in memory.")
     follow_seconds: float = _setting(0.2, number(0.01, 60), "Seconds between two looks at what other processes wrote.")
+    results: str = _setting("results", like(r".+", "a folder"), "Folder whose reports the page lists and adds to.")
     log_level: str = _setting("info", one_of(LEVELS), "Least level that is logged.")
 
     def __post_init__(self) -> None:

@@ -83,8 +83,8 @@ function add(turn) {
 // Whatever a person types, as in `druthers chat`.
 export const send = (text) => doing("Reading", async () => {
   const reply = await post(path("/messages"), { text });
-  add({ text, answer: reply.text, kind: reply.kind, heard: reply.heard, slate: await slate(reply.recommendation) });
-  await refresh();
+  const [shown] = await Promise.all([slate(reply.recommendation), refresh()]);
+  add({ text, answer: reply.text, kind: reply.kind, heard: reply.heard, slate: shown });
 });
 
 const decide = async (answer) => add({ text: null, answer, slate: await slate(await post(path("/decisions"), { size: SIZE })) });

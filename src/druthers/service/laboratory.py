@@ -1,0 +1,99 @@
+"""The lab in the page: reports that were written here, and experiments that come along, played beside the service."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Path as PathPart
+from pydantic import Field
+from starlette.responses import Response
+
+from druthers.errors import choices
+from druthers.experiments import experiment_names, load_experiment
+from druthers.service.problems import Problem
+from druthers.service.routes import as_json
+from druthers.service.routing import Routes
+from druthers.service.runner import Runner
+from druthers.service.schemas import Closed
+from druthers.service.settings import Settings
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+REPORT = "report.html"
+MOST_RUNS, MOST_HORIZON = 20, 20_000
+# A report is a page of its own with all in it: it may run its scripts, and reach nothing.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+)
+ReportName = Annotated[str, PathPart(pattern=NAME, description="The name of its folder.")]
+
+
+class RunRequest(Closed):
+    """An experiment that is to be played."""
+
+    experiment: Annotated[str, Field(max_length=100)]
+    runs: Annotated[int, Field(ge=1, le=MOST_RUNS)] = 3
+    horizon: Annotated[int, Field(ge=10, le=MOST_HORIZON)] = 500
+
+
+def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
+    """Return the routes, and what plays experiments, which is to be stopped in the end."""
+    routes = Routes("/v1/lab", tags=["lab"])
+    runner = Runner()
+    results = Path(settings.results)
+
+    @routes.get("", role="read", include_in_schema=False)
+    async def lab() -> Response:
+        """List the reports, the experiments that come along, and how far the one is that is being played."""
+        reports = await asyncio.to_thread(_reports, results)
+        return as_json({"reports": reports, "experiments": _bundled(), "running": runner.told})
+
+    @routes.post("/runs", role="admin", include_in_schema=False)
+    async def start(body: RunRequest) -> Response:
+        """Play an experiment; its report is listed when it is done."""
+        names = experiment_names()
+        if body.experiment not in names:
+            raise Problem(404, f"an experiment must be one that comes along; {choices(body.experiment, names)}")
+        runner.start(
+            body.experiment, body.runs, body.horizon, results / f"{body.experiment}-{body.runs}x{body.horizon}"
+        )
+        return as_json(runner.told, 202)
+
+    @routes.delete("/runs", role="admin", include_in_schema=False)
+    async def stop() -> Response:
+        """Stop the experiment that is being played; what was finished is kept."""
+        runner.stop()
+        return Response(status_code=204)
+
+    @routes.get("/reports/{report}", role="read", include_in_schema=False)
+    async def show(report: ReportName) -> Response:
+        """Show a report."""
+        path = results / report / REPORT
+        if not re.fullmatch(NAME, report) or not path.is_file():
+            raise Problem(404, f"a report must be one of those that were written, but {report!r} is not")
+        content = await asyncio.to_thread(path.read_bytes)
+        headers = {"content-security-policy": POLICY, "x-frame-options": "SAMEORIGIN"}
+        return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+
+    return routes, runner
+
+
+@cache
+def _bundled() -> list[dict[str, Any]]:
+    """Return the experiments that come along and need no data."""
+    found = (load_experiment(name) for name in experiment_names())
+    return [
+        {"name": one.name, "title": one.title, "about": one.about, "runs": one.runs, "horizon": one.horizon}
+        for one in found
+    ]
+
+
+def _reports(results: Path) -> list[dict[str, Any]]:
+    """Return the reports in a folder, the latest first."""
+    found = [path for path in results.glob(f"*/{REPORT}") if re.fullmatch(NAME, path.parent.name)]
+    told = [{"name": path.parent.name, "at": path.stat().st_mtime, "bytes": path.stat().st_size} for path in found]
+    return sorted(told, key=lambda one: -float(one["at"]))

@@ -1,0 +1,85 @@
+"""A process that plays one experiment and tells how far it is, a line of JSON at a time; it ends with its parent."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from druthers.errors import Contradiction, DruthersError
+
+
+class Runner:
+    """The experiment that is being played, if one is: one at a time, in a process of its own."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self.told: dict[str, Any] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether one is being played."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self, name: str, runs: int, horizon: int, folder: Path) -> None:
+        """Play an experiment into a folder."""
+        if self.running:
+            raise Contradiction("one experiment is played at a time, and one is; wait for its end, or stop it")
+        command = [sys.executable, "-m", "druthers.service.runner", name, str(runs), str(horizon), str(folder)]
+        self.told = {"name": name, "stage": "starting", "done": 0, "total": 0, "problem": None}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self._follow, args=(self._process, self.told), daemon=True).start()
+
+    @staticmethod
+    def _follow(process: subprocess.Popen[str], told: dict[str, Any]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            told |= json.loads(line)
+        if process.wait() and told["stage"] != "stopped":
+            told |= {
+                "stage": "failed",
+                "problem": told["problem"] or f"its process ended with code {process.returncode}",
+            }
+
+    def stop(self) -> None:
+        """End what is being played; what was finished of it is kept."""
+        if self.running and self._process is not None and self.told is not None:
+            self.told["stage"] = "stopped"
+            self._process.kill()
+            self._process.wait()
+
+
+def main(name: str, runs: str, horizon: str, folder: str) -> None:
+    """Play an experiment, and write its report."""
+    from druthers.experiments import load_experiment, run_experiment
+    from druthers.experiments.running import Progress
+    from druthers.report import write_report
+
+    def tell(**what: Any) -> None:
+        print(json.dumps(what), flush=True)
+
+    def watch(progress: Progress) -> None:
+        tell(stage=progress.stage, done=progress.done, total=progress.total)
+
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        experiment = load_experiment(name).with_settings({"runs": int(runs), "horizon": int(horizon)})
+        results = run_experiment(experiment, folder, workers=1, watch=watch)
+        tell(stage="writing", done=0, total=0)
+        write_report([results], Path(folder) / "report.html")
+        tell(stage="done")
+    except DruthersError as problem:
+        tell(stage="failed", problem=str(problem))
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
