@@ -12,8 +12,10 @@ from druthers.service.auth import LEVELS, ROLES, make_key
 from druthers.service.routing import GuardedRoute
 from druthers.service.settings import Settings
 from druthers.stores import open_store
+from druthers.web import VIEWS, load
 
 NAMES = {"user": "ada", "decision": "d-1", "item": "hotel-1", "id": "d-1", "event_id": "d-1", "eventId": "d-1"}
+NAMES |= {"key": "0123456789ab", "report": "none", "version": load().version, "path": "main.js"}
 
 
 def key_event(key):
@@ -62,7 +64,7 @@ def test_all_roles_are_there(service):
     app, _, _ = service
     assert {role for _, _, role in walk(app)} == set(ROLES)
     public = {path for _, path, role in walk(app) if role == "public"}
-    assert public == {"/healthz", "/readyz", "/openapi.json", "/docs"}
+    assert public == {"/healthz", "/readyz", "/openapi.json", "/docs", *VIEWS, f"/assets/{load().version}/main.js"}
 
 
 def test_wrong_missing_and_revoked_keys_are_refused_on_every_route(service):
