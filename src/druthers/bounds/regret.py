@@ -144,8 +144,8 @@ def guaranteed_square(
 def information_per_round(level_share: float, query_information: float, variance: float) -> float:
     """Return c with M_n >= c n I: nu^2/(4 + nu^2) min(c_0, 1/s_p^2).
 
-    nu = |<x, 1>|/(|x| sqrt(D)) at least for every reward x, at least 1/sqrt(D) for rewards without negative entries;
-    c_0 the least information (but for the constant) that rankings bring in a round.
+    nu is the root mean square of <x, 1>/(|x| sqrt(D)) over the rewards x, at least 1/sqrt(D) for rewards that are
+    not negative; c_0 the least information (but for the constant) that rankings bring in a round.
     """
     return level_share**2 / (4.0 + level_share**2) * min(query_information, 1.0 / variance)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from druthers import __version__
-from druthers.cli import catalog, chat, conversation, data, evaluation, expect, lab, language, service
+from druthers.cli import catalog, chat, conversation, data, evaluation, expect, lab, language, service, theory
 
 __all__ = ["app"]
 
@@ -32,6 +32,7 @@ app.add_typer(
     data.app, name="data", help="Bring studies of real people; build data from raw reviews or a table of your own."
 )
 app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs: what can be recommended.")
+app.add_typer(theory.app, name="theory", help="Check every claim of the paper and our own theorem by experiment.")
 app.add_typer(evaluation.app)
 app.add_typer(language.app)
 app.add_typer(chat.app)

@@ -1,0 +1,86 @@
+"""The theory bench: every claim has a verdict by its test, the same each time, as a table, as JSON and as a page."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from druthers.cli import app
+from druthers.errors import UnknownName
+from druthers.theory import CLAIMS, FAILS, HOLDS, OPEN, check
+from druthers.theory.base import LAWS, exponents, interval, likeliest_law, slope
+
+# What is known of each claim (docs/paper-notes.md); the others may need the long runs to be decided.
+KNOWN = {
+    "shift": HOLDS,
+    "queries-alone": HOLDS,
+    "rate": HOLDS,
+    "radius": HOLDS,
+    "noise": FAILS,
+    "corrupted": HOLDS,
+    "consistency": FAILS,
+    "information": HOLDS,
+    "silent": HOLDS,
+}
+
+
+@pytest.mark.parametrize("name", ["shift", "rate", "radius", "noise", "corrupted", "consistency"])
+def test_claims_about_rankings(name):
+    finding = CLAIMS[name].check(True)
+    assert finding.verdict == KNOWN[name]
+    assert finding.chart.lines
+    assert all(len(line.x) == len(line.y) for line in finding.chart.lines)
+    assert finding.test
+    assert CLAIMS[name].check(True).values == finding.values
+
+
+@pytest.mark.slow
+def test_every_claim_has_a_verdict_and_the_page_shows_it(tmp_path):
+    """The whole bench, small; a minute once the policies are compiled."""
+    done = CliRunner().invoke(app, ["theory", "check", "--fast", "--json", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    told = {row["name"]: row for row in json.loads(done.stdout)}
+    assert list(told) == list(CLAIMS)
+    assert all(row["verdict"] in (HOLDS, FAILS, OPEN) for row in told.values())
+    assert {name: told[name]["verdict"] for name in KNOWN} == KNOWN
+    assert told["penalty"]["verdict"] == FAILS
+    page = (tmp_path / "theory.html").read_text("utf-8")
+    assert page.count("<svg") == len(CLAIMS)
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page)
+    for name in CLAIMS:
+        assert f'id="{name}"' in page
+        for kind in ("pdf", "svg", "png"):
+            assert (tmp_path / "figures" / f"{name}.{kind}").stat().st_size > 1_000
+
+
+def test_some_claims_as_a_table(tmp_path):
+    done = CliRunner().invoke(app, ["theory", "check", "--fast", "--only", "shift,noise", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "holds" in done.output
+    assert len(json.loads((tmp_path / "theory.json").read_text("utf-8"))) == 2
+    with pytest.raises(UnknownName, match="known: shift"):
+        check(["nothing"])
+
+
+def test_the_law_of_growth_is_found():
+    rounds = np.geomspace(1e3, 1e6, 14)
+    rng = np.random.default_rng(0)
+    for name, law in LAWS.items():
+        runs = 3.0 + 2.0 * law(rounds) * np.exp(0.01 * rng.normal(size=(6, len(rounds))))
+        best, shares = likeliest_law(rounds, runs)
+        assert best == name
+        assert shares[name] > 0.8
+    np.testing.assert_allclose(exponents(rounds, 5.0 * rounds[None] ** 0.7), [0.7], rtol=1e-9)
+
+
+def test_slopes_and_intervals():
+    assert slope([0, 1, 2], [1, 3, 5]) == pytest.approx((2.0, 0.0))
+    rng = np.random.default_rng(1)
+    for count in (3, 12, 50):
+        held = [low <= 0.0 <= high for _, low, high in (interval(rng.normal(size=count)) for _ in range(2_000))]
+        assert np.mean(held) == pytest.approx(0.95, abs=0.015)
+    assert interval([1.0]).high == float("inf")
