@@ -92,7 +92,7 @@ def interval(values: Any) -> Interval:
     Examples
     --------
     >>> print(interval([1.0, 2.0, 3.0]))
-    2 (-0.482 to 4.48)
+    2 (-0.484 to 4.48)
     """
     array = np.asarray(values, dtype=float)
     mean = float(array.mean())

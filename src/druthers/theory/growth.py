@@ -232,7 +232,7 @@ def _bound(horizon: float) -> float:
 
 def check_silent(fast: bool) -> Finding:
     """Our default: no run is stuck for good, even without any query."""
-    horizon, runs = (100_000, 20) if fast else (1_000_000, 60)
+    horizon, runs = (100_000, 12) if fast else (300_000, 40)
     rounds = marks(horizon).astype(float)
     default = regrets_of("fisher-pqucb", horizon, runs, (), "silent")
     guaranteed = regrets_of("fisher-pqucb", horizon, runs, (("guarantee", True),), "silent")
