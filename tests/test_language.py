@@ -366,3 +366,12 @@ def test_the_command_evaluates(tmp_path):
     path.write_text("{}[")
     result = CliRunner().invoke(app, ["read", "--evaluate", str(path)])
     assert isinstance(result.exception, InvalidSetting)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("something complex", "complexity"), ("nothing scary please", "scariness"), ("more durable", "durability")],
+)
+def test_adjectives_speak_of_the_objective_that_is_named_by_their_noun(text, name):
+    objectives = [Objective("complexity"), Objective("scariness", less_is_better=True), Objective("durability")]
+    assert make_parser("lexicon", objectives=objectives).read(text).names == (name,)

@@ -265,3 +265,47 @@ FACTS = {
 def test_facts_are_limits_however_they_are_said(text, where):
     reader = LimitReader(Columns(FACTS), [Objective("price", low=0, high=100, less_is_better=True)], "things")
     assert reader.read(text).where == where
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("no more than fifteen hundred a month", {"rent": {"max": 1500}}),
+        ("two grand a month at most", {"rent": {"max": 2000}}),
+        ("not over 400 dolars", {"rent": {"max": 400}}),
+        ("I only have nine hundred pounds", {"rent": {"max": 900}}),
+        ("a commute of half an hour at most", {"commute": {"max": 30}}),
+        ("- pets allowed\n- under 900 euros\n- balcony", {"pets": True, "rent": {"max": 900}}),
+        ("1) 3 rooms\n2) max 1300 euros", {"rooms": {"min": 3}, "rent": {"max": 1300}}),
+        ("if it's under 500 I don't care how far", {}),
+        ("forty minutes I waited for them", {}),
+    ],
+)  # fmt: skip
+def test_numbers_lists_and_conditions(text, where):
+    assert READER.read(text).where == where
+
+
+def test_what_need_not_be_there_is_not_asked_for_any_more():
+    assert READER.read("it doesn't have to allow pets").dropped == ("pets",)
+    assert READER.read("pets or not, I don't mind").dropped == ("pets",)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("my daughter is 14", {"minimum age": {"max": 14}}),
+        ("the youngest has just turned nine", {"minimum age": {"max": 9}}),
+        ("14 June or 15 June 2026", {"date": ["2026-06-14", "2026-06-15"]}),
+        ("before June 14", {"date": ["2026-06-13", "2026-06-14"]}),
+        ("15 June at the earliest is when we can", {"date": ["2026-06-15"]}),
+        ("the first talk has to be free", {"first talk free": True}),
+    ],
+)
+def test_ages_days_and_facts_of_several_words(text, where):
+    details = [
+        {"minimum age": 12, "date": "2026-06-13", "first talk free": "yes"},
+        {"minimum age": 16, "date": "2026-06-14", "first talk free": "no"},
+        {"minimum age": 6, "date": "2026-06-15", "first talk free": "no"},
+    ]
+    items = {str(k): Item(str(k), details=one) for k, one in enumerate(details)}
+    assert LimitReader(Columns(items), [Objective("sound")], "concerts").read(text).where == where

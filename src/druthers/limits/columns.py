@@ -19,7 +19,7 @@ from druthers.types import Floats
 
 Mask = NDArray[np.bool_]
 
-YES = {"yes", "true", "ja", "si", "sí", "oui", "sim", "y"}
+YES = {"yes", "true", "ja", "si", "sí", "sì", "oui", "sim", "y"}
 NO = {"no", "false", "nein", "non", "não", "nee", "none", "n"}
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,8 @@ from druthers.types import Floats, Objective
 
 GROUPED = "|".join(rf"\d{{1,3}}(?:{mark}\d{{3}})+(?!\d)" for mark in (" ", ",", r"\.", "'"))
 NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)\s?k?(?![\w])(?:\s?[$€£¥])?"
-ANY_NUMBER = rf"(?:{NUMBER}|\b<numbers>(?:\s+(?:hundred|thousand))?\b)"
+SPELLED = r"(?:half an?|an?(?=\s+<powers>)|<numbers>(?:[\s-]<numbers>)?)(?:\s+<powers>)?(?:\s+and\s+a\s+half)?"
+ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 FAR_OFF = 20.0  # times the largest number there is
 MOST = 50  # numbers that are looked at in one text
@@ -54,8 +56,12 @@ class Attribute:
     @property
     def units(self) -> list[str]:
         """The units that its description names; "a night" of "euros a night" is none."""
-        plain = re.sub(r"\b(?:a|per|each|every|the)\s+\w+", " ", self.about)
-        return [word for word in stems(plain) if word in units() and len(word) > 1]
+        named = self.name.casefold()
+        for text in (self.about.replace(named, " "), named):  # a description knows better than "day pass"
+            plain = re.sub(r"\b(?:a|per|each|every|the)\s+\w+", " ", text)
+            if found := [word for word in stems(plain) if word in units() and len(word) > 1]:
+                return found
+        return []
 
     def counts(self, said: Sequence[str]) -> bool:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
@@ -65,13 +71,15 @@ class Attribute:
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
-        factor = 1.0 if quantity.unit is None else units()[quantity.unit][1] / self.unit(units()[quantity.unit][0])
+        measured = quantity.measure is not None and self.measures(quantity.measure)
+        factor = units()[str(quantity.unit)][1] / self.unit(str(quantity.measure)) if measured else 1.0
         return all(number * factor <= within * self.high for number in quantity.numbers)
 
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
-        named = re.search(any_of("hints", measure), self.about) is not None
-        return named or any(units()[word][0] == measure for word in self.units)
+        if self.units:
+            return any(units()[word][0] == measure for word in self.units)
+        return re.search(any_of("hints", measure), self.about) is not None
 
     def called_like(self, measure: str) -> bool:
         """Tell whether its very name says that it is measured so."""
@@ -82,6 +90,8 @@ class Attribute:
         for word in self.units:
             if units()[word][0] == measure:
                 return units()[word][1]
+        if measure == "time" and "age" in self.words:
+            return units()["year"][1]
         if measure == "time":
             return 60.0 if self.high <= 48.0 else 1.0
         if measure in ("distance", "mass"):
@@ -122,7 +132,7 @@ class Quantity:
     def limit(self, attribute: Attribute) -> dict[str, Any] | float | None:
         """Return this as a limit on an attribute, in its unit; None for a number that limits nothing."""
         factor = 1.0
-        if self.unit is not None:
+        if self.unit is not None and attribute.measures(units()[self.unit][0]):
             measure, size = units()[self.unit]
             factor = size / attribute.unit(measure)
         numbers = [plain_number(round(number * factor, 6)) for number in self.numbers]
@@ -134,7 +144,7 @@ class Quantity:
             return None
         if re.search(any_of("hints", "roomy"), attribute.about):
             return {"min": numbers[0]}
-        return numbers[0] if attribute.counted else None
+        return numbers[0] if attribute.counted and isinstance(numbers[0], int) else None
 
 
 def find_quantities(text: str) -> list[Quantity]:
@@ -167,7 +177,8 @@ def find_quantities(text: str) -> list[Quantity]:
             bound = "min" if bound == "max" else "max"
         if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
             bound = ""
-        if bound or units_ or not match.group(1).isalpha():  # "one" is mostly no number
+        aged = pattern(r"\b<age>\s*$").search(before)
+        if bound or units_ or aged or any(letter.isdigit() for letter in match.group(1)):  # "one" is mostly no number
             found.append(Quantity((_value(match.group(1)),), bound, units_, start, end))
     return [one for one in found if all(map(math.isfinite, one.numbers))]
 
@@ -201,12 +212,19 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
+        if word not in units() and len(word) > 4:  # "dolars"
+            word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
         if word in units() or len(word) > 3 or word == "us":
             found.append(word)
         if word in units():
             end += after.end()
-    tail = pattern(r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?:(?:a|per|each|the|pro|im|al|par|por|am)\s+<each>\b)?")
-    end += getattr(tail.match(text[end:]), "end", lambda: 0)()
+    tail = pattern(
+        r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?P<each>(?:a|per|each|the|pro|im|al|par|por|am)\s+<each>\b)?"
+    ).match(text[end:])
+    if tail is not None:
+        end += tail.end()
+        if tail["each"] and not found:
+            found.append("€")  # "no more than 900 a month" is money
     return tuple(dict.fromkeys(found)), end
 
 
@@ -217,9 +235,10 @@ def find_attribute(quantity: Quantity, attributes: Sequence[Attribute], clause: 
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
         for one in attributes:
-            if (one.objective and not quantity.bound) or (quantity.measure and not one.measures(quantity.measure)):
-                continue
             named = one.words <= said
+            fitting = quantity.measure is None or one.measures(quantity.measure) or (named and not one.objective)
+            if (one.objective and not quantity.bound) or not fitting:
+                continue
             if not one.fits(quantity, within=FAR_OFF if named else within):
                 continue
             score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool(one.words & said)
@@ -246,10 +265,23 @@ def is_year(number: float) -> bool:
 
 
 def _value(text: str) -> float:
-    names = table()["numbers"]
-    word, _, power = text.partition(" ")
-    if word in names:
-        return float(names.index(word) + 1) * {"hundred": 100.0, "thousand": 1000.0}.get(power.strip(), 1.0)
+    """Return a number in figures or words.
+
+    Examples
+    --------
+    >>> [_value(text) for text in ("1,500", "2 grand", "fifteen hundred", "three and a half", "half an", "twenty-five")]
+    [1500.0, 2000.0, 1500.0, 3.5, 0.5, 25.0]
+    """
+    names, powers = table()["numbers"], table()["powers"]
+    power = next((powers[word] for word in text.split() if word in powers), 1)
+    spelled = [word for word in re.split(r"[\s-]+", text) if word not in powers]
+    if text.startswith("half"):
+        return 0.5
+    if spelled and spelled[0] in (*names, "a", "an"):
+        tens = sum(names.get(word, 0) for word in spelled) or 1
+        return (tens + 0.5 * ("half" in spelled)) * power
+    if power > 1:
+        return _value(" ".join(spelled)) * power
     plain = re.sub(r"[$€£¥\s]", "", text)
     thousand = 1000.0 if plain.endswith("k") else 1.0
     plain = plain.rstrip("k")

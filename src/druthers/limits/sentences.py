@@ -10,20 +10,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.limits.columns import Columns
-from druthers.limits.quantities import Attribute, find_attribute, find_quantities, is_year
+from druthers.limits.columns import Columns, canonical
+from druthers.limits.days import by_month, find_days, is_day
+from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities, is_year
 from druthers.limits.where import Where, merge
 from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
 NOT = r"\b<not>(?:\s+<articles>)*\s+$"
-HAVING = r"\b<having>(?:\s+<articles>)*\s+$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"  # "3 rooms and a balcony" too
+# "3 rooms and a balcony" too
+HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
 HAD = r"\s+(?:<modal>\s+)?<had>\b|(?:\s+[a-z]+)?\s+only(?=\s*(?:$|[.,;!]))"
 FREE = r"[\s-]free\b"  # "nut-free" is without nuts
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
-ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,]|(?:and|or|but)\s)"
-DATE = r"\d{4}-(\d\d)-\d\d"
+ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
+CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
+MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 IN_A_MONTH = r"\b<in_a_month>\s*$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 BREAK = r"[.;!?,]|(?<!anything) but | aber | pero | mais | ma | maar | mas "
@@ -99,6 +102,7 @@ class LimitReader:
         self._flags: dict[tuple[str, ...], str] = {}
         self._values: dict[tuple[str, ...], dict[str, Any]] = {}
         self._names: dict[tuple[str, ...], str] = {}
+        self._days: dict[str, list[str]] = {}
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
         general = set(stems(title))
         by_name = {one.name: one for one in objectives}
@@ -115,11 +119,10 @@ class LimitReader:
                 core = tuple(part for part in parts if part not in words("flag_verbs"))
                 known = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
                 self._flags |= dict.fromkeys((*known, *also_called().get(" ".join(parts), ())), name)
-            elif kinds and all(re.fullmatch(DATE, str(kind)) for kind in kinds):
-                for month in {str(kind)[5:7] for kind in kinds}:
-                    inside = sorted(str(kind) for kind in kinds if str(kind)[5:7] == month)
-                    for spelled in table()["months"][int(month) - 1]:
-                        self._values.setdefault((spelled,), {})[name] = inside
+            elif kinds and all(is_day(str(kind)) for kind in kinds):
+                self._days[name] = sorted(map(str, kinds))
+                for spelled, inside in by_month(self._days[name]).items():
+                    self._values.setdefault((spelled,), {})[name] = inside
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self._attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
@@ -133,14 +136,20 @@ class LimitReader:
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
-        folded = fold(text[:MOST_LETTERS])
+        folded = _in_clauses(fold(text[:MOST_LETTERS]))
         for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
             folded = " " * match.end() + folded[match.end() :]
             text = " " * match.end() + text[match.end() :]
         dropped = self._dropped(folded)
         for start, end, _ in dropped:
             folded = folded[:start] + " " * (end - start) + folded[end:]
-        found, unmatched = self._numbers(folded, text)
+        found = []
+        for name, inside, start, end in find_days(folded, self._days):
+            found.append(Stated(name, inside, text[start:end], start, end))
+            folded = folded[:start] + " " * (end - start) + folded[end:]
+        numbers, unmatched = self._numbers(folded, text)
+        found += numbers
+        found += self._spread(folded, text)
         found += self._texts(folded, text, found)
         found.sort(key=lambda one: one.start)
         where: Where = {}
@@ -149,7 +158,7 @@ class LimitReader:
         rest = text
         for start, end in [(one.start, one.end) for one in found] + [(start, end) for start, end, _ in dropped]:
             rest = rest[:start] + " " * (end - start) + rest[end:]
-        names = {name for _, _, name in dropped}
+        names = {name for _, _, name in dropped} | self._unneeded(folded, found)
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
         return Limits(where, tuple(found), gone, tuple(unmatched), rest)
 
@@ -168,7 +177,10 @@ class LimitReader:
         found, unmatched = [], []
         for quantity in find_quantities(folded):
             clause = _clause(folded, quantity.start, quantity.end)
-            if pattern(SOFT).search(clause):
+            if pattern(SOFT).search(clause) or _is_condition(folded, quantity.start):
+                continue
+            if (aged := self._aged(folded, quantity)) is not None:
+                found.append(aged._replace(text=text[aged.start : aged.end]))
                 continue
             attribute = find_attribute(quantity, self._attributes, clause)
             if attribute is None:
@@ -180,6 +192,43 @@ class LimitReader:
                 start, end = _with_name(folded, quantity.start, quantity.end, attribute)
                 found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
         return found, unmatched
+
+    def _aged(self, folded: str, quantity: Quantity) -> Stated | None:
+        """Return the limit that somebody's age sets: on the least age of those let in, or on the highest one."""
+        before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
+        number = quantity.numbers[0]
+        if quantity.bound or number != int(number) or not pattern(r"\b<age>\s*$").search(before):
+            return None
+        for one in self._attributes:
+            if "age" in one.words and one.words & (words("least_age") | words("most_age")):
+                end = "max" if one.words & words("least_age") else "min"
+                return Stated(one.name, {end: int(number)}, "", quantity.start, quantity.end)
+        return None
+
+    def _spread(self, folded: str, text: str) -> list[Stated]:
+        """Return flags whose last word stands after a verb: "the first talk has to be free"."""
+        found = []
+        for key, name in self._flags.items():
+            if len(key) > 1 and all(part in folded for part in key):
+                first = r"\W+".join(rf"{re.escape(part)}\w{{0,2}}" for part in key[:-1])
+                match = pattern(rf"\b{first}\s+<modal>\s+{re.escape(key[-1])}\w{{0,2}}\b").search(folded)
+                if match is not None:
+                    found.append(Stated(name, True, text[match.start() : match.end()], match.start(), match.end()))
+        return found
+
+    def _unneeded(self, folded: str, found: Iterable[Stated]) -> set[str]:
+        """Return flags that need not be there any more: "it doesn't have to be waterproof", "peated or not"."""
+        taken = {one.name for one in found}
+        spots = [(match.start(), match.end(), stem(match.group())) for match in re.finditer(r"[^\W_]+", folded)]
+        gone = set()
+        for key, name in self._flags.items():
+            for place in range(len(spots) - len(key) + 1):
+                piece = spots[place : place + len(key)]
+                if name not in taken and tuple(word for _, _, word in piece) == key:
+                    clause = _clause(folded, piece[0][0], piece[-1][1])
+                    if pattern("<unneeded>").search(clause):
+                        gone.add(name)
+        return gone
 
     def _texts(self, folded: str, text: str, taken: Iterable[Stated]) -> list[Stated]:
         """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
@@ -256,6 +305,19 @@ class LimitReader:
         return found
 
 
+def _in_clauses(folded: str) -> str:
+    """Return a text whose lines are clauses, without the marks of a list; every letter stays where it was."""
+    for match in list(MARKER.finditer(folded)):
+        folded = folded[: match.start()] + ";" + " " * (len(match.group()) - 1) + folded[match.end() :]
+    return folded.replace("\n", ";")
+
+
+def _is_condition(folded: str, start: int) -> bool:
+    """Tell whether what stands here is said only for a case: "if it is under 50, I don't care how far"."""
+    sentence = re.split(r"[.;!?]", folded[:start])[-1]
+    return pattern(CONDITION).search(sentence) is not None
+
+
 def speaks_of_money(text: str) -> bool:
     """Tell whether a text speaks of what something costs."""
     return re.search(any_of("hints", "money"), fold(text)) is not None
@@ -267,7 +329,7 @@ def _begin(start: int, before: str, lead: re.Match[str] | None) -> int:
 
 
 def _is_flag(kind: Any) -> bool:
-    return isinstance(kind, bool) or (isinstance(kind, str) and kind.casefold() in ("yes", "no", "true", "false"))
+    return isinstance(canonical(kind), bool)
 
 
 def _join(where: Where, one: Stated) -> Where:

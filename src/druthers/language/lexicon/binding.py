@@ -8,6 +8,7 @@ from functools import cache
 
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.concepts import words_of
+from druthers.language.lexicon.languages import languages
 from druthers.types import Objective
 
 # A name that shares its telling words with one of a concept fits less than the name itself; each further name in the
@@ -59,9 +60,13 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
 
 @cache
 def _names() -> dict[str, list[tuple[str, ...]]]:
-    """Return the names of all concepts."""
-    concepts = read_data("concepts.toml").items()
-    return {concept: [stems(name) for name in split(lists["names"])] for concept, lists in concepts}
+    """Return the names of all concepts: in English, then what each other language calls it first."""
+    tables = [read_data("languages", f"{language}.toml")["words"] for language in languages()]
+    names = {}
+    for concept, lists in read_data("concepts.toml").items():
+        others = [split(words[concept])[0] for words in tables if concept in words]
+        names[concept] = [stems(name) for name in (*split(lists["names"]), *others)]
+    return names
 
 
 def _fit(known: list[tuple[str, ...]], name: tuple[str, ...]) -> float:

@@ -90,6 +90,29 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
     return {words: tuple(terms) for words, terms in forms.items()}
 
 
+# How nouns are made of adjectives: the noun's ending, and those that the adjective may have.
+_NOUNS = {
+    "ability": ("able",), "ibility": ("ible",), "ality": ("al",), "osity": ("ous",), "iness": ("y",), "ness": ("",),
+    "ity": ("", "e"), "ety": ("e", "ous"), "ency": ("ent",), "ancy": ("ant",), "ence": ("ent",), "ance": ("ant",),
+    "acy": ("ate",), "ty": ("",),
+}  # fmt: skip
+
+
+def adjectives(noun: str) -> list[str]:
+    """Return the adjectives that a noun is made of, by its ending: words of English only.
+
+    Examples
+    --------
+    >>> [adjectives(noun) for noun in ("complexity", "friendliness", "durability", "punctuality", "safety", "price")]
+    [['complex'], ['friendly'], ['durable'], ['punctual'], ['safe'], []]
+    """
+    for ending, others in _NOUNS.items():
+        if noun.endswith(ending) and len(noun) > len(ending) + 2:
+            found = [noun.removesuffix(ending) + other for other in others]
+            return [word for word in found if word in english()]
+    return []
+
+
 def inflections(word: str, noun: bool = False) -> list[str]:
     """Return plural, comparative, superlative, adverb and verb forms of a word; some of them are no words at all.
 

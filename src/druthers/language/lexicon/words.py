@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.binding import bind
-from druthers.language.lexicon.concepts import JUDGING, Kind, inflections, lexicon, words_of
+from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of
 from druthers.language.lexicon.spelling import Speller
 from druthers.language.text.tokens import Token
@@ -127,6 +127,10 @@ class Words:
             _add(self._senses, (word,), sense)
             for form in inflections(word, noun=True):
                 self._senses.setdefault((form,), replace(sense, worth=WORTH[Kind.NOUN], named=False))
+            judges = Kind.BAD if objectives[index].less_is_better else Kind.GOOD
+            for adjective in adjectives(word) if alone else ():
+                for form in (adjective, *inflections(adjective)):
+                    self._senses.setdefault((form,), replace(sense, kind=judges, worth=WORTH[judges], named=False))
 
     def _senses_of(self, language: str) -> dict[tuple[str, ...], Mention]:
         """Return what words of another language mean; the catalog's own names hold in all of them."""

@@ -1,0 +1,76 @@
+"""Days in sentences: "in July", "14 June or 15 June", "by September 1", held against what a catalog has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from druthers.limits.words import pattern, table
+
+DAY = (
+    r"\b(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<month>[a-z]{3,})"
+    r"|(?P<name>[a-z]{3,})\s+(?P<number>\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+\d{4}\b)?"
+)
+NEAR = 30  # letters before and after a day in which a bound may stand
+
+
+class Days(NamedTuple):
+    """The days of one column that a piece of text allows: `text[start:end]`."""
+
+    name: str
+    inside: list[str]
+    start: int
+    end: int
+
+
+def is_day(text: str) -> bool:
+    """Tell whether a text is a day, such as 2026-07-06."""
+    return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
+
+
+def by_month(days: Sequence[str]) -> dict[str, list[str]]:
+    """Return days by what their months are called, in every language that is read.
+
+    Examples
+    --------
+    >>> by_month(["2026-07-06", "2026-08-03", "2026-07-20"])["july"]
+    ['2026-07-06', '2026-07-20']
+    """
+    found: dict[str, list[str]] = {}
+    for day in days:
+        for spelled in table()["months"][int(day[5:7]) - 1]:
+            found.setdefault(spelled, []).append(day)
+    return found
+
+
+def find_days(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]:
+    """Return what a folded text says about days, for the first column of days that has any of them.
+
+    Examples
+    --------
+    >>> next(find_days("available by september 1", {"from": ["2026-08-15", "2026-09-01", "2026-10-01"]})).inside
+    ['2026-08-15', '2026-09-01']
+    """
+    months = {spelled: month for month, names in enumerate(table()["months"], start=1) for spelled in names}
+    for match in re.finditer(DAY, text) if columns else ():
+        month = months.get(match["month"] or match["name"])
+        if month is None:
+            continue
+        day = f"{month:02}-{int(match['day'] or match['number']):02}"
+        before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
+        late = pattern(r"\b<by>\s*(?:the\s+)?$").search(before)
+        early = pattern(r"\b<from_on>\s*(?:the\s+)?$").search(before)
+        latest = pattern(r"\s*,?\s*(?:<most_after>)").match(after)
+        lead = late or early
+        start = match.start() - (len(before) - lead.start() if lead else 0)
+        end = match.end() + (latest.end() if latest else 0)
+        for name, days in columns.items():
+            inside = [
+                one
+                for one in days
+                if (one[5:] <= day if late or latest else one[5:] >= day if early else one[5:] == day)
+            ]
+            if inside:
+                yield Days(name, inside, start, end)
+                break
