@@ -51,6 +51,10 @@ def unit_of(policy, user):
     return float(policy._state.users.unit[policy._users.rows.get(user, 0)])
 
 
+def no_choice(size):
+    return np.zeros((size, size + 1))
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_unit_has_the_largest_evidence(seed):
     """Of the units tried, that under which the utilities are most likely; 1 where no other is so by far."""
@@ -65,7 +69,7 @@ def test_the_unit_has_the_largest_evidence(seed):
     y = true * (x @ preference + 0.3 * rng.normal(size=n))
     both = np.column_stack([x, y])
     variance = utility_variance(x, y, anchor.estimate)
-    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, 1.0, 0.0)
+    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, no_choice(size), 1.0, 0.0)
     units = 1.5 ** np.arange(-12.0, 13.0)
     values = [log_evidence(x, y, anchor.estimate, anchor.information, unit=unit, ridge=0.5) for unit in units]
     plain = log_evidence(x, y, anchor.estimate, anchor.information, unit=1.0, ridge=0.5)
@@ -88,7 +92,9 @@ def test_the_usual_unit_stays_until_another_is_clearly_better(usual):
         y = usual * true * (x @ preference + 0.1 * rng.normal(size=20))
         both = np.column_stack([x, y])
         variance = utility_variance(x, y, anchor.estimate)
-        found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, usual, 0.0)
+        found = fit_unit(
+            both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, no_choice(4), usual, 0.0
+        )
         assert found == usual if true == 1.0 else 0.5 < found / (usual * true) < 2.0
 
 

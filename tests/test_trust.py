@@ -71,8 +71,9 @@ def test_readings_have_the_probability_of_the_utilities_under_them(seed):
     informations = np.array([anchor.information for anchor in anchors])
     both = np.column_stack([x, y])
     trust, taken, tempered, pulled = np.zeros(4), np.zeros(2), np.zeros((size, size)), np.zeros(size)
+    no_choice = np.zeros((size, size + 1))
     divisor, gain = weigh_voices(
-        both.T @ both, variance, voices, informations, odds, unit, 0.5, 0.5, trust, taken, tempered, pulled
+        both.T @ both, variance, voices, informations, odds, unit, 0.5, 0.5, no_choice, trust, taken, tempered, pulled
     )
     found = naive_readings(x, y, anchors, variance, unit, odds)
     values = np.array([reading[3] for reading in found])

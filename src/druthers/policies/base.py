@@ -37,6 +37,9 @@ NEVER_SEEN = 1e9
 # A first guess of the noise in utilities: this share of their mean square.
 FIRST_GUESS = 0.1
 
+# The place of a choice among none of the offered arms.
+NONE_OF_THESE = -1
+
 P = TypeVar("P", bound="Policy")
 
 
@@ -68,6 +71,14 @@ def score_policy(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
 @generic
 def learn_policy(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     """Take in feedback: NaN stands for what is missing, in the reward or as the utility."""
+
+
+@generic
+def learn_choice_policy(state: Any, user: int, offer: Integers, place: int) -> None:
+    """Take in which place of an offer the user picked, `NONE_OF_THESE` for no arm of it.
+
+    A policy without a body of its own does not learn from choices, and says so by `learns_choices`.
+    """
 
 
 class Arms(NamedTuple):
@@ -206,10 +217,11 @@ class Policy(ABC):
     hears: ClassVar[bool] = False
     asks: ClassVar[bool] = False
     learns_preference: ClassVar[bool] = False
+    learns_choices: ClassVar[bool] = False
     hears_weights: ClassVar[bool] = False
     knows_truth: ClassVar[bool] = False
     # What of a user's memory comes from feedback; all the rest comes from words.
-    felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram")
+    felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
     noise_per_arm: int = 0
     State: ClassVar[type[Any]]
 
@@ -243,6 +255,10 @@ class Policy(ABC):
     @functools.cached_property
     def _learn(self) -> Callable[..., None]:
         return bound(learn_policy, self._state, 0, 0, _SILENCE, 0.0)
+
+    @functools.cached_property
+    def _learn_choice(self) -> Callable[..., None]:
+        return bound(learn_choice_policy, self._state, 0, _NOTHING, 0)
 
     @functools.cached_property
     def _hear(self) -> Callable[..., None]:
@@ -444,6 +460,47 @@ class Policy(ABC):
         user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
         self._learn(self._state, user_row, arm_row, vector, value)
 
+    def learn_choice(self, user: Hashable, picked: Hashable | None, offer: Iterable[Hashable]) -> None:
+        """Take in which of some arms a user picked, whenever it comes and in any order.
+
+        Parameters
+        ----------
+        user
+            Who picked.
+        picked
+            One of the offered arms, or None for none of these: then the average arm is taken to be liked better.
+        offer
+            What the user could pick from: two arms or more, or one for None. "A rather than B" is an offer of these
+            two. Arms never seen before become known; a retired one is refused.
+
+        Examples
+        --------
+        >>> from druthers import FisherPQUCB
+        >>> policy = FisherPQUCB(n_objectives=2)
+        >>> policy.learn("eve", "inn", reward=[0.9, 0.2])
+        >>> policy.learn("eve", "spa", reward=[0.1, 0.8])
+        >>> policy.learn_choice("ada", "spa", ["inn", "spa"])
+        >>> policy.choose("ada", ["inn", "spa"]).arm
+        'spa'
+        """
+        if not self.learns_choices:
+            raise InvalidFeedback(
+                f"only policies that learn from choices can take one, but {self.name} does not;"
+                " tell it utilities, or choose one that does, such as fisher-pqucb"
+            )
+        ids = tuple(offer)
+        _require_distinct(ids)
+        if picked is not None and (picked not in ids or len(ids) < 2):
+            raise InvalidOffer(f"a pick must be one of two or more offered arms, but got {picked!r} of {ids!r}")
+        for arm in ids:
+            if arm in self._retired:
+                raise UnknownArm(
+                    f"a choice must not be among arms that have retired, but {arm!r} has; leave it out of the offer"
+                )
+        ids, rows = self._offered(ids, 1)
+        user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
+        self._learn_choice(self._state, user_row, rows, NONE_OF_THESE if picked is None else ids.index(picked))
+
     def revise(
         self, user: Hashable, arm: Hashable, utility: float, *, before: float, reward: ArrayLike | None = None
     ) -> None:
@@ -615,11 +672,7 @@ class Policy(ABC):
             raise InvalidOffer(f"a slate must hold 1 to {len(ids)} of the offered arms, but got size {size!r}")
         if offer is None:
             return self._arms.listing()
-        try:
-            if len(set(ids)) != len(ids):
-                raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
-        except TypeError as problem:
-            raise InvalidOffer(f"an arm must be hashable, but got the offer {ids!r}") from problem
+        _require_distinct(ids)
         find = self._arms.rows.__getitem__
         try:
             return ids, np.fromiter(map(find, ids), np.int64, len(ids))
@@ -675,6 +728,14 @@ class Policy(ABC):
 _SILENCE = np.empty(0)
 _NOTHING = np.empty(0, dtype=np.int64)
 _WHOLE = (int, np.integer)
+
+
+def _require_distinct(ids: tuple[Hashable, ...]) -> None:
+    try:
+        if len(set(ids)) != len(ids):
+            raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
+    except TypeError as problem:
+        raise InvalidOffer(f"an arm must be hashable, but got the offer {ids!r}") from problem
 
 
 def as_number(value: Any, what: str) -> float:

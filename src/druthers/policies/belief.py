@@ -1,4 +1,4 @@
-"""What rankings and utilities say together, each weighed by the information it carries."""
+"""What rankings, utilities and choices say together, each weighed by the information it carries."""
 
 from __future__ import annotations
 
@@ -70,12 +70,14 @@ def believe(
     unit: float,
     ridge: float,
     pull: float,
+    sites: Floats,
     estimate: Floats,
     root: Floats,
 ) -> None:
-    """Write the estimate and the upper factor of M = G/variance + H + ridge (I - 11'/D) + (nearly nothing) I.
+    """Write the estimate and the upper factor of M = G/variance + H + A + ridge (I - 11'/D) + (nearly nothing) I.
 
-    The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor, of c/unit.
+    The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor, of c/unit; and the
+    choices, whose `sites` (D, D + 1) are A and b, say c'Ac/2 - c'b, of c/unit.
     """
     size = estimate.shape[0]
     told = 1.0 / (unit * unit)
@@ -85,23 +87,26 @@ def believe(
             value += information[k, j] * anchor[j]
             root[k, j] = told * information[k, j]
         estimate[k] = value / unit
-    combine(products, variance, told * ridge, estimate, root)
+    combine(products, variance, sites, unit, told * ridge, estimate, root)
 
 
 @kernel
-def combine(products: Floats, variance: float, ridge: float, estimate: Floats, root: Floats) -> None:
-    """Add utilities and the prior to what rankings say, of which `root` holds the information and `estimate` the pull.
+def combine(
+    products: Floats, variance: float, sites: Floats, unit: float, ridge: float, estimate: Floats, root: Floats
+) -> None:
+    """Add utilities, choices and the prior to what rankings say, whose information `root` and pull `estimate` hold.
 
     Both are replaced: by the factor of the whole information, and by the estimate.
     """
     size = estimate.shape[0]
     weight = 1.0 / variance
+    chosen = 1.0 / (unit * unit)
     total = 0.0
     for k in range(size):
         for j in range(size):
-            root[k, j] += weight * products[k, j] - ridge / size
+            root[k, j] += weight * products[k, j] + chosen * sites[k, j] - ridge / size
         total += root[k, k] + ridge / size
-        estimate[k] += weight * products[k, size]
+        estimate[k] += weight * products[k, size] + sites[k, size] / unit
     floor = NOTHING + 1e-11 * total  # the second keeps the factor from failing where utilities are nearly exact
     for k in range(size):
         root[k, k] += ridge + floor
@@ -140,6 +145,7 @@ def fit_unit(
     information: Floats,
     ridge: float,
     pull: float,
+    sites: Floats,
     usual: float,
     handicap: float,
 ) -> float:
@@ -158,7 +164,7 @@ def fit_unit(
         for step in range(first, last + 1, stride):
             if values[step] == np.inf:
                 unit = usual * UNIT_STEP ** (step - UNIT_STEPS)
-                believe(products, variance, anchor, information, unit, ridge, pull, estimate, root)
+                believe(products, variance, anchor, information, unit, ridge, pull, sites, estimate, root)
                 values[step] = surprise(root, estimate) + 2.0 * (size - 1) * np.log(unit)
         for step in range(2 * UNIT_STEPS + 1):
             if values[step] < values[best]:

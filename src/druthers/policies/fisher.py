@@ -13,10 +13,12 @@ from druthers._matrices import add_rank_one, inverse, solve_transposed
 from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
 from druthers.policies.base import (
+    NONE_OF_THESE,
     Arms,
     Policy,
     fill_unknown,
     hear_policy,
+    learn_choice_policy,
     learn_policy,
     observe,
     remember,
@@ -24,6 +26,7 @@ from druthers.policies.base import (
 )
 from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, utility_variance
 from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores, reward_variances
+from druthers.policies.choices import add_choice, begin_choices, offer_rows
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
 from druthers.types import Floats, Integers, Preference
 
@@ -43,13 +46,16 @@ class FisherUsers(NamedTuple):
     With x = reward/|reward| and y = utility/|reward|, both less where part of the reward is unknown (`fill_unknown`),
     `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its upper factor, started at nearly nothing: its last
     entry is the root of the residual sum of squares. `unit` is how many units of utility one of the Plackett-Luce
-    model is worth.
+    model is worth. `choices` counts choices, and `sites` (D, D + 1) sums their information and their pull, of
+    weights in units of the Plackett-Luce model.
     """
 
     feedbacks: Floats
     products: Floats
     root: Floats
     unit: Floats
+    choices: Floats
+    sites: Floats
     anchor: Any
 
 
@@ -76,7 +82,7 @@ class DeafState(NamedTuple):
 
 
 class FisherPQUCB(Policy):
-    """Rankings and utilities weighed by their Fisher information, with noise scales learned on the way.
+    """Rankings, utilities and choices weighed by their information, with noise scales learned on the way.
 
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
     and h the sums of rr'/|r|^2 and gr/|r|^2 over a user's utilities g, H the information of the anchor, s_p^2 the
@@ -120,6 +126,7 @@ class FisherPQUCB(Policy):
     name = "fisher-pqucb"
     hears = True
     learns_preference = True
+    learns_choices = True
     State: ClassVar[Any] = FisherState
 
     def __init__(
@@ -179,6 +186,8 @@ class FisherPQUCB(Policy):
             products=np.repeat(products[None], n_users, axis=0),
             root=np.repeat(root[None], n_users, axis=0),
             unit=np.full(n_users, float(self.unit)),
+            choices=np.zeros(n_users),
+            sites=np.zeros((n_users, self.n_objectives, size)),
             anchor=self.anchor.rows(n_users, self.n_objectives),
         )
 
@@ -195,12 +204,9 @@ class FisherPQUCB(Policy):
         fit_after_utility(self._state, user)
 
     def _preference(self, row: int) -> Preference:
-        users, settings, size = self._state.users, self._state.settings, self.n_objectives
+        size = self.n_objectives
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
-        anchor, information = users.anchor.estimate[row], users.anchor.information[row]
-        variance = self._utility_variance(row)
-        unit = users.unit[row]
-        believe(users.products[row], variance, anchor, information, unit, settings.ridge, settings.pull, weights, root)
+        believe_user(self._state.users, self._state.settings, row, weights, root)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
@@ -221,6 +227,7 @@ class FisherPQUCB(Policy):
         covariance = self._preference(row).covariance
         products = self._state.users.products
         felt = (products[row] - products[0])[:size, :size] / self._utility_variance(row)
+        felt += self._state.users.sites[row][:, :size] / self._state.users.unit[row] ** 2
         shares = np.zeros((3, size))
         shares[0] = np.maximum(np.einsum("kj,jk->k", covariance, self._told(row)), 0.0)
         shares[1] = np.maximum(np.einsum("kj,jk->k", covariance, felt), 0.0)
@@ -291,20 +298,25 @@ def taken_variance(settings: Any, users: Any, user: int) -> float:
 
 
 @kernel
+def believe_user(users: Any, settings: FisherSettings, user: int, estimate: Floats, root: Floats) -> float:
+    """Write the estimate of a user's weights and the upper factor of its information; return `taken_variance`."""
+    anchor = users.anchor.estimate[user]
+    information = users.anchor.information[user]
+    variance = taken_variance(settings, users, user)
+    unit, ridge, pull, sites = users.unit[user], settings.ridge, settings.pull, users.sites[user]
+    believe(users.products[user], variance, anchor, information, unit, ridge, pull, sites, estimate, root)
+    return variance
+
+
+@kernel
 def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, float]:
     """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
-    users = state.users
     n_users, size = truths.shape
     estimate = np.empty(size)
     root = np.empty((size, size))
     total = np.zeros(2)
     for user in range(n_users):
-        row = rows[user]
-        products, anchor = users.products[row], users.anchor.estimate[row]
-        variance = taken_variance(state.settings, users, row)
-        information = users.anchor.information[row]
-        ridge, pull = state.settings.ridge, state.settings.pull
-        believe(products, variance, anchor, information, users.unit[row], ridge, pull, estimate, root)
+        believe_user(state.users, state.settings, rows[user], estimate, root)
         add_distances(root, estimate, truths[user], total)
     return total[0] / n_users, total[1] / n_users
 
@@ -314,18 +326,13 @@ def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, floa
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users
     settings = state.settings
-    products = users.products[user]
-    anchor = users.anchor.estimate[user]
-    size = anchor.shape[0]
+    size = users.sites.shape[1]
     estimate = np.empty(size)
     root = np.empty((size, size))
-    variance = taken_variance(settings, users, user)
-    information = users.anchor.information[user]
-    unit = users.unit[user]
-    believe(products, variance, anchor, information, unit, settings.ridge, settings.pull, estimate, root)
+    variance = believe_user(users, settings, user, estimate, root)
     arms, clock, width, feedbacks = state.arms, state.clock, settings.width, users.feedbacks[user]
     if settings.guarantee > 0.0:
-        ridge = settings.ridge / (unit * unit)
+        ridge = settings.ridge / (users.unit[user] * users.unit[user])
         guaranteed_scores(arms, clock, offer, root, estimate, width, ridge, feedbacks, out)
     else:
         fisher_scores(arms, clock, offer, root, estimate, width, feedbacks, variance, out)
@@ -414,8 +421,8 @@ def fit_after_utility(state: Any, user: int) -> None:
         products, anchor = users.products[user], users.anchor.estimate[user]
         variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor)
         information = users.anchor.information[user]
-        ridge, pull = state.settings.ridge, state.settings.pull
-        users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, users.unit[0], 0.0)
+        ridge, pull, sites, usual = state.settings.ridge, state.settings.pull, users.sites[user], users.unit[0]
+        users.unit[user] = fit_unit(products, variance, anchor, information, ridge, pull, sites, usual, 0.0)
 
 
 @implements(learn_policy, FisherState)
@@ -429,5 +436,33 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
         fit_after_utility(state, user)
 
 
+@implements(learn_choice_policy, FisherState)
+@kernel
+def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
+    size = state.users.sites.shape[1]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    begin_choices(state.users, user, state.settings.ridge)
+    believe_user(state.users, state.settings, user, estimate, root)
+    take_in_choice(state, user, offer, place, estimate, root)
+
+
+@kernel
+def take_in_choice(state: Any, user: int, offer: Integers, place: int, estimate: Floats, root: Floats) -> None:
+    """Add the site of a choice, against what is believed of the user, by estimate and upper factor."""
+    users = state.users
+    size = estimate.shape[0]
+    n_rows = offer.shape[0] + (place == NONE_OF_THESE)
+    rows = np.empty((n_rows, size))
+    spreads = np.empty((n_rows, size))
+    variances = np.empty((2, size))
+    reward_variances(state.clock, variances)
+    offer_rows(state.arms, state.clock[2 + size : 2 + 2 * size], variances, offer, rows, spreads)
+    picked = offer.shape[0] if place == NONE_OF_THESE else place
+    add_choice(rows, spreads, picked, estimate, root, users.unit[user], users.sites[user])
+    users.choices[user] += 1.0
+
+
 implements(score_policy, DeafState)(_score)
 implements(learn_policy, DeafState)(_learn)
+implements(learn_choice_policy, DeafState)(_learn_choice)

@@ -13,14 +13,17 @@ from druthers._jit import implements, kernel
 from druthers._matrices import factor, inverse, norms, solve
 from druthers.errors import InvalidFeedback
 from druthers.policies.base import (
+    NONE_OF_THESE,
     Arms,
     Policy,
     hear_policy,
+    learn_choice_policy,
     learn_policy,
     never_seen,
     observe,
     score_policy,
 )
+from druthers.policies.choices import add_choice
 from druthers.policies.linear import require_not_negative, require_positive
 from druthers.types import Floats, Integers, Preference
 
@@ -28,6 +31,7 @@ UNKNOWN_VARIANCE = 1.0 / 3.0  # of a value nobody knows, uniform over its scale
 UNKNOWN_MEAN = -0.3  # a blank is taken for somewhat worse than a typical value
 NOISE_DRAWS = 4.0  # utilities that the guess of their noise is worth
 REWARD_VARIANCE = 0.04  # of a report around an item's value, worth one report
+GUMBEL = math.sqrt(6.0) / math.pi  # the scale of a Gumbel law of variance one
 FIXED_POINTS = 3  # rounds in which the noise of utilities and the weights are fitted to each other
 
 
@@ -43,10 +47,13 @@ class StatedUsers(NamedTuple):
     """Each user's prior and feedback.
 
     With x = 2 reward - 1, so that a typical item is 0, `gram` (D + 2, D + 2) sums (x, 1, utility)(x, 1, utility)'.
+    `choices` counts choices, and `sites` (D, D + 1) sums their information and pull, of weights in `choice_unit`s.
     """
 
     feedbacks: Floats
     gram: Floats
+    choices: Floats
+    sites: Floats
     mean: Floats
     precision: Floats
     statements: Floats
@@ -69,8 +76,9 @@ class StatedUCB(Policy):
 
     A utility is modelled as <c, 2 reward - 1> + mood + noise, with a normal prior on the weights c that `hear_weights`
     sets for each user, a normal prior on the mood (how kindly somebody rates), and a noise variance fitted to the
-    residuals. The score of an arm is its expected utility and `width` standard deviations of it. It is the advisor's
-    policy; rewards are to lie between 0 and 1, 1/2 being typical, as the scales of a catalog make them.
+    residuals. Who picks an item compares what the offered ones are worth, each with the noise of a utility. The score
+    of an arm is its expected utility and `width` standard deviations of it. It is the advisor's policy; rewards are to
+    lie between 0 and 1, 1/2 being typical, as the scales of a catalog make them.
 
     Parameters
     ----------
@@ -95,6 +103,7 @@ class StatedUCB(Policy):
     name = "stated-ucb"
     hears = True
     learns_preference = True
+    learns_choices = True
     hears_weights = True
     State: ClassVar[Any] = StatedState
 
@@ -129,6 +138,8 @@ class StatedUCB(Policy):
         return StatedUsers(
             feedbacks=np.zeros(n_users),
             gram=np.zeros((n_users, size + 2, size + 2)),
+            choices=np.zeros(n_users),
+            sites=np.zeros((n_users, size, size + 1)),
             mean=mean,
             precision=np.full((n_users, size), 1.0 / stated_variance(1.0 / size, 0.0)),
             statements=np.zeros(n_users),
@@ -200,7 +211,9 @@ class StatedUCB(Policy):
         covariance = np.empty_like(chol)
         inverse(chol, covariance)
         users = self._state.users
-        felt = np.einsum("kj,jk->k", covariance, users.gram[row, :-1, :-1] / variance)[:size].clip(0.0, 1.0)
+        behavior = users.gram[row, :-1, :-1] / variance
+        behavior[:size, :size] += users.sites[row, :, :size] / choice_unit(self._state.settings) ** 2
+        felt = np.einsum("kj,jk->k", covariance, behavior)[:size].clip(0.0, 1.0)
         said = (1.0 - felt) * (users.statements[row] > 0.0)
         return np.stack([said, felt, 1.0 - felt - said])
 
@@ -211,11 +224,18 @@ def stated_variance(mean: float, draws: float) -> float:
 
 
 @kernel
+def choice_unit(settings: StatedSettings) -> float:
+    """Return the scale of the Gumbel noise with which items are compared: it has the variance of that of utilities."""
+    return float(GUMBEL * settings.noise)
+
+
+@kernel
 def posterior(users: StatedUsers, user: int, settings: StatedSettings, estimate: Floats, chol: Floats) -> float:
     """Write the estimate of weights and mood and the upper factor of their precision; return the noise variance."""
     size = estimate.shape[0]
     gram = users.gram[user]
     guess = settings.noise * settings.noise
+    unit = choice_unit(settings)
     variance = guess
     for _ in range(FIXED_POINTS):
         for i in range(size):
@@ -225,6 +245,10 @@ def posterior(users: StatedUsers, user: int, settings: StatedSettings, estimate:
             for j in range(size):
                 chol[i, j] = gram[i, j] / variance
             chol[i, i] += prior
+        for i in range(size - 1):
+            estimate[i] += users.sites[user, i, size - 1] / unit
+            for j in range(size - 1):
+                chol[i, j] += users.sites[user, i, j] / (unit * unit)
         factor(chol, chol)
         solve(chol, estimate)
         residual = gram[size, size]
@@ -317,6 +341,33 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
         for j in range(size + 2):
             users.gram[user, i, j] += weight * row[i] * row[j]
     users.feedbacks[user] += weight
+
+
+@implements(learn_choice_policy, StatedState)
+@kernel
+def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
+    """Compare the picked item with the others, or a typical one, which is 0, with all of them.
+
+    People see the values that are known of an item, so these are off by no more than reports of it differ.
+    """
+    arms, clock, users, size = state.arms, state.clock, state.users, state.users.mean.shape[1]
+    n_rows = offer.shape[0] + (place == NONE_OF_THESE)
+    rows = np.zeros((n_rows, size))
+    spreads = np.zeros((n_rows, size))
+    for j in range(offer.shape[0]):
+        for k in range(size):
+            pulls = arms.pulls[offer[j], k]
+            if pulls > 0.0:
+                rows[j, k] = 2.0 * arms.means[offer[j], k] - 1.0
+                spreads[j, k] = 4.0 * clock[2 + k] / (1.0 + clock[2 + size + k]) / pulls
+            else:
+                spreads[j, k] = UNKNOWN_VARIANCE
+    estimate = np.empty(size + 1)
+    chol = np.empty((size + 1, size + 1))
+    posterior(users, user, state.settings, estimate, chol)
+    picked = offer.shape[0] if place == NONE_OF_THESE else place
+    add_choice(rows, spreads, picked, estimate, chol, choice_unit(state.settings), users.sites[user])
+    users.choices[user] += 1.0
 
 
 @kernel

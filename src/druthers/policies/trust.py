@@ -14,10 +14,11 @@ from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, hear_policy, learn_policy, score_policy
+from druthers.policies.base import Arms, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
 from druthers.policies.bonuses import fisher_scores
-from druthers.policies.fisher import FisherPQUCB, FisherSettings, take_in
+from druthers.policies.choices import begin_choices
+from druthers.policies.fisher import FisherPQUCB, FisherSettings, take_in, take_in_choice
 from druthers.policies.linear import add_distances
 from druthers.policies.voices import CONTRARY, MAIN, weigh_voices
 from druthers.rankings import loss
@@ -46,6 +47,8 @@ class DoubtingUsers(NamedTuple):
     products: Floats
     root: Floats
     unit: Floats
+    choices: Floats
+    sites: Floats
     anchor: Any
     rival: Any
     trust: Floats
@@ -205,7 +208,7 @@ def believe_voices(users: Any, settings: FisherSettings, user: int, estimate: Fl
             root[k, j] = (straight + turned) * scale * information[k, j] + users.tempered[user, k, j]
         estimate[k] = (straight - turned) * value / unit + users.pulled[user, k]
     variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor) / users.noise[user]
-    combine(products, variance, scale * settings.ridge, estimate, root)
+    combine(products, variance, users.sites[user], unit, scale * settings.ridge, estimate, root)
     return float(variance)
 
 
@@ -282,18 +285,38 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
         weigh_after_utility(state, user)
 
 
+@implements(learn_choice_policy, DoubtingState)
+@kernel
+def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
+    users = state.users
+    size = users.pulled.shape[1]
+    estimate = np.empty(size)
+    root = np.empty((size, size))
+    begin_choices(users, user, state.settings.ridge)
+    believe_voices(users, state.settings, user, estimate, root)
+    take_in_choice(state, user, offer, place, estimate, root)
+    count = int(users.choices[user])
+    if users.anchor.queries[user] > 0 and (count <= OFTEN or count % SELDOM == 0):
+        weigh_readings(state, user, False)
+
+
 @kernel
 def weigh_after_utility(state: Any, user: int) -> None:
     """Weigh the readings of a user's words anew, after each of the first utilities and some of the later ones."""
     users = state.users
+    count = int(users.feedbacks[user])
+    refit = count >= FIRST_FIT and is_power_of_two(count)
+    if users.anchor.queries[user] > 0 and (refit or count <= OFTEN or count % SELDOM == 0):
+        weigh_readings(state, user, refit)
+
+
+@kernel
+def weigh_readings(state: Any, user: int, refit: bool) -> None:
+    """Weigh the readings of a user's words by utilities and choices, and fit the unit anew on request."""
+    users = state.users
     settings = state.settings
     products = users.products[user]
-    count = int(users.feedbacks[user])
-    if users.anchor.queries[user] == 0:
-        return
-    refit = count >= FIRST_FIT and is_power_of_two(count)
-    if not (refit or count <= OFTEN or count % SELDOM == 0):
-        return
+    sites = users.sites[user]
     size = users.pulled.shape[1]
     voices = np.empty((2, size))
     informations = np.empty((2, size, size))
@@ -310,10 +333,10 @@ def weigh_after_utility(state: Any, user: int) -> None:
     usual = users.unit[0]
     unit = usual if refit else users.unit[user]
     divisor, gain = weigh_voices(
-        products, variance, voices, informations, odds, unit, ridge, pull, trust, taken, tempered, pulled
+        products, variance, voices, informations, odds, unit, ridge, pull, sites, trust, taken, tempered, pulled
     )
     if refit:  # of the unit: another must explain more than a change of trust does
-        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, usual, gain)
+        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, sites, usual, gain)
         if users.unit[user] != usual:
             divisor, gain = weigh_voices(
                 products,
@@ -324,6 +347,7 @@ def weigh_after_utility(state: Any, user: int) -> None:
                 users.unit[user],
                 ridge,
                 pull,
+                sites,
                 trust,
                 taken,
                 tempered,

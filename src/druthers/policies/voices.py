@@ -83,8 +83,17 @@ def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
 
 
 @kernel
-def judge(products: Floats, variance: float, kept: Floats, drawn: Floats, ridge: float, sign: float) -> float:
-    """Return minus twice the log-probability of the utilities, if a reading with this information and pull is true."""
+def judge(
+    products: Floats,
+    variance: float,
+    sites: Floats,
+    unit: float,
+    kept: Floats,
+    drawn: Floats,
+    ridge: float,
+    sign: float,
+) -> float:
+    """Return minus twice the log-probability of utilities and choices, if a reading of this pull is true."""
     size = drawn.shape[0]
     estimate = np.empty(size)
     root = np.empty((size, size))
@@ -94,7 +103,7 @@ def judge(products: Floats, variance: float, kept: Floats, drawn: Floats, ridge:
         estimate[k] = sign * drawn[k]
         for j in range(size):
             root[k, j] = kept[k, j]
-    combine(products, variance, ridge, estimate, root)
+    combine(products, variance, sites, unit, ridge, estimate, root)
     return float(surprise(root, estimate) + feedbacks * np.log(variance) + products[size, size] / variance)
 
 
@@ -108,12 +117,13 @@ def weigh_voices(
     unit: float,
     ridge: float,
     pull: float,
+    sites: Floats,
     trust: Floats,
     taken: Floats,
     tempered: Floats,
     pulled: Floats,
 ) -> tuple[float, float]:
-    """Write the probabilities of all readings of a user's rankings given the utilities, and what follows from them.
+    """Write the probabilities of all readings of a user's rankings given utilities and choices, and what follows.
 
     `voices` (2, D) are the main one and the rival; `rival_odds` are the log-odds of the rival before utilities, minus
     infinity where there is none. Returns by how much the estimated noise is to be divided, and by how much twice the
@@ -123,7 +133,7 @@ def weigh_voices(
     kept = np.zeros((2, len(SLACKS), size, size))
     drawn = np.zeros((2, len(SLACKS), size))
     scores = np.full((3, len(SLACKS), len(NOISES)), np.inf)
-    ridge /= unit * unit
+    scaled = ridge / (unit * unit)
     for reading in range(3):
         voice = 1 if reading == RIVAL else 0
         sign = -1.0 if reading == CONTRARY else 1.0
@@ -140,11 +150,13 @@ def weigh_voices(
                 voices[voice], informations[voice], SLACKS[level], unit, pull, told, pull_of
             ):
                 continue
-            before = prior_surprise(told, pull_of, ridge) - 2.0 * against
+            before = prior_surprise(told, pull_of, scaled) - 2.0 * against
             if 0.0 < SLACKS[level] < np.inf:
                 before -= 2.0 * AGAINST_SLACK
             for n in range(len(NOISES)):
-                scores[reading, level, n] = judge(products, variance * NOISES[n], told, pull_of, ridge, sign) - before
+                noise = variance * NOISES[n]
+                surprised = judge(products, noise, sites, unit, told, pull_of, scaled, sign)
+                scores[reading, level, n] = surprised - before
     return average(scores, kept, drawn, trust, taken, tempered, pulled)
 
 

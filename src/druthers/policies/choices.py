@@ -1,0 +1,120 @@
+"""What a choice says about weights: a conditional logit on the arms' estimated rewards, as unsure as those are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from druthers._jit import kernel
+from druthers._matrices import inverse
+from druthers.beliefs.choices import choice_site
+from druthers.policies.base import Arms
+from druthers.types import Floats, Integers
+
+# Who chooses tells the level of the weights too, which else has no prior: this share of the precision of differences.
+# With a tenth of it the first choices, taken in while the level was wide open, would make people too sure.
+LEVEL = 0.1
+# A choice that was so sure before it was made, in log-odds and standard deviations, says nothing more.
+FORESEEN = 7.0
+DEVIATIONS = 3.0
+# The logistic law is near a normal one: an error of variance v in its argument divides that by sqrt(1 + LOGISTIC v).
+LOGISTIC = np.pi / 8.0
+
+
+@kernel
+def begin_choices(users: Any, user: int, ridge: float) -> None:
+    """Give the level of a user's weights a prior, nearly flat, before the first choice."""
+    size = users.sites.shape[1]
+    if users.choices[user] == 0.0:
+        for k in range(size):
+            for j in range(size):
+                users.sites[user, k, j] += LEVEL * ridge / size
+
+
+@kernel
+def offer_rows(arms: Arms, usual: Floats, variances: Floats, offer: Integers, rows: Floats, spreads: Floats) -> None:
+    """Write the estimated rewards of an offer and their variances; if there is a row more, it is the average arm's.
+
+    An objective not seen in an arm is like in all others: `usual` (D,) has their mean, `variances` (2, D) the variance
+    within an arm and over all of them.
+    """
+    size = usual.shape[0]
+    for j in range(rows.shape[0]):
+        for k in range(size):
+            pulls = arms.pulls[offer[j], k] if j < offer.shape[0] else 0.0
+            rows[j, k] = arms.means[offer[j], k] if pulls > 0.0 else usual[k]
+            spreads[j, k] = variances[0, k] / pulls if pulls > 0.0 else variances[1, k]
+
+
+@kernel
+def soften(rows: Floats, spreads: Floats, picked: int, weights: Floats, covariance: Floats) -> None:
+    """Bring each row nearer to the picked one by as much as the estimates of both may be off.
+
+    With errors of variances v and v' in the two rows, the difference in utility has an error of variance
+    t = sum E[c_k^2] (v_k + v'_k); averaged over it, the logistic law of the choice between both is nearly that of the
+    difference divided by sqrt(1 + pi t/8).
+    """
+    size = weights.shape[0]
+    own = 0.0
+    for k in range(size):
+        own += (weights[k] * weights[k] + covariance[k, k]) * spreads[picked, k]
+    for j in range(rows.shape[0]):
+        error = own
+        for k in range(size):
+            error += (weights[k] * weights[k] + covariance[k, k]) * spreads[j, k]
+        scale = 1.0 / np.sqrt(1.0 + LOGISTIC * error)
+        if j != picked:
+            for k in range(size):
+                rows[j, k] = rows[picked, k] + scale * (rows[j, k] - rows[picked, k])
+
+
+@kernel
+def foreseen(rows: Floats, picked: int, weights: Floats, covariance: Floats) -> bool:
+    """Tell whether it was practically certain before that this row would be picked."""
+    n_rows, size = rows.shape
+    least = FORESEEN + np.log(n_rows)
+    for j in range(n_rows):
+        if j == picked:
+            continue
+        lead = 0.0
+        variance = 0.0
+        for k in range(size):
+            along = 0.0
+            for i in range(size):
+                along += covariance[k, i] * (rows[picked, i] - rows[j, i])
+            lead += weights[k] * (rows[picked, k] - rows[j, k])
+            variance += along * (rows[picked, k] - rows[j, k])
+        if not lead - DEVIATIONS * np.sqrt(max(variance, 0.0)) > least:
+            return False
+    return True
+
+
+@kernel
+def add_choice(
+    rows: Floats, spreads: Floats, picked: int, estimate: Floats, root: Floats, unit: float, sites: Floats
+) -> None:
+    """Add the site of a choice among rows (K, D) to `sites`, against a belief by its estimate and upper factor.
+
+    The belief is in units of utility, the site in those of the choice. What is believed beside the first D weights,
+    such as a mood, is the same for all rows.
+    """
+    size = sites.shape[0]
+    whole = np.empty(root.shape)
+    inverse(root, whole)
+    weights = np.empty(size)
+    covariance = np.empty((size, size))
+    for k in range(size):
+        weights[k] = estimate[k] / unit
+        for j in range(size):
+            covariance[k, j] = whole[k, j] / (unit * unit)
+    soften(rows, spreads, picked, weights, covariance)
+    if foreseen(rows, picked, weights, covariance):
+        return
+    information = np.zeros((size, size))
+    pull = np.zeros(size)
+    if choice_site(weights, covariance, rows, picked, information, pull):
+        for k in range(size):
+            sites[k, size] += pull[k]
+            for j in range(size):
+                sites[k, j] += information[k, j]
