@@ -20,6 +20,9 @@ WORLDS = {
         preferences=np.random.default_rng(1).uniform(-2, 2, (3, 4)),
     ),
     "two users a round": Synthetic(**SMALL, offered=3, users_per_round=2),
+    "picks, and no utility, of two users a round": Synthetic(
+        **SMALL, offered=3, users_per_round=2, feedback="choice", choice_noise=3.0
+    ),
 }
 
 

@@ -12,7 +12,14 @@ from druthers._jit import bound, cache_folder, kernel
 from druthers.environments import Chunk, Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.policies import Policy
-from druthers.policies.base import answer_policy, ask_policy, hear_policy, learn_policy, score_policy
+from druthers.policies.base import (
+    answer_policy,
+    ask_policy,
+    hear_policy,
+    learn_choice_policy,
+    learn_policy,
+    score_policy,
+)
 from druthers.types import Floats, Integers
 
 __all__ = [
@@ -115,7 +122,8 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
     best = np.full(n_users, np.nan)
     arm_rows = np.array([policy._arms.rows[arm] for arm in range(n_arms)], dtype=np.int64)
     user_rows = np.array([policy._users.rows[user] for user in range(n_users)], dtype=np.int64)
-    truth = (float(policy.exploration), arm_rows, user_rows, tape.means, tape.preferences, best)
+    rates = float(policy.exploration), tape.tells_utility
+    truth = (*rates, arm_rows, user_rows, tape.means, tape.preferences, best)
     batch = tape.users_per_round
     start, compiled = 0, None
     for chunk in tape.chunks():
@@ -132,7 +140,8 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
             for begin in range(first, last, most):
                 part = slice(begin, min(begin + most, last))
                 noise = policy._noise.standard_normal((part.stop - begin, width))
-                drawn = (*(array[part] for array in chunk_arrays(chunk)), noise, coins[part])
+                picks = chunk.picks[part] if chunk.picks is not None and policy.learns_choices else None
+                drawn = (*(array[part] for array in chunk_arrays(chunk)), picks, noise, coins[part])
                 arguments = (policy._state, batch, *truth, *drawn, *(array[part] for array in played))
                 compiled = compiled or bound(play, *arguments)
                 compiled(*arguments)
@@ -142,7 +151,7 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
 
 
 def play_by_steps(policy: Policy, tape: Tape) -> Played:
-    """Do the same through `hear`, `ask`, `choose` and `learn`: slow, and the meaning of `play_tape`."""
+    """Do the same through `hear`, `ask`, `choose`, `learn` and `learn_choice`: slow, and what `play_tape` means."""
     n_arms, n_users = len(tape.means), len(tape.preferences)
     policy.add_arms(range(n_arms))
     policy.add_users(range(n_users))
@@ -166,12 +175,15 @@ def play_by_steps(policy: Policy, tape: Tape) -> Played:
             for t, arm in zip(batch, arms[-len(batch) :], strict=True):
                 reward = tape.means[arm] + chunk.reward_noise[t]
                 utility = felt_utility(tape.preferences[users[t]], chunk.preference_noise[t], reward)
-                policy.learn(users[t], arm, reward, utility)
+                policy.learn(users[t], arm, reward, utility if tape.tells_utility else None)
+                if chunk.picks is not None and policy.learns_choices:
+                    offer = chunk.offers[t].tolist() or range(n_arms)
+                    policy.learn_choice(users[t], offer[chunk.picks[t]], offer)
     return Played(arms=np.array(arms), regret=np.array(regret))
 
 
 def chunk_arrays(chunk: Chunk) -> tuple[Any, ...]:
-    """Return the arrays of a chunk that a game needs; which queries were corrupted is nobody's business."""
+    """Return the arrays of a chunk that any game needs; which queries were corrupted is nobody's business."""
     return (chunk.users, chunk.offers, chunk.orders, chunk.lengths, chunk.reward_noise, chunk.preference_noise)
 
 
@@ -189,6 +201,7 @@ def play(
     state: Any,
     batch: int,
     exploration: float,
+    tells_utility: bool,
     arm_rows: Integers,
     user_rows: Integers,
     means: Floats,
@@ -200,6 +213,7 @@ def play(
     lengths: Integers,
     reward_noise: Floats,
     preference_noise: Floats,
+    picks: Integers | None,
     noise: Floats,
     coins: Floats,
     arms: Integers,
@@ -208,7 +222,8 @@ def play(
     """Play some rounds of `batch` interactions each: all of a round choose before any of them learns.
 
     Writes the arm chosen and its regret for each interaction, and leaves `state` as single steps would. Where all arms
-    are offered, `best_of_all` keeps each user's best utility once it is known; NaN before.
+    are offered, `best_of_all` keeps each user's best utility once it is known; NaN before. Where `picks` is None,
+    nothing of choices is compiled.
     """
     n_offered = offers.shape[1] if offers.shape[1] > 0 else arm_rows.shape[0]
     order = np.empty(means.shape[1], dtype=np.int64)
@@ -231,7 +246,11 @@ def play(
             for s in range(t + 1 - batch, t + 1):
                 other = users[s]
                 utility = reap(preferences[other], preference_noise[s], means[arms[s]], reward_noise[s], reward)
-                learn_policy(state, user_rows[other], arm_rows[arms[s]], reward, utility)
+                told = utility if tells_utility else np.nan
+                learn_policy(state, user_rows[other], arm_rows[arms[s]], reward, told)
+                if picks is not None:
+                    present(orders[s], offers[s], arm_rows, order, rows)
+                    learn_choice_policy(state, user_rows[other], rows, picks[s])
 
 
 # What does not depend on the class of the state is apart from `play`, so that it is compiled once for all policies.

@@ -6,7 +6,7 @@ import copy
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,11 @@ from druthers.types import Floats, Integers, RankingLike
 
 # Interactions drawn at a time, so that any horizon needs the memory of one chunk; part of what a seed means.
 CHUNK = 4_096
+# Chances of picks drawn at a time, of which there are as many as offered arms.
+PICKS_BLOCK = 1 << 18
 
 Seed: TypeAlias = int | tuple[int, ...]
+Feedback: TypeAlias = Literal["utility", "choice", "both"]
 Permutation: TypeAlias = Literal["fresh", "fixed", "reversed", "adaptive"] | ArrayLike | Adversary
 
 
@@ -27,7 +30,8 @@ class Chunk(NamedTuple):
     """Some rounds of a tape, one row for each interaction: a round has as many rows in a row as users who interact.
 
     `offers` (rows, n) lists the arms offered, or has no columns where all arms are; `lengths` is 0 in rows without a
-    query. Only one arm is pulled in an interaction, so one row of noise serves whichever it is.
+    query. Only one arm is pulled in an interaction, so one row of noise serves whichever it is. `picks` has the place
+    in the offer of the arm that the user would pick, whatever was chosen; None where users do not choose.
     """
 
     users: Integers
@@ -37,6 +41,7 @@ class Chunk(NamedTuple):
     corrupted: NDArray[np.bool_]
     reward_noise: Floats
     preference_noise: Floats
+    picks: Integers | None = None
 
 
 class Tape:
@@ -86,6 +91,11 @@ class Tape:
         """How many users interact in each round."""
         return self.environment.users_per_round
 
+    @property
+    def tells_utility(self) -> bool:
+        """Whether users tell the utility of what was chosen for them."""
+        return self.environment.feedback != "choice"
+
     def with_rankings(self, rankings: Sequence[RankingLike]) -> Tape:
         """Return the same tape with other queries, one for each interaction, such as rankings read from text."""
         rows, n_objectives = self.horizon * self.users_per_round, self.means.shape[1]
@@ -113,6 +123,10 @@ class Tape:
             raise InvalidSetting(f"a chunk must begin before the horizon {self.horizon}, but got number {number!r}")
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
         chunk = self.environment.draw_chunk(rng, self, rounds)
+        if self.environment.feedback != "utility":
+            # A stream of their own, so that users pick alike whatever is said, and all else is as if nobody picked.
+            rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(4, number))))
+            chunk = chunk._replace(picks=self.environment.draw_picks(rng, self, chunk))
         if self._said is None:
             return chunk
         rows = slice(start * self.users_per_round, (start + rounds) * self.users_per_round)
@@ -163,6 +177,21 @@ def expected_utility(preference: Floats, mean: Floats) -> float:
     for k in range(preference.shape[0]):
         utility += preference[k] * mean[k]
     return utility
+
+
+@kernel
+def favorites(
+    users: Integers, offers: Integers, preferences: Floats, means: Floats, chances: Floats, picks: Integers
+) -> None:
+    """Write the place of the arm whose expected utility and chance (rows, n) are most; no offers stand for all arms."""
+    for t in range(picks.shape[0]):
+        best = -np.inf
+        for j in range(chances.shape[1]):
+            arm = offers[t, j] if offers.shape[1] > 0 else j
+            value = expected_utility(preferences[users[t]], means[arm]) + chances[t, j]
+            if value > best:
+                best = value
+                picks[t] = j
 
 
 def upside_down(preferences: Floats) -> Integers:
@@ -233,6 +262,12 @@ class Environment(ABC):
         a permutation of your own, or an adversary of your own (see `sample_rankings`).
     liars
         Share of the users, drawn for each run, whose queries are all corrupted, whatever `corruption` says of others.
+    feedback
+        What users tell beside the reward: the "utility" of the arm that was chosen for them, a "choice", which of the
+        offered arms they would have picked, or "both".
+    choice_noise
+        Scale of the Gumbel noise in the utilities by which users pick (a conditional logit): 1, as in their rankings,
+        by default.
     """
 
     name: ClassVar[str]
@@ -251,7 +286,13 @@ class Environment(ABC):
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
         liars: float = 0.0,
+        feedback: Feedback = "utility",
+        choice_noise: float = 1.0,
     ) -> None:
+        if feedback not in get_args(Feedback):
+            raise UnknownName.of("feedback", feedback, get_args(Feedback))
+        if not 0.0 <= choice_noise < np.inf:
+            raise InvalidSetting(f"choice_noise is a scale and must not be negative, but got {choice_noise!r}")
         for name, value in (("reward_noise", reward_noise), ("preference_noise", preference_noise)):
             if not 0.0 <= value < np.inf:
                 raise InvalidSetting(f"{name} is a variance and must not be negative, but got {value!r}")
@@ -274,6 +315,8 @@ class Environment(ABC):
         self.corruption = corruption
         self.permutation = permutation
         self.liars = liars
+        self.feedback = feedback
+        self.choice_noise = choice_noise
 
     @abstractmethod
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -327,6 +370,17 @@ class Environment(ABC):
             reward_noise=reward_noise,
             preference_noise=preference_noise,
         )
+
+    def draw_picks(self, rng: np.random.Generator, tape: Tape, chunk: Chunk) -> Integers:
+        """Draw which of the offered arms each user would pick."""
+        n_rows, n_offered = len(chunk.users), chunk.offers.shape[1] or len(tape.means)
+        picks = np.empty(n_rows, dtype=np.int64)
+        most = max(1, PICKS_BLOCK // n_offered)
+        for first in range(0, n_rows, most):
+            rows = slice(first, min(first + most, n_rows))
+            chances = rng.gumbel(scale=self.choice_noise, size=(rows.stop - first, n_offered))
+            favorites(chunk.users[rows], chunk.offers[rows], tape.preferences, tape.means, chances, picks[rows])
+        return picks
 
     def _offers(self, rng: np.random.Generator, rows: int, n_arms: int) -> Integers:
         """Draw the arms that are offered in each row; none listed stands for all."""

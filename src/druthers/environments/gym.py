@@ -135,10 +135,13 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
         utilities = self._expected(tape, user)
         info = {
             "arm": arm,
-            "utility": float(felt_utility(tape.preferences[user], chunk.preference_noise[row], reward)),
             "regret": float(utilities[self._offer()].max() - utilities[arm]),
             "reward": reward,
         }
+        if tape.tells_utility:
+            info["utility"] = float(felt_utility(tape.preferences[user], chunk.preference_noise[row], reward))
+        if chunk.picks is not None:
+            info["picked"] = int(self._offer()[chunk.picks[row]])
         self._advance(tape)
         info |= {"action_mask": self._mask(), "offer": self._offer().copy()}
         return self._observation(), reward.astype(np.float32), False, self._step == tape.horizon, info
@@ -215,6 +218,8 @@ class Scalarized(
         gymnasium.Wrapper.__init__(self, env)
         space: Any = env.unwrapped.reward_space  # type: ignore[attr-defined]
         self.weights = None if weights is None else np.array(weights, dtype=np.float64)
+        if self.weights is None and env.unwrapped.world.feedback == "choice":  # type: ignore[attr-defined]
+            raise InvalidSetting('without weights the reward is the utility, but with feedback="choice" none is told')
         if self.weights is not None and self.weights.shape != space.shape:
             raise InvalidSetting(f"weights must have the shape {space.shape}, but got {self.weights.shape}")
 

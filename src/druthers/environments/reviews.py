@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in
-from druthers.environments.base import Environment, Permutation
+from druthers.environments.base import Environment, Feedback, Permutation
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Floats
 
@@ -38,7 +38,7 @@ class Reviews(Environment):
         How many of the users, drawn for each run, take part in it; all of them by default.
     users_per_round, offered, cities, reward_noise, preference_noise
         As in `Environment`.
-    length, query_rate, vagueness, corruption, permutation, liars
+    length, query_rate, vagueness, corruption, permutation, liars, feedback, choice_noise
         As in `Environment`.
 
     Examples
@@ -68,6 +68,8 @@ class Reviews(Environment):
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
         liars: float = 0.0,
+        feedback: Feedback = "utility",
+        choice_noise: float = 1.0,
     ) -> None:
         super().__init__(
             users_per_round=users_per_round,
@@ -81,6 +83,8 @@ class Reviews(Environment):
             corruption=corruption,
             permutation=permutation,
             liars=liars,
+            feedback=feedback,
+            choice_noise=choice_noise,
         )
         if data is not None and rewards is None and preferences is None:
             means, weights, kind = find_data(data)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from druthers.environments.base import Environment, Permutation
+from druthers.environments.base import Environment, Feedback, Permutation
 from druthers.errors import InvalidSetting
 from druthers.types import Floats
 
@@ -27,7 +27,7 @@ class Synthetic(Environment):
         "uniform" for weights uniform on [0, scale]; "dirichlet" for weights that sum to scale.
     users_per_round, offered, cities, reward_noise, preference_noise
         As in `Environment`.
-    length, query_rate, vagueness, corruption, permutation, liars
+    length, query_rate, vagueness, corruption, permutation, liars, feedback, choice_noise
         As in `Environment`.
 
     Examples
@@ -58,6 +58,8 @@ class Synthetic(Environment):
         corruption: float = 0.0,
         permutation: Permutation = "fresh",
         liars: float = 0.0,
+        feedback: Feedback = "utility",
+        choice_noise: float = 1.0,
     ) -> None:
         super().__init__(
             users_per_round=users_per_round,
@@ -71,6 +73,8 @@ class Synthetic(Environment):
             corruption=corruption,
             permutation=permutation,
             liars=liars,
+            feedback=feedback,
+            choice_noise=choice_noise,
         )
         for name, value in (("n_arms", n_arms), ("n_objectives", n_objectives), ("n_users", n_users), ("scale", scale)):
             if not value > 0:

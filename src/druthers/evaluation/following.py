@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from druthers._jit import bound, kernel
 from druthers.logs import Log
+from druthers.logs.table import NOT_TOLD
 from druthers.policies import Policy
-from druthers.policies.base import _arrays, hear_policy, learn_policy, score_policy
+from druthers.policies.base import _arrays, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.simulation import pick
 from druthers.types import Floats, Integers
 
@@ -110,6 +111,7 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]
     arms = np.array([policy._arms.rows[arm] for arm in log.arm_ids], dtype=np.int64)
     first_of_round = np.concatenate([[True], log.rounds[1:] != log.rounds[:-1]])
     begins = np.flatnonzero(first_of_round)
+    picks = None if log.picks is None or not policy.learns_choices else log.picks.astype(np.int64)
     edges = [*np.unique(begins[np.searchsorted(begins, np.arange(0, begins[-1] + 1, BLOCK))]).tolist(), len(log)]
     for start, stop in itertools.pairwise(edges):
         rows = slice(start, stop)
@@ -127,6 +129,7 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]
                 log.places[rows],
                 np.ascontiguousarray(log.rewards[rows]),
                 np.ascontiguousarray(log.utilities[rows]),
+                None if picks is None else picks[rows],
                 policy._noise.standard_normal((offers.stop - offers.start) * policy.noise_per_arm),
             ),
         )
@@ -148,6 +151,7 @@ def follow_rows(
     places: NDArray[np.int32],
     rewards: Floats,
     utilities: Floats,
+    picks: Integers | None,
     noise: Floats,
     coins: Floats,
     chances: Floats,
@@ -174,8 +178,12 @@ def follow_rows(
             restore(memory, users[t], saved)
         if t + 1 == users.shape[0] or first_of_round[t + 1]:
             for s in range(begin, t + 1):
-                if (feedback == LEARN or (feedback == REPLAY and same[s])) and told(rewards[s], utilities[s]):
+                if feedback == IGNORE or (feedback == REPLAY and not same[s]):
+                    continue
+                if told(rewards[s], utilities[s]):
                     learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
+                if picks is not None and picks[s] > NOT_TOLD:
+                    learn_choice_policy(state, users[s], offers[starts[s] : starts[s + 1]], picks[s])
             begin = t + 1
 
 
@@ -191,6 +199,7 @@ def believe_rows(
     places: NDArray[np.int32],
     rewards: Floats,
     utilities: Floats,
+    picks: Integers | None,
     noise: Floats,
     chances: Floats,
     expected: Floats,
@@ -218,6 +227,8 @@ def believe_rows(
             for s in range(begin, t + 1):
                 if told(rewards[s], utilities[s]):
                     learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
+                if picks is not None and picks[s] > NOT_TOLD:
+                    learn_choice_policy(state, users[s], offers[starts[s] : starts[s + 1]], picks[s])
             begin = t + 1
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.errors import InvalidLog, needs
-from druthers.logs.table import Log
+from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
 
 VERSION = 1
 REWARD = "reward."
-KNOWN = ("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "utility", "policy")
+KNOWN = ("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "utility", "picked", "policy")
 PLAIN = ("users", "offers", "rankings", "places", "propensities", "rewards", "utilities", "policies")
 
 # Rows are read and written so many at a time, which bounds the memory it takes.
@@ -28,8 +28,8 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
     """Write a log as Parquet, whole or not at all; ids must be all text or all whole numbers.
 
     Columns: `round`, `time` (where known), `user`, `offer` (list), `ranking` (list of objective names), `arm`,
-    `propensity`, `chances` (list, where known), `reward.NAME` for each objective, `utility`, `policy`. What is not
-    known is null.
+    `propensity`, `chances` (list, where known), `reward.NAME` for each objective, `utility`, `picked` (where
+    known: a list with the arm that the user picked, empty for none of these), `policy`. What is not known is null.
     """
     parquet = needs("pyarrow.parquet", "lab")
     users, arms = _ids("user", log.user_ids), _ids("arm", log.arm_ids)
@@ -100,6 +100,7 @@ def _read(file: Any) -> Log:
         offer_starts=np.concatenate([[0], np.cumsum(columns["sizes"])]),
         ranking_starts=np.concatenate([[0], np.cumsum(columns["lengths"])]),
         chances=columns.get("chances"),
+        picks=columns.get("picks"),
         **{name: columns[name] for name in PLAIN},
     )
 
@@ -147,6 +148,8 @@ def _columns(batch: dict[str, Any], objectives: tuple[str, ...], books: dict[str
         columns["times"] = stamps.to_numpy(zero_copy_only=False)
     if "chances" in batch:
         columns["chances"] = _floats(_laid_out(batch["chances"], sizes)[1], len(offers))
+    if "picked" in batch:
+        columns["picks"] = _picks(batch["picked"], sizes, offers, books["arm"])
     return columns
 
 
@@ -178,8 +181,31 @@ def _table(log: Log, users: Any, arms: Any) -> Any:
     for k, name in enumerate(log.objectives):
         columns[REWARD + name] = pyarrow.array(log.rewards[:, k], from_pandas=True)
     columns["utility"] = pyarrow.array(log.utilities, from_pandas=True)
+    if log.picks is not None:
+        columns["picked"] = _picked(log, log.picks, arms)
     columns["policy"] = pyarrow.array(log.policy_names, pyarrow.string()).take(pyarrow.array(log.policies))
     return pyarrow.table(columns, metadata={"druthers": json.dumps({"log": VERSION})})
+
+
+def _picked(log: Log, picks: NDArray[np.int32], arms: Any) -> Any:
+    """Return picks as lists of at most one arm, null where nothing is known."""
+    pyarrow = needs("pyarrow", "lab")
+    some = picks >= 0
+    starts = np.concatenate([[0], np.cumsum(some)]).astype(np.int32)
+    taken = arms.take(pyarrow.array(log.offers[log.offer_starts[:-1][some] + picks[some]]))
+    return pyarrow.ListArray.from_arrays(starts, taken, mask=pyarrow.array(picks == NOT_TOLD))
+
+
+def _picks(lists: Any, sizes: NDArray[np.int64], offers: NDArray[np.int32], arms: _Codes) -> NDArray[np.int32]:
+    """Undo `_picked`: an arm outside its offer gets a place outside it."""
+    lengths, taken = _laid_out(lists)
+    if (lengths > 1).any():
+        raise InvalidLog("a pick must be a list of one arm, or of none, but some have more")
+    picks = np.where(lists.is_null().to_numpy(zero_copy_only=False), NOT_TOLD, NONE_PICKED).astype(np.int32)
+    chosen = np.full(len(sizes), -1, dtype=np.int32)
+    chosen[lengths == 1] = arms.of(taken)
+    places = _places(sizes, offers, chosen)
+    return np.where(lengths == 1, np.where(places < 0, sizes, places), picks).astype(np.int32)
 
 
 def _laid_out(lists: Any, sizes: NDArray[np.int64] | None = None) -> tuple[NDArray[np.int64], Any]:

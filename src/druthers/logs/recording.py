@@ -48,11 +48,14 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
                 user, arm = chunk.users[t].item(), made.offer[made.place]
                 reward = tape.means[arm] + chunk.reward_noise[t]
                 utility = felt_utility(tape.preferences[user], chunk.preference_noise[t], reward)
-                policy.learn(user, arm, reward, utility)
+                policy.learn(user, arm, reward, utility if tape.tells_utility else None)
+                if chunk.picks is not None and policy.learns_choices:
+                    policy.learn_choice(user, made.offer[chunk.picks[t]].item(), made.offer.tolist())
                 rewards.append(reward)
-                utilities.append(utility)
+                utilities.append(utility if tape.tells_utility else np.nan)
     orders, lengths = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("orders", "lengths"))
     chances = np.concatenate([made.chances for made in decisions])
+    picks = [chunk.picks for chunk in chunks if chunk.picks is not None]
     return Log(
         objectives=names,
         user_ids=tuple(range(len(tape.preferences))),
@@ -71,6 +74,7 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
         utilities=np.array(utilities),
         policies=np.zeros(len(decisions), dtype=np.int32),
         chances=None if np.isnan(chances).all() else chances,
+        picks=np.concatenate(picks).astype(np.int32) if picks else None,
     )
 
 

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from druthers.errors import InvalidLog, choices
-from druthers.logs.table import Log
+from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
 
-KEYS = ("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "reward", "utility", "policy")
+KEYS = (
+    *("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "reward", "utility", "picked"),
+    "policy",
+)
 REQUIRED = ("user", "offer", "arm")
 
 
@@ -25,7 +28,8 @@ def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> L
         Each with `user`, `offer` (a list of arms) and `arm`, and where known `round` (else the row's number), `time`
         (a datetime or ISO text; without a zone it is UTC), `ranking` (objectives by name or number, most important
         first), `propensity`, `chances` (one for each offered arm), `reward` (a list with None for what is missing, or
-        by name), `utility` and `policy`.
+        by name), `utility`, `picked` (the arm that the user picked from the offer, None for none of these) and
+        `policy`.
     objectives
         Names of the objectives.
 
@@ -69,6 +73,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> L
         )
         columns["reward"].append(_reward(number, row.get("reward"), names))
         columns["utility"].append(_number(number, "utility", row.get("utility")))
+        columns["picked"].append(_pick(number, row, offer))
         columns["policy"].append(policies.setdefault(str(row.get("policy") or "logged"), len(policies)))
     return _assembled(names, users, arms, policies, columns).check()
 
@@ -82,6 +87,7 @@ def _assembled(
 ) -> Log:
     times = np.array(columns["time"], dtype="datetime64[us]")
     chances = np.array(columns["chances"], dtype=float)
+    picks = np.array(columns["picked"], dtype=np.int32)
     return Log(
         objectives=names,
         user_ids=tuple(users),
@@ -100,6 +106,7 @@ def _assembled(
         utilities=np.array(columns["utility"], dtype=float),
         policies=np.array(columns["policy"], dtype=np.int32),
         chances=None if np.isnan(chances).all() else chances,
+        picks=None if (picks == NOT_TOLD).all() else picks,
     )
 
 
@@ -118,6 +125,16 @@ def _objective(number: int, item: Any, names: tuple[str, ...]) -> int:
     if isinstance(item, int | np.integer) and 0 <= item < len(names):
         return int(item)
     raise InvalidLog(f"an objective must be one of {names!r} or its number, but row {number} has {item!r}")
+
+
+def _pick(number: int, row: Mapping[str, Any], offer: list[Any]) -> int:
+    if "picked" not in row:
+        return NOT_TOLD
+    if row["picked"] is None:
+        return NONE_PICKED
+    if row["picked"] not in offer:
+        raise InvalidLog(f"the picked arm must be in the offer, but row {number} has {row['picked']!r} of {offer!r}")
+    return offer.index(row["picked"])
 
 
 def _number(number: int, what: str, value: Any) -> float:

@@ -16,6 +16,9 @@ from druthers.types import Floats
 # The name of the scalar outcome; objectives must be called otherwise.
 UTILITY = "utility"
 
+# What stands for the place of a pick where the user picked none of the offered arms, and where nothing is known of it.
+NONE_PICKED, NOT_TOLD = -1, -2
+
 # Chances are written by others too, in fewer digits perhaps.
 TOLERANCE = 1e-6
 
@@ -56,6 +59,9 @@ class Log:
         Which policy decided.
     chances
         The chance of every offered arm, laid out like `offers`; None where no such chance is known.
+    picks
+        Where in its offer the arm stands that the user picked: -1 for none of these, -2 where that is not known; None
+        where it is known of no row.
     """
 
     objectives: tuple[str, ...]
@@ -75,6 +81,7 @@ class Log:
     utilities: Floats
     policies: NDArray[np.int32]
     chances: Floats | None = None
+    picks: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         """Return the number of decisions."""
@@ -129,6 +136,7 @@ class Log:
             ranking_starts=ranking_starts,
             rankings=self.rankings[named],
             chances=None if self.chances is None else self.chances[offered],
+            picks=None if self.picks is None else self.picks[rows],
             **{name: getattr(self, name)[rows] for name in plain},
         )
 
@@ -151,6 +159,8 @@ class Log:
             row["reward"] = {name: value for name, value in told if not math.isnan(value)}
             if self.chances is not None and not np.isnan(self.chances[begin:end]).any():
                 row["chances"] = self.chances[begin:end].tolist()
+            if self.picks is not None and self.picks[t] != NOT_TOLD:
+                row["picked"] = None if self.picks[t] == NONE_PICKED else row["offer"][self.picks[t]]
             yield row
 
     def check(self) -> Log:
@@ -176,6 +186,11 @@ class Log:
         _refuse(np.isinf(self.utilities), "a utility must be finite, or left out", self.utilities)
         if self.chances is not None:
             self._check_chances(self.chances)
+        if self.picks is not None:
+            if len(self.picks) != len(self):
+                raise InvalidLog(f"picks must be given for all {len(self)} rows, but got {len(self.picks)}")
+            outside = (self.picks < NOT_TOLD) | (self.picks >= self.sizes)
+            _refuse(outside, "the picked arm must be in the offer", "has another")
         return self
 
     def _check_chances(self, chances: Floats) -> None:
