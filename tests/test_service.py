@@ -135,6 +135,21 @@ def test_one_request_hears_and_decides(call):
     call("POST", "/v1/users/eve/decisions", {"id": "visit-7"}, expect=409)
 
 
+def test_a_choice_is_learned_once(call):
+    made = call("POST", "/v1/users/chooser/decisions", {"size": 3, "id": "shelf"})
+    shown = [item["item"] for item in made["items"]]
+    assert call("GET", "/v1/decisions/shelf")["choice"] is None
+    told = call("POST", "/v1/decisions/shelf/choice", {"picked": shown[1]})
+    assert (told["new"], told["picked"], told["offer"]) == (True, shown[1], shown)
+    assert told["weights"]
+    assert call("POST", "/v1/decisions/shelf/choice", {"picked": shown[1]})["new"] is False
+    assert call("GET", "/v1/decisions/shelf")["choice"] == {"picked": shown[1], "offer": shown}
+    assert "as first told" in str(call("POST", "/v1/decisions/shelf/choice", {"picked": None}, expect=409))
+    call("POST", "/v1/decisions/shelf/choice", {}, expect=422)  # what was picked must be said, if only as null
+    call("POST", "/v1/decisions/shelf/choice", {"picked": "nowhere"}, expect=404)
+    call("POST", "/v1/decisions/nowhere/choice", {"picked": None}, expect=404)
+
+
 def test_a_query_with_an_id_counts_once(call, where):
     """However often, and from however many sides at once, it is sent."""
     for user, body in (("ida", {"text": "quiet nights", "id": "q-1"}), ("ivo", {"ranking": ["rooms"], "id": "q-2"})):

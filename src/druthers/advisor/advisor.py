@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from druthers.advisor import events
-from druthers.advisor.answers import Card, Heard, Learned, Recommendation
+from druthers.advisor.answers import Card, Heard, Learned, Picked, Recommendation
 from druthers.advisor.editions import Editions
 from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Operations
+from druthers.advisor.picking import pick
 from druthers.advisor.replies import Conversation, Reply
 from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Step
 from druthers.advisor.updating import Changes, apply_changes, find_changes, open_journal
@@ -162,6 +163,20 @@ class Advisor:
         What was learned from it.
         """
         return self._run(self.operations.feedback(decision, item=item, rewards=rewards, utility=utility, id=id))
+
+    def pick(self, decision: str, picked: str | None, *, offer: Sequence[str] | None = None) -> Picked:
+        """Take in what a person picked after a decision: once for each, and now or later.
+
+        Parameters
+        ----------
+        decision
+            The id of a recommendation.
+        picked
+            The id of an item, or None for none of these.
+        offer
+            The items that could be picked from, two or more (one for None); those of the recommendation by default.
+        """
+        return self._run(pick(self.operations, decision, picked, offer=offer))
 
     def preference(self, user: str) -> Card:
         """Return what is believed of a user: the preference card."""
@@ -321,6 +336,8 @@ class Advisor:
         if scratch.learns_preference:
             scratch.preference("a")
             scratch.revise("a", "a", 0.4, before=0.5)
+            if scratch.learns_choices:
+                scratch.learn_choice("a", "a", ["a", "b"])
             scratch.utility_weight("a", "b")
         Mixture(n_objectives=scratch.n_objectives).fit([(0,)])
 

@@ -184,6 +184,8 @@ class Decided:
         A reward that waits for the activation.
     feedback
         What was told of its items, in the order of telling.
+    choice
+        What the user picked, `{"picked": ..., "offer": [...]}`, if that was told.
     """
 
     id: str
@@ -198,6 +200,7 @@ class Decided:
     activated: bool
     held: float | None
     feedback: tuple[Outcome, ...]
+    choice: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -266,6 +269,31 @@ class Learned:
     weights: tuple[Change, ...] = ()
     unknown: tuple[str, ...] = ()
     counted: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What became of a choice.
+
+    Parameters
+    ----------
+    decision, picked, offer
+        What was picked after which decision, None for none of these, and from which items.
+    new
+        Whether it was told for the first time; if not, nothing was learned.
+    weights
+        The weights of the user that moved, most first; none where the policy does not learn from choices.
+    """
+
+    decision: str
+    picked: str | None
+    offer: tuple[str, ...]
+    new: bool
+    weights: tuple[Change, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -52,7 +52,7 @@ def decided(past: Sequence[Event]) -> Decided | None:
         return None
     made = past[0]
     kinds = {event.kind: event for event in reversed(past)}
-    held = kinds.get(events.HELD)
+    held, chosen = kinds.get(events.HELD), kinds.get(events.CHOICE)
     return Decided(
         id=str(made.about),
         user=str(made.user),
@@ -70,4 +70,5 @@ def decided(past: Sequence[Event]) -> Decided | None:
             for event in past
             if event.kind == events.FEEDBACK
         ),
+        choice=None if chosen is None else {part: chosen.body[part] for part in ("picked", "offer")},
     )

@@ -16,7 +16,7 @@ LONGEST_ID = 200
 
 OPENING, MIGRATION, ITEM, RETIREMENT = "opening", "migration", "item", "retirement"
 QUERY, CORRECTION, DECISION, FEEDBACK, ERASURE = "query", "correction", "decision", "feedback", "erasure"
-HELD, ACTIVATION = "held", "activation"
+CHOICE, HELD, ACTIVATION = "choice", "held", "activation"
 KEY, REVOCATION = "key", "revocation"
 
 
@@ -68,6 +68,11 @@ def said_key(id: str) -> str:
 def feedback_key(decision: str, item: str, number: int) -> str:
     """Return the key that makes the nth feedback on an item of a decision unique: who comes second looks again."""
     return f"{FEEDBACK}:{decision}:{number}:{item}"
+
+
+def choice_key(decision: str) -> str:
+    """Return the key that makes the choice after a decision unique."""
+    return f"{CHOICE}:{decision}"
 
 
 def keys_after(keys: Mapping[str, dict[str, Any]], event: Event) -> dict[str, dict[str, Any]]:
@@ -155,7 +160,13 @@ def _is_feedback(body: Mapping[str, Any]) -> bool:
     )
 
 
-PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK, HELD, ACTIVATION)
+def _is_choice(body: Mapping[str, Any]) -> bool:
+    """Tell whether a choice is whole: what was picked, or None for none of these, is one of two items or more."""
+    offer, picked = body.get("offer", ()), body.get("picked", "")
+    return _is_texts(offer) and (len(offer) > 0 if picked is None else picked in offer and len(offer) > 1)
+
+
+PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK, CHOICE, HELD, ACTIVATION)
 LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     OPENING: lambda body: isinstance(body.get("catalog"), Mapping),
     MIGRATION: lambda body: isinstance(body.get("number"), int) and isinstance(body.get("catalog"), Mapping),
@@ -165,6 +176,7 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     CORRECTION: lambda body: _is_texts(body.get("ranking")),
     DECISION: lambda body: _is_texts(body.get("items")),
     FEEDBACK: _is_feedback,
+    CHOICE: _is_choice,
     HELD: lambda body: _is_number(body.get("utility")),
     ACTIVATION: lambda body: True,
     ERASURE: lambda body: isinstance(body.get("first"), int),

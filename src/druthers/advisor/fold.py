@@ -130,6 +130,7 @@ class Fold:
             events.CORRECTION: self._correction,
             events.DECISION: self._decision,
             events.FEEDBACK: self._feedback,
+            events.CHOICE: self._choice,
             events.HELD: self._decision,
             events.ACTIVATION: self._decision,
             events.ERASURE: self._erasure,
@@ -378,6 +379,19 @@ class Fold:
         if item in person.felt:
             count, total = person.felt[item]
             person.felt[item] = count, total + (utility - before)
+
+    def _choice(self, event: Event) -> None:
+        """Learn from what was picked, beside what is still there of the offer."""
+        person = self._person(event)
+        if person is None:
+            return
+        person.feedbacks += 1
+        person.rated = True
+        picked = event.body["picked"]
+        offer = [item for item in event.body["offer"] if item in self.items]
+        tells = bool(offer) if picked is None else picked in offer and len(offer) > 1
+        if tells and self.policy.learns_choices:
+            self.policy.learn_choice(event.user, picked, offer)
 
     def _erasure(self, event: Event) -> None:
         self.erasures += 1

@@ -307,15 +307,16 @@ class Operations:
             key = events.feedback_key(decision, chosen, number)
             event = events.make(events.FEEDBACK, {"item": chosen, **added}, **told.where(decision, key))
             yield from self.find(str(told.user))
-            before = self._weights(str(told.user))
+            before = self.weights(str(told.user))
             if (yield Append(event)):
                 told.add(event)
                 return self._learned(event, before)
-            self._told.pop(decision, None)  # somebody else was quicker, or the user was erased: look again
+            self.dismiss(decision)  # somebody else was quicker, or the user was erased: look again
             yield CatchUp()
         raise Contradiction(f"feedback on {decision!r} comes from too many sides at once; try again")
 
-    def _weights(self, user: str) -> list[float]:
+    def weights(self, user: str) -> list[float]:
+        """Return the weights of a user; none where the policy learns no preferences."""
         policy = self.fold.policy
         return policy.preference(user).weights.tolist() if policy.learns_preference else []
 
@@ -330,7 +331,7 @@ class Operations:
         unknown = [one.name for one, mean in zip(self.catalog.objectives, means, strict=True) if math.isnan(mean)]
         if before:
             counted = None if body["utility"] is None else policy.utility_weight(user, item)
-            learned = replace(learned, weights=cards.moved(self.catalog, before, self._weights(user)), counted=counted)
+            learned = replace(learned, weights=cards.moved(self.catalog, before, self.weights(user)), counted=counted)
         return replace(learned, unknown=tuple(unknown))
 
     def _check_feedback(self, rewards: dict[str, float], utility: float | None) -> None:
@@ -369,6 +370,10 @@ class Operations:
         if not self._forget_erased():
             self._remember(decision, told)
         return told
+
+    def dismiss(self, decision: str) -> None:
+        """Let a decision be looked up anew."""
+        self._told.pop(decision, None)
 
     def _forget_erased(self) -> bool:
         """Forget all decisions after somebody was erased, here or elsewhere: whose they were is no longer known."""

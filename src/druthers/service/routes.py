@@ -14,6 +14,7 @@ from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
 
 from druthers.advisor import Heard, Recommendation, showing
+from druthers.advisor.picking import pick
 from druthers.advisor.replies import Conversation
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
@@ -123,6 +124,16 @@ class Counter:
         self.desk.metrics.learned("revised" if learned.revised else "new" if learned.new else "repeated")
         return learned.as_dict()
 
+    async def choose(self, decision: str, body: Any) -> dict[str, Any]:
+        """Take in a choice."""
+        try:
+            picked = await self.desk.run(pick(self.ask, decision, body.picked, offer=body.offer))
+        except Contradiction:
+            self.desk.metrics.learned("contradicted")
+            raise
+        self.desk.metrics.learned("new" if picked.new else "repeated")
+        return picked.as_dict()
+
     async def put(self, id: str, body: Any) -> tuple[dict[str, Any], bool]:
         """Add or change an item."""
         if id not in self.desk.fold.items and len(self.desk.fold.items) >= self.settings.max_items:
@@ -210,6 +221,12 @@ def _decisions(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     async def learn(decision: DecisionId, body: Any) -> Response:
         """Tell how a recommended item was, in parts or as a whole; repeating it is safe, changing it is not."""
         return as_json(await counter.learn(decision, body))
+
+    @routes.post("/{decision}/choice", role="decide", problems=[404, 409], response_model=answers.ChoiceAnswer)
+    @takes(bodies.choice)
+    async def choose(decision: DecisionId, body: Any) -> Response:
+        """Tell which item was picked, or that none was; repeating it is safe, changing it is not."""
+        return as_json(await counter.choose(decision, body))
 
     @routes.get("/{decision}", role="read", problems=[404], response_model=answers.DecidedAnswer)
     async def look(decision: DecisionId) -> Response:

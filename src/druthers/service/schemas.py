@@ -125,6 +125,13 @@ class OutcomeAnswer(BaseModel):
     utility: float | None
 
 
+class ChoiceMade(BaseModel):
+    """What a user picked."""
+
+    picked: str | None = Field(description="The item; null for none of these.")
+    offer: list[str] = Field(description="The items that could be picked from.")
+
+
 class DecidedAnswer(BaseModel):
     """A decision as it was made, and what came of it."""
 
@@ -140,6 +147,7 @@ class DecidedAnswer(BaseModel):
     activated: bool = Field(description="Whether a deferred decision was shown.")
     held: float | None = Field(description="A reward that waits for the activation.")
     feedback: list[OutcomeAnswer] = Field(description="In the order of telling.")
+    choice: ChoiceMade | None = Field(description="What the user picked, if that was told.")
 
 
 class ShownAnswer(BaseModel):
@@ -190,6 +198,14 @@ class FeedbackAnswer(BaseModel):
     counted: float | None = Field(
         description="How much the utility counted beside one of an item of which all is known."
     )
+
+
+class ChoiceAnswer(ChoiceMade):
+    """What became of a choice."""
+
+    decision: str
+    new: bool = Field(description="False if it was told before.")
+    weights: list[ChangeAnswer] = Field(description="Weights of the user that moved, most first.")
 
 
 class ReplyAnswer(BaseModel):
@@ -289,6 +305,7 @@ class Schemas(NamedTuple):
     message: type[BaseModel]
     decision: type[BaseModel]
     feedback: type[BaseModel]
+    choice: type[BaseModel]
     correction: type[BaseModel]
     item: type[BaseModel]
     item_answer: type[BaseModel]
@@ -394,6 +411,21 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         message=_model("Message", text=(text, ...)),
         decision=_model("DecisionRequest", **decision_parts),
         feedback=_model("Feedback", some_of=("rewards", "utility"), **feedback_parts),
+        choice=_model(
+            "Choice",
+            picked=(Annotated[Id | None, Field(description="The item that was picked; null for none of these.")], ...),
+            offer=(
+                Annotated[
+                    list[Id] | None,
+                    Field(
+                        description="The items that could be picked from; those of the decision by default.",
+                        min_length=1,
+                        max_length=settings.max_slate,
+                    ),
+                ],
+                None,
+            ),
+        ),
         correction=_model("Correction", one_of=("ranking", "weights"), **correction_parts),
         item=_model("ItemRequest", **item_parts),
         item_answer=item_answer,

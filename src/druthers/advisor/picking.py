@@ -1,0 +1,54 @@
+"""Choices: which of some items a person picked, or that none of them was good enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from druthers.advisor import cards, events
+from druthers.advisor.answers import Picked
+from druthers.advisor.operations import Operations
+from druthers.advisor.outcomes import Told
+from druthers.advisor.steps import Append, CatchUp, Look, Operation
+from druthers.errors import Contradiction, InvalidOffer, UnknownArm
+from druthers.stores import Event
+
+
+def pick(
+    operations: Operations, decision: str, picked: str | None, *, offer: Sequence[str] | None = None
+) -> Operation[Picked]:
+    """Take in what a person picked after a decision, from its items or others, None for none of these; once for each.
+
+    It is kept whatever the policy: one that does not learn from choices leaves it aside.
+    """
+    told = yield from operations.recall(decision)
+    assert told is not None
+    among = list(told.items if offer is None else offer)
+    _check(operations, told, picked, among, asked=offer is not None)
+    user, body = str(told.user), {"picked": picked, "offer": among}
+    yield from operations.find(user)
+    before = operations.weights(user)
+    event = events.make(events.CHOICE, body, **told.where(decision, events.choice_key(decision)))
+    if (yield Append(event)):
+        moved = cards.moved(operations.catalog, before, operations.weights(user)) if before else ()
+        return Picked(decision, picked, tuple(among), new=True, weights=moved)
+    yield CatchUp()
+    made: Event | None = yield Look(lambda: operations.store.find(events.choice_key(decision)))
+    if made is None:  # the user was erased
+        operations.dismiss(decision)
+        yield from operations.recall(decision)
+    elif (made.body["picked"], made.body["offer"]) == (picked, among):
+        return Picked(decision, picked, tuple(among), new=False)
+    raise Contradiction(f"a choice must stay as first told, but of {decision[:200]!r} another one is told now")
+
+
+def _check(operations: Operations, told: Told, picked: str | None, among: list[str], *, asked: bool) -> None:
+    for item in among:
+        if item not in told.items and item not in operations.fold.items:
+            raise UnknownArm(f"an item to choose from must be recommended or in the catalog, but got {item[:200]!r}")
+    if len(set(among)) != len(among):
+        raise InvalidOffer(f"an offer must not repeat an item, but got {among!r}")
+    if picked is not None and picked not in among:
+        raise UnknownArm(f"what was picked must be one of {among!r}, but got {picked[:200]!r}")
+    if not among or (picked is not None and len(among) < 2):
+        remedy = "add what else was there" if asked else "name the offer that it was picked from, or tell a utility"
+        raise InvalidOffer(f"a pick must be from two items or more, but this is of {among!r}; {remedy}")
