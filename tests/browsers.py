@@ -64,8 +64,8 @@ class Visitor:
     def leave(self):
         for context in self.contexts:
             context.close()
-        assert not self.errors
-        assert not self.elsewhere
+        assert not self.errors, self.errors
+        assert not self.elsewhere, self.elsewhere
 
 
 @contextmanager
@@ -88,7 +88,8 @@ def violations(page):
     """Return what axe finds wrong with a page as it is now: rule, and where."""
     if not page.evaluate("typeof window.axe === 'object'"):
         page.evaluate(AXE)
-    found = page.evaluate("tags => axe.run(document, { runOnly: tags })", RULES)
+    page.evaluate("scrollTo(0, 0)")  # nothing under the bar at the top
+    found = page.evaluate("tags => axe.run(document, { runOnly: tags, resultTypes: ['violations'] })", RULES)
     return [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found["violations"]]
 
 

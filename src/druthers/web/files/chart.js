@@ -1,5 +1,5 @@
 // Curves: uPlot in the colors of the theme, as wide as there is room.
-import { html, useEffect, useRef } from "./html.js";
+import { html, useEffect, useLayoutEffect, useRef } from "./html.js";
 import uPlot from "./vendor/uplot.js";
 
 export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -15,22 +15,25 @@ export function Chart({ data, series, label, x, y, height = 280, top = null, rig
   const shape = JSON.stringify([series, x, y, height]);
   const bounds = useRef({});
   bounds.current = { top, right };
-  useEffect(() => {
+  // Before painting: an effect after it may find that the figure is gone again.
+  useLayoutEffect(() => {
+    const place = box.current;
+    const wide = () => Math.max(200, place.clientWidth);
     const draw = () => {
       plot.current?.destroy();
       plot.current = new uPlot({
-        width: Math.max(200, box.current.clientWidth), height, legend: { show: false }, cursor: { show: false },
+        width: wide(), height, legend: { show: false }, cursor: { show: false },
         scales: {
           x: { time: false, range: (_, low, high) => [low, bounds.current.right ?? high] },
           y: { range: (_, low, high) => [Math.min(0, low ?? 0), bounds.current.top ?? ((high || 1) * 1.05)] },
         },
         axes: [{ ...grid(), label: x, size: 42, labelSize: 18 }, { ...grid(), label: y, size: 58, labelSize: 18 }],
         series: [{}, ...series.map((one) => ({ label: one.label, stroke: color(one.color), width: 2, dash: one.dash, points: { show: false } }))],
-      }, latest.current, box.current);
+      }, latest.current, place);
     };
     draw();
-    const watch = new ResizeObserver(() => plot.current?.setSize({ width: Math.max(200, box.current.clientWidth), height }));
-    watch.observe(box.current);
+    const watch = new ResizeObserver(() => plot.current?.setSize({ width: wide(), height }));
+    watch.observe(place);
     addEventListener("themechange", draw);
     return () => { watch.disconnect(); removeEventListener("themechange", draw); plot.current?.destroy(); plot.current = null; };
   }, [shape]);

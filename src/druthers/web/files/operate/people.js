@@ -30,7 +30,7 @@ export function People() {
       <div>
         ${!found.answer && !found.trouble && html`<${Waiting} what="Looking" />`}
         ${found.answer && html`<p class="hint" role="status">${plural(found.answer.length, "person").replace("persons", "people")} in memory, the latest heard of first. Who is not in memory has a card all the same: ask for the whole id.</p>
-        <ul class="list">
+        <ul class="list people">
           ${sought && !found.answer.some((one) => one.user === sought) && html`<li><button class="link" onClick=${() => vary({ who: sought })}>Look for exactly “${sought}”</button></li>`}
           ${found.answer.map((one) => html`<li key=${one.user}><button class="link" aria-pressed=${query.who === one.user} onClick=${() => vary({ who: one.user })}>${one.user}</button> <span class="hint">${plural(one.queries, "message")}, ${plural(one.feedbacks, "rating")}</span></li>`)}
         </ul>`}

@@ -1,0 +1,292 @@
+"""See it learn, Operate and Lab in a real browser: every slider, with and without a key, revoking, erasing, reports."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from browsers import THEMES, WIDTHS, Visitor, chromium, needs_browser, settled, violations
+from service_processes import Server, free_port
+
+from druthers.advisor import events
+from druthers.experiments import load_experiment, run_experiment
+from druthers.language.evaluation import load_sentences
+from druthers.report import write_report
+from druthers.service.auth import make_key
+from druthers.stores import open_store
+
+pytestmark = needs_browser()
+
+ODD = "<img src=x onerror=alert(1)>"
+TABS = ("traffic", "items", "people", "readings", "events", "settings", "keys")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder of results with one report in it."""
+    folder = tmp_path_factory.mktemp("results")
+    small = load_experiment("synthetic").only(["s-ucb", "random"]).with_settings({"runs": 2, "horizon": 40})
+    write_report([run_experiment(small, workers=1)], folder / "small" / "report.html")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(forker, tmp_path_factory, folder):
+    server = Server(forker, tmp_path_factory.mktemp("views") / "log", free_port())
+    server.start(store="memory:", parser="lexicon", results=str(folder))
+    people = {"ada": "cheap and clean", "bob": "central above all", "eve": "friendly staff and quiet"}
+    for user, text in people.items():
+        made = server.ask("POST", f"/v1/users/{user}/messages", {"text": text})[1]["recommendation"]
+        server.ask("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.5})
+    server.ask("POST", "/v1/users/odd/queries", {"text": f"{ODD} flarn zibble"})
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def locked(forker, tmp_path_factory):
+    """Return a server that asks for keys, and an admin's key."""
+    home = tmp_path_factory.mktemp("locked")
+    server = Server(forker, home / "log", free_port())
+    server.start(store=f"sqlite:{home / 'journal.db'}", parser="lexicon", keys="required")
+    text, key = make_key("admin", ODD)
+    with open_store(f"sqlite:{home / 'journal.db'}") as journal:
+        body = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
+        journal.append([events.make(events.KEY, body, key=f"{events.KEY}:{key.id}")])
+    yield server, text
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visitor(browser, server):
+    visitor = Visitor(browser, server)
+    yield visitor
+    visitor.leave()
+
+
+def lost(page):
+    return [float(text.replace(",", "")) for text in page.locator(".figures td").all_inner_texts()]
+
+
+def test_the_demo_plays_pauses_steps_and_ends(visitor):
+    page = visitor.open("/demo")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="To the end").click()
+    page.get_by_text("Lost after round 150").wait_for()
+    listening, deaf, believing = lost(page)
+    assert listening < deaf < believing
+    assert page.locator(".chart canvas").count() == 1
+    assert "listens and learns" in page.locator(".chart [role=img]").get_attribute("aria-label")
+    page.get_by_label("Round", exact=True).fill("10")
+    page.get_by_text("Lost after round 10").wait_for()
+    page.get_by_role("button", name="Step").click()
+    page.get_by_text("Lost after round 11").wait_for()
+    assert "In round 11 the guest said" in page.locator(".guest").inner_text()
+    page.get_by_label("Speed").select_option("fast")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_text("Lost after round 13").wait_for()
+    page.get_by_label("Fit the one that only listens").check()
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "value"),
+    [
+        ("Objectives named in a message", "length", "1"),
+        ("Messages that are somebody else's", "corruption", "0.5"),
+        ("Noise of stays and moods", "noise", "2"),
+    ],
+)
+def test_every_slider_of_the_demo_changes_the_guest_and_the_address(visitor, label, name, value):
+    page = visitor.open("/demo")
+    page.get_by_role("button", name="Pause").click()
+    with page.expect_response(f"**/v1/demo?*{name}={value}*") as told:
+        page.get_by_label(label).fill(value)
+    played = told.value.json()
+    assert played["guest"][name] == float(value)
+    page.locator('.demo [aria-busy="false"]').wait_for()
+    assert f"{name}={value}" in page.url
+    if name == "length":
+        assert {len(said) for said in played["said"]} == {1}
+    if name == "corruption":
+        assert any(played["corrupted"])
+    with page.expect_response("**/v1/demo?seed=2*"):
+        page.get_by_role("button", name="Another guest").click()
+
+
+def test_an_operator_looks_searches_sorts_and_erases(visitor, server):
+    page = visitor.open("/operate")
+    page.get_by_text("Journal position").wait_for()
+    page.get_by_role("tab", name="Traffic").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_label("Find").wait_for()
+    page.get_by_role("button", name="cleanliness").click()
+    best = page.locator("tbody tr").first.inner_text()
+    page.get_by_role("button", name="cleanliness").click()
+    page.locator("th[aria-sort=ascending]").wait_for()
+    assert page.locator("tbody tr").first.inner_text() != best
+    page.get_by_label("Find").fill("amberwick")
+    page.get_by_text("1 of ").wait_for()
+    page.get_by_role("tab", name="People").click()
+    page.locator(".map circle").nth(2).wait_for()
+    page.get_by_label("Find").fill("ad")
+    page.get_by_role("button", name="ada", exact=True).click()
+    page.get_by_role("heading", name="ada").wait_for()
+    page.get_by_role("button", name="Erase").click()
+    page.locator("dialog").get_by_role("button", name="Erase").click()
+    page.get_by_role("button", name="ada", exact=True).wait_for(state="detached")
+    assert server.ask("GET", "/v1/users/ada")[0] == 404
+    page.get_by_role("tab", name="Events").click()
+    page.get_by_role("cell", name="erasure").first.wait_for()
+    server.ask("POST", "/v1/users/late/messages", {"text": "somewhere central"})
+    page.get_by_role("cell", name="somewhere central").wait_for()
+    page.get_by_role("tab", name="Settings").click()
+    page.get_by_text("memory:", exact=True).wait_for()
+    page.go_back()
+    page.get_by_role("tab", name="Events", selected=True).wait_for()
+
+
+def test_doubtful_readings_are_marked_and_exported_as_sentences(visitor, tmp_path):
+    page = visitor.open("/operate?tab=readings")
+    reading = page.locator(".reading", has_text="flarn")
+    reading.wait_for()
+    assert page.locator("main img").count() == 0
+    reading.get_by_role("button", name="Wrong").click()
+    reading.get_by_role("button", name="rooms").click()
+    reading.get_by_role("button", name="service").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Export as sentences").click()
+    target = tmp_path / "sentences.json"
+    saved.value.save_as(target)
+    (sentence,) = load_sentences(target)
+    assert sentence.gold == ("rooms", "service")
+    assert sentence.domain == "hotels"
+    assert ODD in sentence.query
+
+
+def test_without_a_key_an_operator_is_asked_for_one_and_keys_are_made_and_revoked(browser, locked):
+    server, key = locked
+    visitor = Visitor(browser, server)
+    page = visitor.open("/operate?tab=keys", allow=("401",))
+    asking = page.get_by_role("alert")
+    asking.wait_for()
+    assert "key is needed" in asking.inner_text()
+    asking.get_by_label("Key").fill(key)
+    asking.get_by_role("button", name="Use this key").click()
+    page.get_by_role("cell", name=ODD).wait_for()
+    page.get_by_label("Role").select_option("read")
+    page.get_by_label("What it is for").fill("a test")
+    page.get_by_role("button", name="Make a key").click()
+    made = page.locator(".made code").inner_text()
+    headers = {"Authorization": f"Bearer {made}"}
+    assert server.ask("GET", "/v1/objectives", **headers)[0] == 200
+    page.get_by_role("button", name=f"Revoke {made.split('_')[1]}").click()
+    page.locator("dialog").get_by_role("button", name="Revoke").click()
+    page.get_by_role("button", name=f"Revoke {made.split('_')[1]}").wait_for(state="detached")
+    assert server.ask("GET", "/v1/objectives", **headers)[0] == 401
+    assert page.locator("main img").count() == 0
+    visitor.leave()
+
+
+def test_reports_are_listed_and_opened_in_place(visitor):
+    page = visitor.open("/lab")
+    page.get_by_role("button", name="small", exact=True).click()
+    frame = page.frame_locator("iframe.report")
+    frame.locator("main").wait_for()
+    assert "s-ucb" in frame.locator("body").inner_text()
+    assert "report=small" in page.url
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download").click()
+    assert saved.value.suggested_filename == "small.html"
+    page.go_back()
+    page.locator("iframe.report").wait_for(state="detached")
+
+
+def test_an_experiment_is_started_watched_and_stopped(visitor, server):
+    page = visitor.open("/lab")
+    page.get_by_role("spinbutton", name="Rounds").fill("20000")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="Stop").wait_for()
+    assert server.ask("POST", "/v1/lab/runs", {"experiment": "synthetic"})[0] == 409
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("stopped").first.wait_for()
+    assert server.ask("GET", "/v1/lab")[1]["running"]["stage"] == "stopped"
+
+
+def test_a_report_reaches_nothing_and_no_other_file(server):
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    connection.request("GET", "/v1/lab/reports/small")
+    answer = connection.getresponse()
+    answer.read()
+    assert "sandbox allow-scripts" in answer.headers["content-security-policy"]
+    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+    for name in ("..%2F..%2Fetc", "nothing", ".hidden"):
+        assert server.ask("GET", f"/v1/lab/reports/{name}")[0] in (404, 422)
+    connection.close()
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return [f"/operate?tab={tab}" for tab in TABS] + ["/operate?tab=people&who=bob", "/lab?report=small", "/demo"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_view_fits_every_width(visitor, paths, width):
+    page = visitor.open("/lab", width=width)
+    for path in paths:
+        page.goto(f"{visitor.home}{path}")
+        page.locator("main .panel").first.wait_for()
+        assert settled(page).evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_on_any_view(visitor, paths, theme):
+    page = visitor.open("/lab", theme=theme)
+    for path in paths:
+        page.goto(f"{visitor.home}{path}")
+        page.locator("main .panel").first.wait_for()
+        if path == "/demo":
+            page.get_by_role("button", name="To the end").click()
+        assert violations(settled(page)) == [], path
+
+
+def test_a_browser_without_motion_sees_the_end_at_once(visitor, browser):
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{visitor.home}/demo")
+    page.get_by_text("Lost after round 150").wait_for()
+    assert json.loads(page.locator(".figures").evaluate("one => JSON.stringify(one.rows.length)")) == 4
+    context.close()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_report_from_disk_toggles_policies_and_shows_values_on_hover(browser, folder, theme):
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme=theme)
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((folder / "small" / "report.html").as_uri())
+    chart = page.locator(".chart svg").first
+    chart.wait_for()
+    bar = page.get_by_role("group", name="Policies shown in the charts")
+    lines = page.locator(".chart").first.locator("path.line")
+    before = lines.count()
+    bar.get_by_role("button", name="random").click()
+    assert bar.get_by_role("button", name="random").get_attribute("aria-pressed") == "false"
+    assert lines.count() == before - 1
+    bar.get_by_role("button", name="Show all").click()
+    assert lines.count() == before
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = page.locator(".chart .tip").first
+    tip.wait_for()
+    assert "s-ucb" in tip.inner_text()
+    assert errors == []
+    context.close()
