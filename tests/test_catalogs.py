@@ -247,7 +247,7 @@ def test_thousands_of_equal_mistakes_are_one_line_and_the_different_one_is_seen(
     assert err.splitlines() == [
         "druthers: inns.json is not a catalog, 9,999 problems:",
         '  4,999 items, such as items[0] "inn-0", items[1] "inn-1", items[2] "inn-2": "stars" is not a field here;'
-        " known: id, name, description, values, details",
+        " known: id, name, description, values, details, counts",
         '  4,999 items, such as items[0] "inn-0" (got 1000), items[1] "inn-1" (got 1001), items[2] "inn-2" (got 1002):'
         " values.price must lie between 50 and 300; correct it or widen the objective's low and high",
         '  items[3711] "inn-3711": values.price must be a finite number, but got "dear"; leave out what is not known',

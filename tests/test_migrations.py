@@ -334,7 +334,7 @@ def test_a_file_says_what_it_would_change_and_the_journal_counts(caplog):
     assert caplog.records[-1].levelname == "WARNING"
     told = caplog.records[-1].getMessage()
     assert told.startswith(
-        "the journal counts where the catalog 'inns' differs; `druthers catalog update --apply` would change:"
+        "the journal counts where the catalog 'inns' differs; `druthers catalog apply` would change:"
         " objective 'price': low 50 becomes 0.0;"
     )
     changes = advisor.compare(with_items([CLEAN, WIDER, WIFI], changed))
@@ -447,19 +447,20 @@ def test_the_command_tells_and_changes(tmp_path):
     with_items([CLEAN, QUIET, COST], rename={"price": "cost"}).save(file)
 
     def run(*words):
-        result = CliRunner().invoke(app, ["catalog", "update", str(file), "--store", where, *words])
+        result = CliRunner().invoke(app, ["catalog", *words])
         if result.exception is not None:
             raise result.exception
         return result.output.splitlines()
 
-    told = run()
-    assert told[-1] == "nothing is changed yet; --apply does it"
+    look, change = ("diff", where, str(file)), ("apply", str(file), "--to", where)
+    told = run(*look)
+    assert told[-1] == "nothing is changed; druthers catalog apply does it"
     assert "(if 'cost' is only another name of 'price', say so: --rename price=cost)" in told
     with pytest.raises(InvalidSetting, match="must be given as OLD=NEW, but got 'price'"):
-        run("--rename", "price")
-    assert run("--rename", "price=cost") == ["objective 'price' is called 'cost'", told[-1]]
-    assert run("--rename", "price=cost", "--apply")[-1] == "changed"
-    assert run() == ["the journal has all of it"]
+        run(*look, "--rename", "price")
+    assert run(*look, "--rename", "price=cost") == ["objective 'price' is called 'cost'", told[-1]]
+    assert run(*change, "--rename", "price=cost")[-1] == "changed"
+    assert run(*look) == ["nothing differs"]
     with Advisor(store=where, parser="lexicon") as advisor:
         assert advisor.objectives == ("clean", "quiet", "cost")
         assert verify(advisor).agrees

@@ -115,6 +115,11 @@ class Objective:
     scale
         Knots of value and reward between which rewards are straight; by default the straight line over the range.
         `druthers.catalogs.scales` takes them from what is on offer.
+    doubt
+        How many ratings a value must rest on to be believed half, where items say how many theirs do; 0 for values that
+        are what they are, such as prices.
+    typical
+        What is believed of an item as far as its value is not; the middle of the range by default.
 
     Examples
     --------
@@ -133,6 +138,8 @@ class Objective:
     high: float = 1.0
     less_is_better: bool = False
     scale: tuple[tuple[float, float], ...] = ()
+    doubt: float = 0.0
+    typical: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -147,6 +154,29 @@ class Objective:
             raise InvalidSetting(
                 f"the range of {self.name!r} must be finite with low below high, but got {self.low!r} to {self.high!r}"
             )
+        if not 0.0 <= self.doubt < np.inf:
+            raise InvalidSetting(
+                f"doubt of {self.name!r} must be a number of ratings from 0 on, but got {self.doubt!r}"
+            )
+        if self.typical is not None and not self.low <= self.typical <= self.high:
+            raise InvalidSetting(
+                f"what is typical of {self.name!r} must lie between {self.low:g} and {self.high:g},"
+                f" but got {self.typical!r}"
+            )
+
+    def believed(self, value: float, count: float) -> float:
+        """Return what a value that rests on so many ratings lets one believe.
+
+        Examples
+        --------
+        >>> rating = Objective("rating", low=1, high=5, doubt=9, typical=4)
+        >>> rating.believed(5.0, 1), rating.believed(4.8, 900)
+        (4.1, 4.792079207920792)
+        """
+        if not self.doubt:
+            return value
+        typical = 0.5 * (self.low + self.high) if self.typical is None else self.typical
+        return (count * value + self.doubt * typical) / (count + self.doubt)
 
     def to_reward(self, value: float) -> float:
         """Return the reward of a value: 0 at the bad end of the range, 1 at the good end; NaN stays NaN."""

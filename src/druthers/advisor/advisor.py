@@ -31,7 +31,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 POLICY = "stated-ucb"
-CHANGES = "the journal counts where the catalog %r differs; `druthers catalog update --apply` would change: %s"
+CHANGES = "the journal counts where the catalog %r differs; `druthers catalog apply` would change: %s"
 
 
 class Advisor:

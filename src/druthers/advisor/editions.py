@@ -17,7 +17,7 @@ Weights are learned anew from that.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from druthers.advisor import events
@@ -80,7 +80,8 @@ class Editions:
         told: list[Any] = []
         for edition in self.all:
             measures = [
-                (one.name, one.low, one.high, one.less_is_better, one.scale) for one in edition.catalog.objectives
+                (one.name, one.low, one.high, one.less_is_better, one.scale, one.doubt, one.typical)
+                for one in edition.catalog.objectives
             ]
             if not told or told[-1][0] != measures or edition.renamed:
                 told.append((measures, sorted(edition.renamed.items())))
@@ -132,6 +133,11 @@ class _Names:
                 today.setdefault(known, place)
         return today
 
+    def before(self, names: Iterable[str]) -> dict[str, str]:
+        """Return each name that is still one, as it is today, with what it was."""
+        today = ((self._editions.name(name, self._position), name) for name in names)
+        return {name: before for name, before in today if name is not None}
+
     def values(self, values: Mapping[str, float]) -> dict[str, float]:
         today = ((self._editions.name(name, self._position), value) for name, value in values.items())
         return {name: self._editions.value(name, value) for name, value in today if name is not None}
@@ -172,7 +178,9 @@ def _decided(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
 
 
 def _item(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
-    return {**body, "item": {**body["item"], "values": names.values(body["item"].get("values", {}))}}
+    item = body["item"]
+    counts = {name: item["counts"][before] for name, before in names.before(item.get("counts", {})).items()}
+    return {**body, "item": {**item, "values": names.values(item.get("values", {})), "counts": counts}}
 
 
 _REWRITES = {

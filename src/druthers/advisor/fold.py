@@ -23,6 +23,7 @@ from druthers.errors import DamagedState, ObjectivesChanged, UnknownUser
 from druthers.policies import Policy
 from druthers.saving import pack, unpack
 from druthers.stores import Event, Snapshot, UserState
+from druthers.types import Floats
 
 # Settings that what is learned does not depend on.
 NOT_LEARNED = ("exploration", "seed")
@@ -301,8 +302,14 @@ class Fold:
         if before is None and self._ids is not None:
             insort(self._ids, item.id)
         self.policy.add_arms([item.id])
-        if item.values and (before is None or dict(before.values) != dict(item.values)):
-            self.policy.learn(NOBODY, item.id, self.catalog.to_rewards(item.values))
+        given, told = (None if one is None or not one.values else self._given(one) for one in (before, item))
+        if told is None and given is not None:
+            told = np.full(self.catalog.n_objectives, np.nan), given[1]
+        if told is not None and (given is None or not all(map(_same, given, told))):
+            self.policy.give(NOBODY, item.id, *told, instead=given)
+
+    def _given(self, item: Item) -> tuple[Floats, Floats]:
+        return self.catalog.to_rewards(item.values, item.counts), self.catalog.to_counts(item.counts)
 
     def _retirement(self, event: Event) -> None:
         if self.items.pop(event.body["item"], None) is not None:
@@ -402,6 +409,10 @@ class Fold:
 
     def _keys(self, event: Event) -> None:
         self.keys = events.keys_after(self.keys, event)
+
+
+def _same(one: Floats, other: Floats) -> bool:
+    return np.array_equal(one, other, equal_nan=True)
 
 
 def packed(states: Iterable[UserState]) -> list[UserState]:

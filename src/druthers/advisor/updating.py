@@ -75,7 +75,7 @@ def open_journal(store: Store, catalog: Catalog | None) -> Editions:
         raise InvalidSetting(
             f"a journal stays with its catalog, {known.name!r} with {_names(known)}, but got {catalog.name!r} with"
             f" {_names(catalog)}; leave the catalog out, start another journal, or see what it would change here:"
-            " druthers catalog update"
+            " druthers catalog diff"
         )
     return editions
 
@@ -126,7 +126,7 @@ def find_changes(
         changed much.
     """
     renamed = dict(renamed or {})
-    _check_renamed(known, wanted, renamed)
+    check_renamed(known, wanted, renamed)
     carried = {id: _carried(item, wanted, renamed) for id, item in items.items()}
     after = {**carried, **{item.id: item for item in wanted.items}}
     if retire:
@@ -166,7 +166,8 @@ def _measures(catalog: Catalog) -> list[Any]:
     return [(one.name, one.low, one.high, one.less_is_better) for one in catalog.objectives]
 
 
-def _check_renamed(known: Catalog, wanted: Catalog, renamed: Mapping[str, str]) -> None:
+def check_renamed(known: Catalog, wanted: Catalog, renamed: Mapping[str, str]) -> None:
+    """Refuse other names for objectives that are not there before, or not there after."""
     before, after = _names(known), _names(wanted)
     for old, new in renamed.items():
         if old not in before:
@@ -187,11 +188,13 @@ def _carried(item: Item, wanted: Catalog, renamed: Mapping[str, str]) -> Item:
     """Return an item as it reads with the wanted objectives."""
     ranges = {one.name: (one.low, one.high) for one in wanted.objectives}
     values = {renamed.get(name, name): value for name, value in item.values.items()}
+    counts = {renamed.get(name, name): count for name, count in item.counts.items()}
     return replace(
         item,
         values={
             name: min(max(value, ranges[name][0]), ranges[name][1]) for name, value in values.items() if name in ranges
         },
+        counts={name: count for name, count in counts.items() if name in ranges},
     )
 
 
@@ -251,7 +254,7 @@ def _compare_items(
     changed = {
         item.id: [
             part
-            for part in ("name", "description", "values", "details")
+            for part in ("name", "description", "values", "details", "counts")
             if getattr(item, part) != getattr(carried[item.id], part)
         ]
         for item in put

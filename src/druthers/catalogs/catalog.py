@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from druthers.catalogs import beers, hotels
-from druthers.catalogs.checking import FORMAT, find_mistakes, grouped
+from druthers.catalogs.checking import FORMAT, ITEM_FIELDS, find_mistakes, grouped
 from druthers.catalogs.files import SUFFIXES, read_content, write_content
 from druthers.errors import InvalidCatalog, InvalidFeedback, UnknownArm, UnknownName, choices
 from druthers.types import Floats, Objective
@@ -41,6 +41,8 @@ class Item:
         left out.
     details
         Further facts, such as a city: texts, numbers, true or false, or lists of these.
+    counts
+        How many ratings a value is the mean of, by objective; left out where it is no mean.
     """
 
     id: str
@@ -48,10 +50,11 @@ class Item:
     description: str = ""
     values: Mapping[str, float] = field(default_factory=dict)
     details: Mapping[str, Detail] = field(default_factory=dict)
+    counts: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.id)
-        for table in ("values", "details"):
+        for table in ("values", "details", "counts"):
             entries = dict(getattr(self, table)).items()
             frozen = {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in entries}
             object.__setattr__(self, table, MappingProxyType(frozen))
@@ -66,7 +69,10 @@ class Item:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what copies and pickles are made from; a read-only table can be neither."""
-        return type(self), (self.id, self.name, self.description, dict(self.values), dict(self.details))
+        return type(self), (
+            *(self.id, self.name, self.description),
+            *(dict(table) for table in (self.values, self.details, self.counts)),
+        )
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,8 @@ class Catalog:
     def __post_init__(self) -> None:
         object.__setattr__(self, "objectives", tuple(self.objectives))
         object.__setattr__(self, "items", tuple(self.items))
-        _require_sound(self.content(), "this is not a catalog")
+        items = [{part: getattr(item, part) for part in ITEM_FIELDS} for item in self.items]
+        _require_sound({**self._head(), "items": items}, "this is not a catalog")
 
     @classmethod
     def load(cls, source: str | Path) -> Catalog:
@@ -143,10 +150,13 @@ class Catalog:
 
     def content(self) -> dict[str, Any]:
         """Return what a file of this catalog says; what has its default is left out."""
-        whole = {"format": FORMAT, **_told(self)}
-        whole["objectives"] = [_told(objective) for objective in self.objectives]
-        whole["items"] = [_told(item) for item in self.items]
-        return {key: value for key, value in whole.items() if key != "items" or value}
+        return self._head() | ({"items": [_told(item) for item in self.items]} if self.items else {})
+
+    def _head(self) -> dict[str, Any]:
+        """Return all but the items."""
+        told = {"format": FORMAT, **_told(self), "objectives": [_told(objective) for objective in self.objectives]}
+        told.pop("items", None)
+        return told
 
     def save(self, path: str | Path) -> None:
         """Write the catalog to a file whose name ends in .toml or .json; `load` gives an equal one back."""
@@ -182,15 +192,28 @@ class Catalog:
 
     def rewards(self, id: str) -> Floats:
         """Return what is known of an item as a reward vector: 0 to 1, more is better, NaN where nothing is known."""
-        return self.to_rewards(self.item(id).values)
+        item = self.item(id)
+        return self.to_rewards(item.values, item.counts)
 
-    def to_rewards(self, values: Mapping[str, float]) -> Floats:
-        """Return a reward vector from values by objective name; NaN for those left out."""
+    def to_rewards(self, values: Mapping[str, float], counts: Mapping[str, float] | None = None) -> Floats:
+        """Return a reward vector from values by objective name; NaN for those left out.
+
+        Of a value that is the mean of so many ratings only so much counts as can be believed.
+        """
         rewards = np.full(self.n_objectives, np.nan)
         for name, value in values.items():
             place = self.index(name)
-            rewards[place] = self.objectives[place].to_reward(value)
+            objective = self.objectives[place]
+            believed = objective.believed(value, counts[name]) if counts and name in counts else value
+            rewards[place] = objective.to_reward(believed)
         return rewards
+
+    def to_counts(self, counts: Mapping[str, float]) -> Floats:
+        """Return how many ratings stand behind each objective; 1 where it is not said."""
+        vector = np.ones(self.n_objectives)
+        for name, count in counts.items():
+            vector[self.index(name)] = count
+        return vector
 
     def to_values(self, rewards: Sequence[float] | Floats) -> dict[str, float]:
         """Return values by objective name from a reward vector; what is NaN is left out."""
@@ -223,7 +246,9 @@ def _told(value: Catalog | Objective | Item) -> dict[str, Any]:
 
 
 def _plain(entry: Any) -> Any:
-    if isinstance(entry, Mapping):
+    if isinstance(entry, str | float | int):
+        return entry
+    if isinstance(entry, dict | MappingProxyType):
         return {key: _plain(value) for key, value in entry.items()}
     return list(entry) if isinstance(entry, tuple) else entry
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from druthers.errors import choices
 
 FORMAT = 1
+# The first two are told fast, of a hundred thousand items.
+TABLES = (dict, MappingProxyType, Mapping)
 # The same mistake is told so often one by one, then once for all; and no more lines than can be read.
 ONE_BY_ONE = 3
 MOST_LINES = 50
@@ -92,12 +95,16 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and value >= 0
+
+
 def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
 def _is_table(value: object) -> bool:
-    return isinstance(value, Mapping)
+    return isinstance(value, TABLES)
 
 
 def _is_fact(value: object) -> bool:
@@ -148,6 +155,8 @@ OBJECTIVE_FIELDS: dict[str, Law] = {
     "synonyms": TEXTS,
     "examples": TEXTS,
     "scale": (_is_scale, "a list of pairs of a value and its reward, values rising", False),
+    "doubt": (_is_count, "a number of ratings from 0 on", False),
+    "typical": NUMBER,
 }
 ITEM_FIELDS: dict[str, Law] = {
     "id": NAME,
@@ -155,6 +164,7 @@ ITEM_FIELDS: dict[str, Law] = {
     "description": TEXT,
     "values": (_is_table, "a table of one number for each objective that is known", False),
     "details": (_is_table, "a table of facts", False),
+    "counts": (_is_table, "a table of how many ratings a value is the mean of", False),
 }
 DETAIL = f"{NAME[1]}, a finite number, true or false, or a list of these"
 
@@ -183,7 +193,7 @@ def _tables(found: list[Mistake], key: str, value: object) -> list[tuple[str, Ma
         return []
     tables = []
     for number, table in enumerate(value):
-        if not isinstance(table, Mapping):
+        if not isinstance(table, TABLES):
             found.append(Mistake(f"{key}[{number}]", "it must be a table of fields", f"got {shown(table)}"))
             continue
         label = table.get("id", table.get("name"))
@@ -209,6 +219,10 @@ def _check_objectives(
             ranges[name] = None
         elif low < high:
             ranges[name] = (low, high)
+            typical = table.get("typical", low)
+            if _is_number(typical) and not low <= typical <= high:
+                law = f"typical must lie between {low:g} and {high:g}"
+                found.append(Mistake(where, law, f"got {typical!r}", "correct it or widen low and high"))
         else:
             ranges[name] = None
             remedy = "exchange them" if high < low else "give it a range"
@@ -236,13 +250,23 @@ def _check_items(
             if owner != where:
                 other = owner.partition(" ")[0]
                 found.append(Mistake(where, "ids must differ", f"{other} has this one too", "change one of them"))
-        if isinstance(values, Mapping) and ranges:  # without objectives every value would be wrong
+        if isinstance(values, TABLES) and ranges:  # without objectives every value would be wrong
             found += _value_mistakes(where, values, ranges)
-        for name, detail in details.items() if isinstance(details, Mapping) else ():
+            found += _count_mistakes(where, table.get("counts", {}), values)
+        for name, detail in details.items() if isinstance(details, TABLES) else ():
             if not _is_name(name):
                 found.append(Mistake(where, f"the name of a detail must be {NAME[1]}", f"got {shown(name)}"))
             elif not is_detail(detail):
                 found.append(Mistake(where, f"details.{name} must be {DETAIL}", f"got {shown(detail)}"))
+
+
+def _count_mistakes(where: str, counts: object, values: Mapping[str, Any]) -> Iterable[Mistake]:
+    for objective, count in counts.items() if isinstance(counts, TABLES) else ():
+        name = f"counts.{objective}"
+        if objective not in values:
+            yield Mistake(where, f"{name} must count the ratings of a value that is given", remedy="leave it out")
+        elif not _is_count(count) or count == 0:
+            yield Mistake(where, f"{name} must be a number above 0", f"got {shown(count)}", "leave it out")
 
 
 def _value_mistakes(

@@ -37,7 +37,7 @@ def read_content(path: Path) -> Any:
 def write_content(content: Mapping[str, Any], path: Path) -> None:
     """Write a content that was checked, as TOML or JSON by the file's name: a new file, or the old one as it was."""
     _require_suffix(path)
-    text = to_toml(content) if path.suffix == ".toml" else json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = to_toml(content) if path.suffix == ".toml" else to_json(content)
     try:
         _write_whole(text, path)
     except OSError as error:
@@ -76,6 +76,30 @@ def to_toml(content: Mapping[str, Any]) -> str:
             lines += ["", f"[[{key}]]"]
             lines += [f"{_key(field)} = {_written(value)}" for field, value in table.items()]
     return "\n".join(lines) + "\n"
+
+
+def to_json(content: Mapping[str, Any]) -> str:
+    """Return a content as JSON, with a line for each objective and each item.
+
+    Examples
+    --------
+    >>> print(to_json({"name": "inns", "items": [{"id": "mill"}, {"id": "barn"}]}), end="")
+    {
+     "name": "inns",
+     "items": [
+      {"id": "mill"},
+      {"id": "barn"}
+     ]
+    }
+    """
+    parts = []
+    for key, value in content.items():
+        if _is_tables(value):
+            written = "[\n  " + ",\n  ".join(json.dumps(table, ensure_ascii=False) for table in value) + "\n ]"
+        else:
+            written = json.dumps(value, ensure_ascii=False)
+        parts.append(f" {json.dumps(key)}: {written}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _require_suffix(path: Path) -> None:

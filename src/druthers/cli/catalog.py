@@ -1,8 +1,12 @@
-"""The commands about catalogs: show, check, write, update."""
+"""The commands about catalogs: build, show, check, write, diff, apply."""
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from druthers.advisor.editions import Editions
-from druthers.advisor.updating import apply_changes, find_changes, items_of
+from druthers.advisor.updating import Changes, apply_changes, find_changes, items_of
 from druthers.catalogs import CATALOGS, Catalog
+from druthers.catalogs.scales import with_scales
+from druthers.cli.remote import Remote
+from druthers.data.items import build_catalog
+from druthers.data.roles import COST, GAIN, Asked
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting, UnknownName
 from druthers.language import domain_names, load_domain
 from druthers.stores import open_store
@@ -100,50 +108,172 @@ def write(
     print(f"{file}: {_summary(catalog)}")
 
 
+Key = Annotated[
+    str, typer.Option(metavar="KEY", envvar="DRUTHERS_KEY", help="API key of a running service, with the role admin.")
+]
+Rename = Annotated[
+    list[str] | None, typer.Option(metavar="OLD=NEW", help="An objective that is only called otherwise.")
+]
+Retire = Annotated[bool, typer.Option("--retire", help="Take out items that the catalog lacks.")]
+Rescale = Annotated[bool, typer.Option("--rescale", help="Take the scales of all objectives from the items.")]
+ADDRESSES = ("http://", "https://")
+JOURNALS = ("sqlite:", "postgresql:", "postgres:")
+
+
 @app.command()
-def update(
-    source: Source,
-    store: Annotated[
-        str,
-        typer.Option(metavar="WHERE", envvar="DRUTHERS_STORE", help="`sqlite:FILE` or `postgresql://HOST/NAME`."),
-    ] = "sqlite:druthers.db",
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Change it; without this, only say what would change.")
-    ] = False,
-    rename: Annotated[
-        list[str] | None, typer.Option(metavar="OLD=NEW", help="An objective that is only called otherwise.")
+def build(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV of any make, Parquet, or JSON line by line.")],
+    id: Annotated[str | None, typer.Option(metavar="COLUMN", help="What items are known by.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="COLUMN", help="What items are called.")] = None,
+    objectives: Annotated[
+        str | None,
+        typer.Option(metavar="A,B:cost,...", help="Columns that matter; `:cost` where less is better, else `:gain`."),
     ] = None,
-    retire: Annotated[bool, typer.Option("--retire", help="Take out items that the catalog lacks.")] = False,
-    rescale: Annotated[
-        bool, typer.Option("--rescale", help="Take the scales of all objectives from the items.")
-    ] = False,
+    details: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Columns of further facts; all others by default.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Who rated, in a table with a row for each rating.")
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="An earlier catalog, whose objectives and ranges stay as they are."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to: .json or .toml; FILE.json by default.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
-    """Say what a catalog would change in a journal, and change it with `--apply`.
+    """Make a catalog from a table of items, or of ratings of items, and say what was guessed and doubted.
+
+    Names and cells tell which columns matter and which way, which are facts to limit by, how many ratings stand behind
+    a value, and what is missing. Where a guess is wrong, say it better with an option.
+
+        druthers catalog build hotels.csv
+        druthers catalog build tonight.csv --like hotels.json
+        druthers catalog build hotels.csv --objectives price:cost,rating,distance:cost --details city,kind,pool
+    """
+    target = file.with_name(f"{file.name.partition('.')[0]}.json") if out is None else out
+    if target.exists() and not force:
+        raise InvalidCatalog(f"a catalog must not replace a file unasked, but {target} is there; add --force or --out")
+    asked = Asked(
+        id=id,
+        name=name,
+        user=user,
+        objectives=None if objectives is None else tuple(_directed(one) for one in _names(objectives)),
+        details=None if details is None else _names(details),
+    )
+    with _without_collection():
+        built = build_catalog(file, asked, like=None if like is None else _load(like))
+        for line in built.guesses:
+            print(line)
+        for doubt in built.doubts:
+            print(f"doubt          {doubt}")
+        built.catalog.save(target)
+    print(f"{target}: {_summary(built.catalog)}")
+    print(f"now: druthers serve --catalog {target}")
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A file or name, a journal, or the address of a service.")],
+    new: Source,
+    rename: Rename = None,
+    retire: Retire = False,
+    rescale: Rescale = False,
+    key: Key = "",
+) -> None:
+    """Say what a catalog would change: in a journal, in a running service, or against another file.
+
+    druthers catalog diff sqlite:inns.db inns.toml
+    druthers catalog diff http://127.0.0.1:8000 inns.toml --rename price=cost
+    """
+    changes = _change(old, _load(new), key, apply=False, renamed=_renamed(rename or []), retire=retire, rescale=rescale)
+    print("nothing is changed; druthers catalog apply does it" if changes else "nothing differs")
+
+
+@app.command()
+def apply(
+    source: Source,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="WHERE",
+            envvar="DRUTHERS_STORE",
+            help="`sqlite:FILE`, `postgresql://HOST/NAME`, or the address of a running service.",
+        ),
+    ] = "sqlite:druthers.db",
+    rename: Rename = None,
+    retire: Retire = False,
+    rescale: Rescale = False,
+    key: Key = "",
+) -> None:
+    """Make the catalog of a journal, or of a running service, like this one.
 
     Items, words, ranges, objectives: a running service takes over what changed within a second. Where objectives or
     ranges change it starts over, and reads the whole journal by them; nothing that was said or felt is lost.
 
-        druthers catalog update inns.toml
-        druthers catalog update inns.toml --rename price=cost --apply
+        druthers catalog apply inns.toml --to sqlite:inns.db
+        druthers catalog apply inns.toml --to http://127.0.0.1:8000 --retire
     """
-    wanted = _load(source)
-    with open_store(store, create=False) as journal:
+    changes = _change(
+        to, _load(source), key, apply=True, renamed=_renamed(rename or []), retire=retire, rescale=rescale
+    )
+    print("changed" if changes else "nothing differs")
+
+
+def _change(where: str, wanted: Catalog, key: str, *, apply: bool, **how: Any) -> Changes:
+    """Say what a catalog would change somewhere, and change it if that is asked for."""
+    if where.startswith(ADDRESSES):
+        remote = Remote(where, key)
+        changes = _told(find_changes(remote.catalog, remote.items(), wanted, **how))
+        if apply:
+            remote.apply(changes)
+        return changes
+    if not apply and not where.startswith(JOURNALS):
+        known = _load(where)
+        scaled = with_scales(known.objectives, [item.values for item in known.items])
+        return _told(
+            find_changes(replace(known, objectives=scaled), {one.id: one for one in known.items}, wanted, **how)
+        )
+    with open_store(where, create=False) as journal:
         editions = Editions.of(journal)
         if editions is None:
             raise InvalidSetting(
                 "a journal must have a catalog to change, but this one is empty; serve --catalog begins it"
             )
-        items = items_of(journal, editions)
-        how: dict[str, Any] = {"renamed": _renamed(rename or []), "retire": retire, "rescale": rescale}
-        changes = find_changes(editions.catalog, items, wanted, **how)
-        for line in changes.lines:
-            print(line)
+        changes = _told(find_changes(editions.catalog, items_of(journal, editions), wanted, **how))
         if apply:
             apply_changes(journal, editions, changes)
-    if not changes:
-        print("the journal has all of it")
-    else:
-        print("changed" if apply else "nothing is changed yet; --apply does it")
+    return changes
+
+
+def _told(changes: Changes) -> Changes:
+    for line in changes.lines:
+        print(line)
+    return changes
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Make much that stays, without looking through all of it again and again for what does not."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _directed(text: str) -> tuple[str, str]:
+    """Return the column and the way of an objective, from texts such as price:cost."""
+    name, sign, way = (part.strip() for part in text.rpartition(":")) if ":" in text else (text, "", "")
+    if sign and way not in (COST, GAIN):
+        raise InvalidSetting(f"an objective must be a column, or one with :cost or :gain, but got {text!r}")
+    return name, way
 
 
 def _renamed(pairs: list[str]) -> dict[str, str]:

@@ -56,10 +56,7 @@ def estimate(ratings: Ratings, users: Integers, ridge: float) -> Estimates:
     if not 0.0 <= ridge < np.inf:
         raise InvalidSetting(f"ridge must be a number not below 0, but got {ridge!r}")
     items, places, counts = np.unique(ratings.items, return_inverse=True, return_counts=True)
-    sums = [np.bincount(places, weights=scores) for scores in ratings.scores.T]
-    rewards = np.stack(sums, axis=1) / counts[:, None]
-    freedom = len(ratings) - len(items)
-    reward_noise = np.square(ratings.scores - rewards[places]).sum(axis=0) / (freedom or np.nan)
+    rewards, _, reward_noise = means_of_items(places, ratings.scores, len(items))
     preferences = np.empty((len(users), len(ratings.objectives)))
     surprise, freedom = 0.0, 0
     for place, rows in enumerate(ratings.of_each(users)):
@@ -79,6 +76,35 @@ def estimate(ratings: Ratings, users: Integers, ridge: float) -> Estimates:
         reward_noise=reward_noise,
         preference_noise=surprise / freedom if freedom else np.nan,
     )
+
+
+def means_of_items(places: Integers, scores: Floats, n_items: int) -> tuple[Floats, Floats, Floats]:
+    """Return the mean scores of items (K, D), from how many each is (K, D), and the noise of a score (D,).
+
+    Parameters
+    ----------
+    places
+        The item of each rating, 0 to K - 1.
+    scores
+        Ratings (rows, D), NaN where one is missing.
+    n_items
+        How many items there are.
+
+    Examples
+    --------
+    >>> means, counts, noise = means_of_items(np.array([0, 0, 1]), np.array([[4.0], [2.0], [np.nan]]), 2)
+    >>> means.ravel(), counts.ravel(), noise
+    (array([ 3., nan]), array([2., 0.]), array([2.]))
+    """
+    told = ~np.isnan(scores)
+    filled = np.where(told, scores, 0.0)
+    there = told.astype(np.float64)
+    counts: Floats = np.stack([np.bincount(places, weights=column, minlength=n_items) for column in there.T], axis=1)
+    sums: Floats = np.stack([np.bincount(places, weights=column, minlength=n_items) for column in filled.T], axis=1)
+    means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0.0)
+    squares = np.square(np.where(told, scores - means[places], 0.0)).sum(axis=0)
+    freedom = counts.sum(axis=0) - np.count_nonzero(counts, axis=0)
+    return means, counts, squares / np.where(freedom > 0.0, freedom, np.nan)
 
 
 def weights_of(scores: Floats, utilities: Floats, ridge: float) -> Floats:

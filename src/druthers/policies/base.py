@@ -501,6 +501,67 @@ class Policy(ABC):
         user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
         self._learn_choice(self._state, user_row, rows, NONE_OF_THESE if picked is None else ids.index(picked))
 
+    def give(
+        self,
+        user: Hashable,
+        arm: Hashable,
+        reward: ArrayLike,
+        counts: ArrayLike | None = None,
+        *,
+        instead: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        """Take in what an arm is given to be like, by a catalog: the mean of so many observations at once.
+
+        What was observed of the arm stays beside it, and each counts by its number.
+
+        Parameters
+        ----------
+        user, arm
+            In whose name, and which arm.
+        reward
+            One number per objective, NaN where nothing is given.
+        counts
+            How many observations each number is the mean of; 1 by default.
+        instead
+            The reward and counts that were given before, which count no longer.
+
+        Examples
+        --------
+        >>> from druthers import FisherPQUCB
+        >>> policy = FisherPQUCB(n_objectives=2)
+        >>> policy.give("shop", "inn", [0.8, 0.5], [99, 1])
+        >>> policy.learn("ada", "inn", [0.3, 0.9])
+        >>> policy.reward_means(["inn"]).round(3)
+        array([[0.795, 0.7  ]])
+        >>> policy.give("shop", "inn", [0.8, 0.1], [99, 1], instead=([0.8, 0.5], [99, 1]))
+        >>> policy.reward_means(["inn"]).round(3)
+        array([[0.795, 0.5  ]])
+        """
+        vector, weights = self._as_reward(reward, silence=instead is not None), self._as_counts(counts)
+        before = None if instead is None else (self._as_reward(instead[0], silence=True), self._as_counts(instead[1]))
+        if before is None:
+            self.learn(user, arm, vector)
+            known, row = self._state.arms, self._arm_row(arm)
+            known.pulls[row] += np.where(np.isnan(vector), 0.0, weights - 1.0)
+            return
+        known, row = self._state.arms, self._arm_row(arm)
+        pulls, sums = known.pulls[row].copy(), known.pulls[row] * known.means[row]
+        for sign, (given, times) in ((-1.0, before), (1.0, (vector, weights))):
+            there = ~np.isnan(given)
+            pulls[there] += sign * times[there]
+            sums[there] += sign * times[there] * given[there]
+        left = pulls > 0.0
+        known.pulls[row] = np.where(left, pulls, 0.0)
+        known.means[row] = np.divide(sums, pulls, out=np.zeros_like(sums), where=left)
+
+    def _as_counts(self, counts: ArrayLike | None) -> Floats:
+        if counts is None:
+            return np.ones(self.n_objectives)
+        vector = np.asarray(counts, dtype=np.float64)
+        if vector.shape != (self.n_objectives,) or not ((vector > 0.0) & (vector < np.inf)).all():
+            raise InvalidFeedback(f"counts must be {self.n_objectives} finite numbers above 0, but got {counts!r}")
+        return vector
+
     def revise(
         self, user: Hashable, arm: Hashable, utility: float, *, before: float, reward: ArrayLike | None = None
     ) -> None:
@@ -706,7 +767,7 @@ class Policy(ABC):
             self._state = self._state._replace(users=_grown(self._state.users, self._fresh_users(row)))
         return row
 
-    def _as_reward(self, reward: ArrayLike | None) -> Floats:
+    def _as_reward(self, reward: ArrayLike | None, *, silence: bool = False) -> Floats:
         if reward is None:
             return np.full(self.n_objectives, math.nan)
         try:
@@ -720,7 +781,7 @@ class Policy(ABC):
         fault = self._fault(vector)
         if fault == 1:
             raise InvalidFeedback(f"a reward must be finite, NaN standing for what is missing, but got {reward!r}")
-        if fault == 2:
+        if fault == 2 and not silence:
             raise InvalidFeedback(f"a reward must tell at least one objective (else leave it out), but got {reward!r}")
         return vector
 

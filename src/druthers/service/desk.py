@@ -15,6 +15,7 @@ from druthers.advisor.fold import packed
 from druthers.advisor.ledger import Ledger
 from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Read
 from druthers.errors import (
+    Contradiction,
     DamagedState,
     DruthersError,
     InvalidEvent,
@@ -255,6 +256,17 @@ class Desk:
     def _bring_in(self, states: Iterable[UserState]) -> None:
         for state in states:
             self.fold.restore(state)
+
+    async def migrate(self, event: Event) -> int:
+        """Have objectives changed, the nth time as the event says; whoever follows the journal starts over."""
+        async with self._order:
+            if event.body["number"] != self.fold.editions.number + 1:
+                position = 0
+            else:
+                (position,) = await self._in_thread(self._writer, self.store.append, [event])
+        if not position:
+            raise Contradiction("a catalog must not change twice at once, but somebody else changed it; look again")
+        return position
 
     async def _erase(self, user: str) -> int:
         async with self._order:

@@ -7,16 +7,18 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Path, Query, Request
 from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
 
-from druthers.advisor import Heard, Recommendation, showing
+from druthers.advisor import Heard, Recommendation, events, showing
 from druthers.advisor.picking import pick
 from druthers.advisor.replies import Conversation
-from druthers.catalogs import Item
+from druthers.advisor.updating import check_renamed
+from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
 from druthers.service import schemas as answers
 from druthers.service.desk import Desk
@@ -140,7 +142,7 @@ class Counter:
             raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
         details = {name.strip(): trimmed(detail) for name, detail in body.details.items()}
         details = {name: detail for name, detail in details.items() if name and detail != ""}
-        item = Item(id, body.name.strip(), body.description, told(body.values), details)
+        item = Item(id, body.name.strip(), body.description, told(body.values), details, told(body.counts))
         new = await self.desk.run(self.ask.put_item(item))
         return _item(item), new
 
@@ -260,6 +262,23 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
                 for one in desk.fold.catalog.objectives
             ]
         )
+
+    @routes.get("/catalog", role="read", response_model=answers.CatalogAnswer)
+    async def catalog() -> Response:
+        """Tell what the catalog is without its items: objectives with their scales, and how often they changed."""
+        limits = {"batch": counter.settings.max_batch, "body_bytes": counter.settings.max_body_bytes}
+        content = replace(desk.fold.catalog, items=()).content()
+        return as_json({"number": desk.fold.editions.number, "catalog": content, "limits": limits})
+
+    @routes.post("/catalog", role="admin", problems=[409], response_model=answers.MigrationAnswer)
+    async def migrate(body: answers.MigrationRequest) -> Response:
+        """Change objectives, ranges, scales or words; the service then starts over, and reads its journal by them."""
+        wanted = Catalog.from_content(body.catalog, source="the body")
+        if wanted.items:
+            raise Problem(422, "a change of objectives must come without items, but got some; put them on their own")
+        check_renamed(desk.fold.catalog, wanted, body.renamed)
+        position = await desk.migrate(events.migration(body.number, wanted, body.renamed))
+        return as_json({"number": body.number, "position": position})
 
     @routes.get("/items", role="read", response_model=bodies.items_answer)
     async def items(

@@ -284,6 +284,33 @@ class ObjectiveAnswer(BaseModel):
     good: float = Field(description="A value as good as items come.")
 
 
+class CatalogAnswer(BaseModel):
+    """The catalog without its items."""
+
+    number: int = Field(description="How often its objectives changed.")
+    catalog: dict[str, Any] = Field(description="As a file of it says: name, description and objectives.")
+    limits: dict[str, int] = Field(description="Most entries in a batch, and bytes in a body.")
+
+
+class MigrationRequest(Closed):
+    """Other objectives, from now on."""
+
+    number: Annotated[int, Field(ge=1, le=2**31, strict=True)] = Field(
+        description="One more than the catalog's: of two changes at once one is made."
+    )
+    catalog: dict[str, Any] = Field(description="As a file of it says, without items.")
+    renamed: dict[str, str] = Field(
+        default_factory=dict, description="Objectives that get other names: those before, and from then on."
+    )
+
+
+class MigrationAnswer(BaseModel):
+    """A change of objectives that was made."""
+
+    number: int
+    position: int = Field(description="Where the journal has it.")
+
+
 class BatchEntry(BaseModel):
     """What became of one entry of a batch: an answer, or a problem."""
 
@@ -393,11 +420,17 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
             None,
         ),
     }
+    numbers = {name: (Annotated[Finite, Field(gt=0)], None) for name in names}
+    counts: Any = _named("Counts", numbers)
     item_parts: dict[str, Any] = {
         "name": (Annotated[str, Field(max_length=200)], ""),
         "description": (Annotated[str, Field(max_length=2000)], ""),
         "values": (values, Field(default_factory=values)),
         "details": (Annotated[dict[Text, Detail], Field(max_length=50)], Field(default_factory=dict)),
+        "counts": (
+            counts,
+            Field(default_factory=counts, description="How many ratings a value is the mean of, where it is one."),
+        ),
     }
     item_answer = _model("ItemAnswer", id=(str, ...), **item_parts)
     many = settings.max_batch

@@ -1,0 +1,402 @@
+"""Cells as people write them, column by column: "€ 1.234,50", "yes", "8,5 / 10", "wifi; pool", "n/a", 03.05.2021."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import decimal
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from druthers.data.tables import LARGEST
+
+NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
+
+MISSING = {
+    *(
+        "",
+        "-",
+        "--",
+        "?",
+        "n/a",
+        "na",
+        "n.a.",
+        "#n/a",
+        "null",
+        "none",
+        "nan",
+        "nil",
+        "unknown",
+        "not known",
+        "tbd",
+        "tba",
+    ),
+    *("not available", "k.a.", "keine angabe", "unbekannt", "missing", "no data", "\N{EN DASH}", "\N{EM DASH}"),
+}
+YES = {"yes", "true", "y", "t", "ja", "oui", "si", "sí", "sim", "x", "✓", "✔", "available", "included", "wahr"}
+NO = {"no", "false", "n", "f", "nein", "non", "não", "nee", "✗", "✘", "not available", "not included", "falsch"}
+CURRENCIES = {
+    **{
+        "€": "euros",
+        "eur": "euros",
+        "euro": "euros",
+        "euros": "euros",
+        "$": "dollars",
+        "usd": "dollars",
+        "us$": "dollars",
+    },
+    **{"£": "pounds", "gbp": "pounds", "chf": "francs", "fr.": "francs", "¥": "yen", "jpy": "yen", "₹": "rupees"},
+    **{
+        "inr": "rupees",
+        "zł": "zloty",
+        "pln": "zloty",
+        "kč": "koruna",
+        "czk": "koruna",
+        "kr": "kroner",
+        "sek": "kronor",
+    },
+}
+# Units of the same thing, each in the first one of its family.
+FAMILIES = (
+    {
+        "km": 1.0,
+        "kms": 1.0,
+        "m": 0.001,
+        "meter": 0.001,
+        "meters": 0.001,
+        "metres": 0.001,
+        "mi": 1.609344,
+        "miles": 1.609344,
+    },
+    {
+        "min": 1.0,
+        "mins": 1.0,
+        "minutes": 1.0,
+        "minute": 1.0,
+        "h": 60.0,
+        "hr": 60.0,
+        "hrs": 60.0,
+        "hours": 60.0,
+        "hour": 60.0,
+    },
+    {"kg": 1.0, "kgs": 1.0, "g": 0.001, "grams": 0.001, "lb": 0.45359237, "lbs": 0.45359237},
+    {"gb": 1.0, "gib": 1.0, "tb": 1000.0, "tib": 1000.0, "mb": 0.001},
+)
+SPACES = " \u00a0\u202f\u2009"
+NUMERAL = re.compile(
+    rf"(?P<lead>[^\d.,+\-−\s][^\d+\-−]{{0,5}}?)?\s*(?P<sign>[-−+])?\s*(?P<digits>\d[\d.,'’{SPACES}]*|[.,]\d+)"
+    r"(?P<power>[eE][+-]?\d+)?(?P<tail>.{0,20})",
+    re.DOTALL,
+)
+OUT_OF = re.compile(
+    r"(?:/|out of|von|of|sur|de)\s*(\d+(?:[.,]\d+)?)(?:\s*(?:stars?|points?|sterne|punkte))?", re.IGNORECASE
+)
+ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?")
+LOCAL_DATE = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
+SEPARATORS = ("|", ";", ",", "/")
+ATTACHED = 4  # letters of a unit that is written without a space
+MOST_UNITS = 3  # different ones in a column; more are no units
+MOST_PARTS, LONGEST_PART = 50, 30  # of a list
+# Share of cells that must be of a kind for the column to be: the others are then gaps.
+MOST, MANY = 0.9, 0.3
+LISTED = 0.25  # different entries of lists, of all of them
+
+
+@dataclass
+class Cells:
+    """A column that was read.
+
+    Attributes
+    ----------
+    kind
+        What its cells are: numbers, yes or no, dates, lists, texts, or nothing.
+    values
+        One for each row, None for a gap.
+    unit
+        What its numbers are counted in, as the cells say; "" where they do not.
+    out_of
+        The best number there is, where the cells say so, as in "8 out of 10".
+    odd
+        Cells that were none of the kind and are taken for gaps, and how many of each.
+    doubts
+        What could be meant otherwise.
+    """
+
+    kind: str
+    values: list[Any]
+    unit: str = ""
+    out_of: float | None = None
+    odd: Counter[str] = field(default_factory=Counter)
+    doubts: list[str] = field(default_factory=list)
+
+    @property
+    def known(self) -> list[Any]:
+        """The values that are no gaps."""
+        return [value for value in self.values if value is not None]
+
+
+def read_cells(cells: Sequence[Any]) -> Cells:
+    """Return a column as what most of its cells are.
+
+    Examples
+    --------
+    >>> read = read_cells(["€ 1.234,50", "980,00 €", "n/a", "ask us"] + ["€ 75"] * 20)
+    >>> read.kind, read.unit, read.values[:4], dict(read.odd)
+    ('number', 'euros', [1234.5, 980.0, None, None], {'ask us': 1})
+    >>> read_cells(["wifi; pool", "pool", "wifi; bar"] * 9).values[0]
+    ['wifi', 'pool']
+    """
+    plain = _all_plain(cells)
+    known = [cell for cell in plain if cell is not None]
+    if not known:
+        return Cells(EMPTY, plain)
+    if any(isinstance(cell, list) for cell in known):
+        return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in plain])
+    texts = Counter(cell for cell in known if isinstance(cell, str))
+    for read in (_flags, _numbers, _dates, _lists):
+        found = read(plain, texts, len(known))
+        if found is not None:
+            return found
+    return Cells(TEXT, [None if cell is None else _as_text(cell) for cell in plain])
+
+
+def _all_plain(cells: Sequence[Any]) -> list[Any]:
+    """Return all cells plain, each different text once."""
+    texts: dict[str, Any] = {}
+    plain = []
+    for cell in cells:
+        if isinstance(cell, str):
+            if cell not in texts:
+                texts[cell] = _plain(cell)
+            plain.append(texts[cell])
+        else:
+            plain.append(_plain(cell))
+    return plain
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell as text, number, true or false, or a list of these; None for a gap."""
+    if cell is None or isinstance(cell, bool):
+        return cell
+    if isinstance(cell, str):
+        text = " ".join(cell.split()) if not cell.isascii() or "\n" in cell or "  " in cell else cell.strip()
+        return None if text.casefold() in MISSING else text
+    if isinstance(cell, int | float | decimal.Decimal):
+        number = float(cell)
+        return (int(cell) if number == cell and isinstance(cell, int) else number) if abs(number) <= LARGEST else None
+    if isinstance(cell, datetime.date):
+        return cell.isoformat()[:10]
+    if isinstance(cell, list | tuple):
+        parts = [part for part in map(_plain, cell) if part is not None and not isinstance(part, list)]
+        return parts[:MOST_PARTS] or None
+    return _plain(cell.decode("utf-8", "replace")) if isinstance(cell, bytes) else _plain(str(cell))
+
+
+def _as_text(cell: Any) -> str:
+    return cell if isinstance(cell, str) else f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+def _spread(plain: Sequence[Any], told: dict[Any, Any], other: Callable[[Any], Any]) -> list[Any]:
+    """Return for each cell what is told of its text, or what it is if it is none."""
+    return [None if cell is None else told.get(cell) if isinstance(cell, str) else other(cell) for cell in plain]
+
+
+def _flags(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
+    words = {text: text.casefold() for text in texts}
+    if not set(words.values()) <= YES | NO or any(not isinstance(one, str | bool) for one in plain if one is not None):
+        numbers = {cell for cell in plain if cell is not None}
+        if numbers <= {0, 1} and len(numbers) == 2 and not texts:
+            return Cells(FLAG, [None if cell is None else bool(cell) for cell in plain])
+        if not numbers <= {"0", "1"} or len(numbers) < 2:
+            return None
+        return Cells(FLAG, [None if cell is None else cell == "1" for cell in plain])
+    values = _spread(plain, {text: word in YES for text, word in words.items()}, bool)
+    doubts = []
+    if len({value for value in values if value is not None}) == 1 and len(plain) > n_known:
+        doubts.append("only one answer is ever given, and a blank is taken for not known, not for the other one")
+    return Cells(FLAG, values, doubts=doubts)
+
+
+def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
+    matches = {text: match for text in texts if (match := NUMERAL.fullmatch(text)) is not None}
+    if n_known - sum(texts[text] for text in texts if text not in matches) < MOST * n_known:
+        return None
+    mark, doubts = decimal_mark([match["digits"].strip() for match in matches.values()], money=_is_money(matches))
+    told: dict[str, tuple[float, str, float | None]] = {}
+    for text, match in matches.items():
+        number = _value(match["digits"], mark)
+        unit = _unit(match)
+        if number is not None and unit is not None:
+            signed = -number if match["sign"] in ("-", "−") else number
+            told[text] = signed * 10.0 ** int((match["power"] or "e0")[1:]), *unit
+    units = Counter({unit: 0 for _, unit, _ in told.values()})
+    for text, one in told.items():
+        units[one[1]] += texts[text]
+    allowed = {unit for unit, _ in units.most_common(MOST_UNITS + 1)}
+    told = {text: one for text, one in told.items() if one[1] in allowed}
+    good = n_known - sum(count for text, count in texts.items() if text not in told)
+    if good < MOST * n_known:
+        return None
+    named = [unit for unit, _ in units.most_common() if unit]
+    main = named[0] if named else ""
+    values = _spread(plain, {text: _converted(one, main) for text, one in told.items()}, float)
+    values = [value if value is None or abs(value) <= LARGEST else None for value in values]
+    odd = Counter({text: count for text, count in texts.items() if text not in told})
+    strange = [unit for unit in named[1:] if unit in allowed and not _same_family(unit, main)]
+    if strange:
+        doubts.append(f"some numbers are in {strange[0]!r} and most in {main!r}: they are taken as they stand")
+    tops = Counter(top for _, _, top in told.values() if top is not None)
+    return Cells(NUMBER, values, main, tops.most_common(1)[0][0] if tops else None, odd, doubts)
+
+
+def _is_money(matches: dict[str, re.Match[str]]) -> bool:
+    signs = (part.strip().casefold() for match in matches.values() for part in (match["lead"] or "", match["tail"]))
+    return any(sign in CURRENCIES for sign in signs)
+
+
+def decimal_mark(numerals: Iterable[str], *, money: bool = False) -> tuple[str, list[str]]:
+    """Return the sign before decimals in a column of numerals, and what is doubtful about it.
+
+    Examples
+    --------
+    >>> decimal_mark(["1.234,50", "12"])[0], decimal_mark(["1,234", "980"])[0], decimal_mark(["4,5", "1,234"])[0]
+    (',', '.', ',')
+    """
+    last: Counter[str] = Counter()
+    threes: Counter[str] = Counter()
+    for numeral in numerals:
+        marks = [sign for sign in numeral if sign in ".,"]
+        if len(set(marks)) == 2:
+            last[marks[-1]] += 2
+        elif len(marks) > 1:
+            last["," if marks[0] == "." else "."] += 2
+        elif marks and not re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", numeral):
+            last[marks[0]] += 1
+        elif marks:
+            threes[marks[0]] += 1
+    if last:
+        mark = max(last, key=lambda sign: last[sign])
+        mixed = len(last) == 2
+        return mark, ["decimals are written with a point and with a comma; most of them decide"] if mixed else []
+    if threes[","] and not threes["."]:
+        return ".", []
+    if threes["."] and money:
+        return ",", ["1.234 is taken for a thousand and more, as prices are written; if it is not, write 1,234 or 1.23"]
+    return ".", []
+
+
+def _value(numeral: str, mark: str) -> float | None:
+    """Return the number that a numeral stands for; None for figures in another order, such as a telephone's."""
+    text = numeral.strip().rstrip(".,") if not numeral.strip().endswith(("..", ",,")) else ""
+    comma = re.escape(mark)
+    group = r"['’" + SPACES + (r"." if mark == "," else r",") + "]"
+    if not re.fullmatch(rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)?(?:{comma}\d+)?", text) or not text:
+        return None
+    whole, _, rest = text.partition(mark)
+    digits = re.sub(r"\D", "", whole) or "0"
+    return float(f"{digits}.{rest or '0'}") if len(digits) <= 16 else math.inf
+
+
+def _unit(match: re.Match[str]) -> tuple[str, float | None] | None:
+    """Return the unit of a numeral and the best number there is, if it says; None where letters around are no unit."""
+    lead, tail = (match["lead"] or "").strip().casefold(), match["tail"].strip().casefold()
+    top = OUT_OF.fullmatch(tail)
+    if top is not None:
+        return "", float(top[1].replace(",", "."))
+    if lead and lead not in CURRENCIES and lead not in ("ca.", "ca", "~", "approx.", "from", "ab", "à"):
+        return None
+    tail = re.sub(
+        r"\s*(?:/|per|pro|a|p\.)\s*(?:night|month|monat|nacht|day|person|pp|hour|year|nt|mo|n)\b\.?$|,-+|-$", "", tail
+    )
+    unit = CURRENCIES.get(tail.strip(" .")) or CURRENCIES.get(lead) or tail.strip(" .")
+    if unit and not re.fullmatch(r"[^\W\d_]{1,12}[²2³3]?(?: [^\W\d_]{1,12})?|%|\"|″|''|°|°c", unit):
+        return None
+    if len(unit) > ATTACHED and re.search(r"\d[^\W\d_]", match[0]):  # "3rd floor" may be one, "3ville" is none
+        return None
+    return ("", 100.0) if unit == "%" else (unit, None)
+
+
+def _converted(one: tuple[float, str, float | None], main: str) -> float:
+    number, unit, _ = one
+    family = _family(main)
+    return number * family[unit] / family[main] if unit != main and unit in family else number
+
+
+def _family(unit: str) -> dict[str, float]:
+    return next((family for family in FAMILIES if unit in family), {})
+
+
+def _same_family(unit: str, other: str) -> bool:
+    return unit in _family(other)
+
+
+def _dates(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
+    found = {text: match for text in texts if (match := ISO_DATE.fullmatch(text) or LOCAL_DATE.fullmatch(text))}
+    good = sum(texts[text] for text in found)
+    if good < MOST * n_known:
+        return None
+    local = [match for match in found.values() if len(match[1]) < 4]
+    month_first = any(int(match[2]) > 12 for match in local)
+    doubts = []
+    if (
+        local
+        and not month_first
+        and all(int(match[1]) <= 12 for match in local)
+        and any("/" in one[0] for one in local)
+    ):
+        doubts.append("3/4/2021 is taken for the third of April")
+    told = {text: _day(match, month_first) for text, match in found.items()}
+    odd = Counter({text: texts[text] for text in texts if told.get(text) is None})
+    return Cells(DATE, _spread(plain, told, lambda cell: None), odd=odd, doubts=doubts)
+
+
+def _day(match: re.Match[str], month_first: bool) -> str | None:
+    first, second, third = (int(part) for part in match.groups()[:3])
+    if len(match[1]) < 4:
+        day, month = (second, first) if month_first else (first, second)
+        first, second, third = third, month, day
+    try:
+        return datetime.date(first, second, third).isoformat()
+    except ValueError:
+        return None
+
+
+def _lists(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
+    """Return lists where many texts are made of the same few pieces."""
+    written = {text: parts for text in texts if text[0] in "[{(" and (parts := _written(text)) is not None}
+    if sum(texts[text] for text in written) >= MOST * n_known:
+        return Cells(LIST, _spread(plain, written, lambda cell: None))
+    for sign in SEPARATORS:
+        if sum(count for text, count in texts.items() if sign in text) < MANY * n_known:
+            continue
+        cut = {text: [part.strip() for part in text.split(sign) if part.strip()] for text in texts}
+        several = sum(texts[text] for text, parts in cut.items() if len(parts) > 1)
+        if several < MANY * n_known:
+            continue
+        every = Counter(part for text, parts in cut.items() for part in parts)
+        short = all(len(parts) <= MOST_PARTS for parts in cut.values()) and all(
+            len(one) <= LONGEST_PART for one in every
+        )
+        if short and len(every) <= max(LISTED * sum(len(cut[text]) * texts[text] for text in texts), 1):
+            return Cells(
+                LIST, _spread(plain, {text: parts or None for text, parts in cut.items()}, lambda cell: [cell])
+            )
+    return None
+
+
+def _written(text: str) -> list[Any] | None:
+    """Return a list that is written as JSON or Python write it."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            parts = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        if isinstance(parts, list | tuple | set | frozenset):
+            plain: list[Any] = _plain(sorted(parts) if isinstance(parts, set | frozenset) else list(parts)) or []
+            return plain
+    return None

@@ -1,0 +1,370 @@
+"""From a table of items, or of ratings of items, to a catalog: what was guessed, and what is doubtful about it."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from druthers.catalogs import Catalog, Item
+from druthers.data.cells import DATE, FLAG, LIST, NUMBER, Cells, read_cells
+from druthers.data.estimates import means_of_items
+from druthers.data.measures import find_doubt, find_range, impossible, outliers
+from druthers.data.reading import as_text
+from druthers.data.roles import COST, GAIN, Asked, Roles, find_roles, has, tidy, tokens
+from druthers.data.sheets import Sheet, read_sheet
+from druthers.errors import InvalidSetting
+from druthers.types import Floats, Objective
+
+# What the service takes as an id.
+NOT_IN_IDS = re.compile(r"[^A-Za-z0-9._:@+~=-]+")
+LONGEST_ID, LONGEST_NAME, LONGEST_DESCRIPTION = 200, 200, 2000
+MIDDLE = (5.0, 95.0)
+FEW = 3
+MOST_DOUBLED = 0.5  # share of rows with an id that others have too, from which on it is no id
+MOST_UNSTEADY = 0.05  # share of items of which ratings tell different things
+
+
+@dataclass(frozen=True)
+class Built:
+    """A catalog, what was guessed on the way, and what is doubtful: lines to be read by who made the table."""
+
+    catalog: Catalog
+    guesses: tuple[str, ...]
+    doubts: tuple[str, ...]
+
+
+def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | None = None) -> Built:
+    """Return the catalog of a table.
+
+    Parameters
+    ----------
+    path
+        CSV, Parquet or JSON: a row for each item; or a row for each rating of an item by a person, of which means are
+        taken, with how far they can be believed.
+    asked
+        What is known of the columns; the rest is guessed from names and cells.
+    like
+        An earlier catalog of the same things: its objectives stay as they are, but for ranges that became too narrow.
+    """
+    sheet = read_sheet(path)
+    columns = {header: read_cells(cells) for header, cells in zip(sheet.names, sheet.columns, strict=True)}
+    asked = asked or Asked()
+    if like is not None and asked.objectives is None:
+        ways = tuple((one.name, COST if one.less_is_better else GAIN) for one in like.objectives)
+        asked = replace(asked, objectives=ways)
+    return _Builder(sheet, columns, find_roles(columns, asked, path.name)).built(path, like)
+
+
+class _Builder:
+    """A table on its way to a catalog."""
+
+    def __init__(self, sheet: Sheet, columns: dict[str, Cells], roles: Roles) -> None:
+        self.sheet, self.columns, self.roles = sheet, columns, roles
+        self.doubts = list(sheet.doubts)
+        self.called = self._called()
+        self.told: dict[str, str] = {}  # of objectives, in words
+        self.noise: dict[str, float] = {}  # variance of ratings one by one, where there are such
+
+    def _called(self) -> dict[str, str]:
+        """Return what objectives and details are called: short, and each by a name of its own."""
+        names = [*self.roles.objectives, *self.roles.details]
+        short = {name: tidy(name)[0] for name in names}
+        times = Counter(short.values())
+        whole = {name: short[name] if times[short[name]] == 1 else " ".join(tokens(name)) for name in names}
+        again = Counter(whole.values())
+        return {name: one if again[one] == 1 else name for name, one in whole.items()}
+
+    def built(self, path: Path, like: Catalog | None) -> Built:
+        """Return the catalog, with what was guessed and doubted."""
+        ids, rows, places = self._ids(path)
+        if self.roles.user is not None:
+            self._steady(places)
+        numbers = {one: self._numbers(one) for one in self.roles.objectives}
+        values, counts = self._measured(numbers, rows, places, len(ids))
+        objectives = [self._objective(one, values[one], counts.get(one), ids) for one in self.roles.objectives]
+        items = self._items(ids, rows, values, counts)
+        for header in self.columns:
+            self._doubt_cells(header)
+        self.doubts += self.roles.doubts
+        if len(objectives) == 1:
+            self.doubts.append(f"only {objectives[0].name} matters, so there is nothing to weigh: see --objectives")
+        catalog = Catalog(as_text(path.name.partition(".")[0]) or "items", objectives, items)
+        if like is not None:
+            catalog = self._alike(catalog, like)
+        return Built(catalog, tuple(self._guesses(path)), tuple(self.doubts))
+
+    def _alike(self, catalog: Catalog, like: Catalog) -> Catalog:
+        """Return a catalog with what an earlier one says of the same objectives, in ranges that hold both."""
+        known = {one.name: one for one in like.objectives}
+        objectives = []
+        for new in catalog.objectives:
+            old = known.get(new.name, new)
+            values = [item.values[new.name] for item in catalog.items if new.name in item.values]
+            low, high = (
+                (old.low if min(values) >= old.low else new.low),
+                (old.high if max(values) <= old.high else new.high),
+            )
+            if (low, high) != (old.low, old.high):
+                self.doubts.append(f"{new.name}: the range {old.low:g} to {old.high:g} becomes {low:g} to {high:g}")
+            objectives.append(replace(old, low=low, high=high))
+        return replace(like, objectives=tuple(objectives), items=catalog.items)
+
+    def _ids(self, path: Path) -> tuple[list[str], list[int], list[int]]:
+        """Return the ids, the row that each item is described in (the last), and the item of each row (-1 for none)."""
+        header = self.roles.id or self.roles.name
+        if header is None:
+            self.doubts.append(
+                "no column tells items apart: their ids are the numbers of rows, which must never change"
+            )
+            raw: Sequence[Any] = [f"row-{number}" for number in range(1, len(self.sheet.lines) + 1)]
+        else:
+            raw = self.sheet.columns[self.sheet.names.index(header)]
+            if self.roles.id is None:
+                self.doubts.append(f"no column is called id: ids are made from {header}, which must never change")
+        own = _as_ids(raw, once=self.roles.id is None)
+        nameless = [line for line, id in zip(self.sheet.lines, own, strict=True) if not id]
+        if nameless:
+            self.doubts.append(f"{len(nameless):,} rows without {header} are left out: line {_few(nameless)}")
+        last = {id: row for row, id in enumerate(own) if id}
+        if not last:
+            raise InvalidSetting(f"an item must have an id, but {header!r} of {path} is empty; name another with --id")
+        if self.roles.user is None:
+            self._doubt_doubles(own, last, f"{header!r} of {path}")
+        if self.roles.id is not None:
+            pairs = ((str(cell).strip(), id) for cell, id in zip(raw, own, strict=True) if id)
+            changed = next(((cell, id) for cell, id in pairs if cell != id and not re.fullmatch(r"\d+\.0", cell)), None)
+            if changed:
+                self.doubts.append(f"ids hold letters, figures and ._:@+~=- only: {changed[0]!r} is now {changed[1]!r}")
+        number = {id: place for place, id in enumerate(last)}
+        return list(last), list(last.values()), [number.get(id, -1) for id in own]
+
+    def _doubt_doubles(self, own: Sequence[str], last: Mapping[str, int], where: str) -> None:
+        """Tell of ids that stand in several rows; refuse a column that is no id."""
+        times = Counter(id for id in own if id)
+        twice = [id for id, count in times.items() if count > 1]
+        if not twice:
+            return
+        if times.total() - len(last) > MOST_DOUBLED * times.total():
+            raise InvalidSetting(
+                f"an id must name one item, but {where} has {len(last):,} ids in {times.total():,} rows, such as"
+                f" {twice[0]!r}; name the column with --id, or who rated with --user if these are ratings"
+            )
+        lines = [self.sheet.lines[row] for row, id in enumerate(own) if id == twice[0]]
+        count = "1 id stands" if len(twice) == 1 else f"{len(twice):,} ids stand"
+        self.doubts.append(f"{count} in several rows, such as {twice[0]!r} in lines {_few(lines)}: the last row counts")
+
+    def _steady(self, places: Sequence[int]) -> None:
+        """Leave out what differs from rating to rating: it is of the people, and not of the item."""
+        for header in [*self.roles.details, self.roles.description]:
+            if header is None:
+                continue
+            told: dict[int, set[str]] = {}
+            for place, value in zip(places, self.columns[header].values, strict=True):
+                if value is not None:
+                    told.setdefault(place, set()).add(str(value))
+            if sum(len(values) > 1 for values in told.values()) > MOST_UNSTEADY * len(told):
+                self.roles.left_out[header] = "differs between ratings of the same item"
+                self.roles.details = [name for name in self.roles.details if name != header]
+                if header == self.roles.description:
+                    self.roles.description = None
+
+    def _numbers(self, header: str) -> Floats:
+        """Return the numbers of a column, NaN where there is none or one that cannot be."""
+        cells = self.columns[header]
+        numbers = np.array([math.nan if value is None else float(value) for value in cells.values])
+        less = self.roles.objectives[header] == COST
+        below, zeros, nines = impossible(numbers, opinion=has(tokens(header), "opinions"), cost=less)
+        for mask, what in ((below, "below 0"), (zeros, "0"), (nines, "a row of nines")):
+            if mask.any():
+                lines = [self.sheet.lines[row] for row in np.flatnonzero(mask).tolist()]
+                count = "1 value is" if len(lines) == 1 else f"{len(lines):,} values are"
+                self.doubts.append(f"{header}: {count} {what} and taken for not known: line {_few(lines)}")
+                numbers[mask] = math.nan
+        return numbers
+
+    def _measured(
+        self, numbers: Mapping[str, Floats], rows: Sequence[int], places: Sequence[int], size: int
+    ) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Return the values of items by objective, and how many ratings stand behind them where that is known."""
+        values, counts = {}, {}
+        if self.roles.user is not None:
+            which = np.array(places)
+            scores = np.stack(list(numbers.values()), axis=1)[which >= 0]
+            means, times, noise = means_of_items(which[which >= 0], scores, size)
+            for place, header in enumerate(numbers):
+                values[header], counts[header] = means[:, place], times[:, place]
+                self.noise[header] = float(noise[place])
+            return values, counts
+        for header, column in numbers.items():
+            values[header] = column[rows]
+            if header in self.roles.counts:
+                count = np.array([value or 0 for value in self.columns[self.roles.counts[header]].values], dtype=float)
+                counts[header] = np.where(np.isnan(values[header]), 0.0, count[rows])
+                nobody = (counts[header] == 0.0) & ~np.isnan(values[header])
+                if nobody.any():
+                    self.doubts.append(
+                        f"{header}: {int(nobody.sum()):,} values have no {self.roles.counts[header]} behind them:"
+                        " they are believed like one rating"
+                    )
+                    counts[header][nobody] = 1.0
+        return values, counts
+
+    def _objective(self, header: str, values: Floats, counts: Floats | None, ids: Sequence[str]) -> Objective:
+        cells, less, name = self.columns[header], self.roles.objectives[header] == COST, self.called[header]
+        known = values[~np.isnan(values)]
+        if len(known) < 2 or known.min() == known.max():
+            raise InvalidSetting(
+                f"an objective must tell items apart, but {header!r} has {len(np.unique(known))} different values;"
+                " leave it out of --objectives"
+            )
+        low, high = find_range(known, cells.out_of, opinion=has(tokens(header), "opinions"))
+        unit = tidy(header)[1] or cells.unit
+        unit = "" if unit in ("stars", "star", "points") else unit
+        middle = np.percentile(known, MIDDLE)
+        told = f"{'less' if less else 'more'} is better, {low:g} to {high:g}{unit and ' ' + unit}"
+        told += f", the middle {MIDDLE[1] - MIDDLE[0]:.0f} % from {middle[0]:.4g} to {middle[1]:.4g}"
+        gaps = int(np.isnan(values).sum())
+        told += f", {gaps:,} not known" if gaps else ""
+        doubt, typical = 0.0, None
+        if counts is not None:
+            doubt, typical = find_doubt(values, counts, self.noise.get(header))
+            typical = min(max(typical, low), high)
+            told += f"; half believed from {doubt:g} ratings on, typically {typical:g}"
+        self.told[header] = told
+        if not (cells.out_of or has(tokens(header), "opinions")):  # within a scale that people rate on nothing is far
+            self._doubt_outliers(header, values, ids)
+        description = f"{name[0].upper()}{name[1:]}{unit and f' in {unit}'}." if unit else ""
+        return Objective(name, description, low=low, high=high, less_is_better=less, doubt=doubt, typical=typical)
+
+    def _doubt_outliers(self, header: str, values: Floats, ids: Sequence[str]) -> None:
+        far = outliers(values)
+        if not len(far):
+            return
+        some = ", ".join(f"{values[place]:g} of {ids[place]}" for place in far[:FEW].tolist())
+        count = "1 value lies" if len(far) == 1 else f"{len(far):,} values lie"
+        self.doubts.append(f"{header}: {count} far from the others, such as {some}; kept, for scales go by rank")
+
+    def _doubt_cells(self, header: str) -> None:
+        cells = self.columns[header]
+        used = header in self.roles.objectives or header in self.roles.details
+        if cells.odd and used:
+            some = ", ".join(repr(text[:40]) for text, _ in cells.odd.most_common(FEW))
+            self.doubts.append(
+                f"{header}: {cells.odd.total():,} cells are no {cells.kind} and taken for not known: {some}"
+            )
+        self.doubts += [f"{header}: {doubt}" for doubt in cells.doubts if used]
+
+    def _items(
+        self, ids: Sequence[str], rows: Sequence[int], values: Mapping[str, Floats], counts: Mapping[str, Floats]
+    ) -> list[Item]:
+        names, descriptions = (self._texts(header, rows) for header in (self.roles.name, self.roles.description))
+        measured = [(self.called[header], column.tolist()) for header, column in values.items()]
+        counted = [(self.called[header], column.tolist()) for header, column in counts.items()]
+        details = [(self.called[header], _facts(self.columns[header])) for header in self.roles.details]
+        return [
+            Item(
+                id,
+                names[place][:LONGEST_NAME].strip() or id,
+                descriptions[place][:LONGEST_DESCRIPTION],
+                {name: column[place] for name, column in measured if column[place] == column[place]},
+                {name: column[row] for name, column in details if column[row] is not None},
+                {name: column[place] for name, column in counted if column[place] > 0},
+            )
+            for place, (id, row) in enumerate(zip(ids, rows, strict=True))
+        ]
+
+    def _texts(self, header: str | None, rows: Sequence[int]) -> list[str]:
+        if header is None:
+            return [""] * len(rows)
+        cells = self.sheet.columns[self.sheet.names.index(header)]
+        return ["" if cells[row] is None else " ".join(str(cells[row]).split()) for row in rows]
+
+    def _guesses(self, path: Path) -> Iterable[str]:
+        roles = self.roles
+        yield f"{path.name}: {self.sheet.form}, {len(self.sheet.lines):,} rows, {len(self.sheet.names)} columns"
+        if roles.user is not None:
+            yield f"ratings        by {roles.user}: values are means over people"
+        yield f"id             {roles.id or ('made from ' + roles.name if roles.name else 'the number of the row')}"
+        yield f"name           {roles.name or 'the id'}"
+        if roles.description:
+            yield f"description    {roles.description}"
+        for header, told in self.told.items():
+            count = roles.counts.get(header)
+            yield f"objective      {self._shown(header)}: {told}{f', by {count}' if count else ''}"
+        for header in roles.details:
+            yield f"detail         {self._shown(header)}: {_told(self.columns[header])}"
+        for header, why in roles.left_out.items():
+            yield f"left out       {header}: {why}"
+
+    def _shown(self, header: str) -> str:
+        name = self.called[header]
+        return name if name == header else f"{name} ({header})"
+
+
+def _as_ids(cells: Sequence[Any], *, once: bool) -> list[str]:
+    """Return cells as ids, "" where they hold nothing; those that differ stay different, and all do where each is one.
+
+    Examples
+    --------
+    >>> _as_ids(["Hôtel 1", "Hotel 1", 7.0, None, "Hotel 1"], once=False)
+    ['Hotel-1', 'Hotel-1-2', '7', '', 'Hotel-1-2']
+    """
+    ids: list[str] = []
+    of_text: dict[str, str] = {}
+    taken: set[str] = set()
+    for cell in cells:
+        whole = isinstance(cell, float) and cell.is_integer()
+        text = "" if cell is None or str(cell) == "nan" else str(int(cell) if whole else cell).strip()
+        if text in of_text and not once:
+            ids.append(of_text[text])
+            continue
+        ascii = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+        plain = own = NOT_IN_IDS.sub("-", ascii).strip("-._:@+~=")[:LONGEST_ID] or ("item" if text else "")
+        number = 2
+        while own in taken:
+            own, number = f"{plain[: LONGEST_ID - 8]}-{number}", number + 1
+        if own:
+            taken.add(own)
+        of_text[text] = own
+        ids.append(own)
+    return ids
+
+
+def _facts(cells: Cells) -> list[Any]:
+    """Return the cells of a column as details; a whole number as one."""
+    if cells.kind == NUMBER:
+        return [int(value) if value is not None and value.is_integer() else value for value in cells.values]
+    if cells.kind == LIST:
+        return [
+            None if value is None else [part.strip() if isinstance(part, str) else part for part in value]
+            for value in cells.values
+        ]
+    return cells.values
+
+
+def _told(cells: Cells) -> str:
+    """Return what a detail is like, in words."""
+    known = cells.known
+    gaps = len(cells.values) - len(known)
+    tail = f", {gaps:,} not known" if gaps else ""
+    if cells.kind == FLAG:
+        return f"yes or no, {sum(known):,} yes{tail}"
+    if cells.kind == NUMBER:
+        return f"numbers, {min(known):g} to {max(known):g}{cells.unit and ' ' + cells.unit}{tail}"
+    if cells.kind == DATE:
+        return f"dates, {min(known)} to {max(known)}{tail}"
+    parts = Counter(part for value in known for part in (value if cells.kind == LIST else [value]))
+    some = ", ".join(str(part)[:30] for part, _ in parts.most_common(FEW)) + (", ..." if len(parts) > FEW else "")
+    return f"{'lists' if cells.kind == LIST else 'texts'} of {len(parts):,} kinds ({some}){tail}"
+
+
+def _few(lines: Sequence[int]) -> str:
+    return ", ".join(map(str, lines[:FEW])) + (", ..." if len(lines) > FEW else "")

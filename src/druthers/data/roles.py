@@ -1,0 +1,340 @@
+"""What each column of a table of items is: by its name first, then by what stands in it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from druthers.data.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells
+from druthers.errors import InvalidSetting, choices
+
+COST, GAIN = "cost", "gain"
+MOST_OBJECTIVES = 12
+MOST_DETAILS = 50
+LONG, LONGEST = 80, 400  # letters: of a description, and of a detail
+OF_THEIR_OWN = 0.7  # share of different texts that makes them names
+RATED_AGAIN = 1.5  # rows to an item from which on a table with people in it is one of ratings
+
+
+@cache
+def words() -> dict[str, Any]:
+    """Return what the words in names of columns mean."""
+    table: dict[str, Any] = tomllib.loads(files("druthers.data").joinpath("columns.toml").read_text("utf-8"))
+    return table
+
+
+def stems(word: str) -> tuple[str, ...]:
+    """Return a word and what it may be the plural of."""
+    return (word, *(word.removesuffix(end) for end in ("s", "es", "en", "n") if word.endswith(end) and len(word) > 3))
+
+
+def tokens(header: str) -> list[str]:
+    """Return the words of a name: small letters without marks, cut where capitals, figures or signs begin anew.
+
+    Examples
+    --------
+    >>> tokens("pricePerNight (EUR)"), tokens("Größe_m2")
+    (['price', 'per', 'night', 'eur'], ['grosse', 'm2'])
+    """
+    cut = re.sub(r"(?<=[a-z][a-z])(?=[A-Z])", " ", header.replace("ß", "ss"))
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", cut) if not unicodedata.combining(sign))
+    return re.findall(r"[^\W_]+|#", plain.casefold())
+
+
+def has(said: Sequence[str], which: str) -> bool:
+    """Tell whether a name is one of a list, or has one of its words."""
+    known = words()[which]
+    return " ".join(said) in known or any(stem in known for word in said for stem in stems(word))
+
+
+def tidy(header: str) -> tuple[str, str]:
+    """Return what a column is to be called, in a word or two, and the unit that its name tells.
+
+    Examples
+    --------
+    >>> tidy("avg_price_per_night_eur"), tidy("review_scores_cleanliness"), tidy("hasPool"), tidy("Noise (dB)")
+    (('price', 'euros'), ('cleanliness', ''), ('pool', ''), ('noise', 'decibels'))
+    """
+    said, unit = tokens(header), ""
+    while len(said) > 1 and said[-1] in words()["units"]:
+        unit = words()["units"][said.pop()]
+    fillers = words()["fillers"]
+    kept = [word for word in said if not any(stem in fillers for stem in stems(word))]
+    if not kept:
+        kept = [word for word in said if any(s in words()[w] for s in stems(word) for w in ("costs", "gains"))][
+            :1
+        ] or said
+    return " ".join(kept), unit
+
+
+def direction(header: str) -> str | None:
+    """Return whether less or more is better, by the last word that tells; None where none does.
+
+    Examples
+    --------
+    >>> [direction(name) for name in ("price_eur", "Distance to beach", "review_score", "year_built")]
+    ['cost', 'cost', 'gain', None]
+    """
+    said = [word for word in tokens(header) if word not in words()["units"]] or tokens(header)
+    found = None
+    for word in said:
+        for stem in stems(word):
+            if stem in words()["costs"]:
+                found = COST
+                break
+            if stem in words()["gains"]:
+                found = GAIN
+                break
+    neither = words()["neither"]
+    if " ".join(said) in neither:
+        return None
+    if said and any(stem in neither for word in (said[-1], said[0]) for stem in stems(word)):
+        head = said[-1]
+        if not any(stem in words()["costs"] or stem in words()["gains"] for stem in stems(head)):
+            return None
+    return found
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user of a command says of columns; None where it is to be guessed.
+
+    Attributes
+    ----------
+    id, name, user
+        Columns with the id, the name and, in a table of ratings, the person.
+    objectives
+        Columns of objectives, each with "cost", "gain" or "" for whichever its name tells.
+    details
+        Columns of details.
+    """
+
+    id: str | None = None
+    name: str | None = None
+    user: str | None = None
+    objectives: tuple[tuple[str, str], ...] | None = None
+    details: tuple[str, ...] | None = None
+
+
+@dataclass
+class Roles:
+    """Which column is what, by their names in the table.
+
+    Attributes
+    ----------
+    id, name, description, user
+        Columns, None where there is none.
+    objectives
+        Columns of objectives with "cost" or "gain".
+    counts
+        Columns of objectives, and those that say how many ratings stand behind them.
+    details
+        Columns of details.
+    left_out
+        Columns that are nothing, and why.
+    doubts
+        What could be meant otherwise.
+    """
+
+    id: str | None = None
+    name: str | None = None
+    description: str | None = None
+    user: str | None = None
+    objectives: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, str] = field(default_factory=dict)
+    details: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+
+
+def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
+    """Return which column is what."""
+    find = _Finder(columns, source)
+    roles = Roles(
+        id=None if asked.id is None else find(asked.id), name=None if asked.name is None else find(asked.name)
+    )
+    roles.user = _user(columns) if asked.user is None else find(asked.user)
+    roles.id = roles.id or _id(columns, repeated=roles.user is not None)
+    if asked.user is None and roles.user is not None and not _is_rated_again(columns, roles):
+        roles.user = None
+        roles.id = roles.id if asked.id else _id(columns, repeated=False)
+    taken = {roles.id, roles.user}
+    roles.name = roles.name or _name(columns, taken, by_cells=roles.user is None)
+    taken.add(roles.name)
+    wanted = None if asked.objectives is None else {find(name): way for name, way in asked.objectives}
+    kept = None if asked.details is None else [find(name) for name in asked.details]
+    taken |= set(wanted or ())
+    if kept is None or roles.description in kept:
+        roles.description = _description(columns, taken | set(kept or ()))
+    _sort_out(columns, roles, wanted, kept)
+    if not roles.objectives:
+        numbers = [name for name, cells in columns.items() if cells.kind == NUMBER and name not in taken]
+        remedy = f"name some of {', '.join(numbers[:8])}" if numbers else "add a column of numbers"
+        same = [name for name in numbers if name in roles.left_out]
+        found = f"{same[0]!r} is the same everywhere" if same else f"no column of {source} is called like one"
+        raise InvalidSetting(
+            "a catalog must have something that matters, a number such as a price or a rating, but"
+            f" {found}; {remedy}: --objectives price:cost,rating"
+        )
+    return roles
+
+
+class _Finder:
+    """Finds columns by what somebody called them: as in the file, or tidied up."""
+
+    def __init__(self, columns: Iterable[str], source: str) -> None:
+        self._columns = list(columns)
+        self._source = source
+
+    def __call__(self, name: str) -> str:
+        if name in self._columns:
+            return name
+        alike = [one for one in self._columns if name.casefold() in (one.casefold(), tidy(one)[0])]
+        if len(alike) != 1:
+            known = choices(name, self._columns) if not alike else f"it may be {' or '.join(map(repr, alike))}"
+            raise InvalidSetting(f"a column must be one of {self._source}, but {name!r} is not; {known}")
+        return alike[0]
+
+
+def _id(columns: dict[str, Cells], *, repeated: bool) -> str | None:
+    """Return the column that tells items apart; in a table of ratings it does not tell rows apart."""
+    known = words()["items" if repeated else "ids"]
+    by_name = [name for known_name in known for name in columns if " ".join(tokens(name)) == known_name]
+    by_name += [name for name in columns if tokens(name)[-1:] == ["id"] and name not in by_name]
+    for name in by_name:
+        cells = columns[name]
+        if cells.kind not in (EMPTY, LIST, FLAG) and not (repeated and has(tokens(name), "users")):
+            return name
+    return None
+
+
+def _user(columns: dict[str, Cells]) -> str | None:
+    return next((name for one in words()["users"] for name in columns if " ".join(tokens(name)) == one), None)
+
+
+def _is_rated_again(columns: dict[str, Cells], roles: Roles) -> bool:
+    if roles.id is None or roles.user is None or roles.id == roles.user:
+        return False
+    known = columns[roles.id].known
+    return len(known) >= RATED_AGAIN * len(set(known))
+
+
+def _name(columns: dict[str, Cells], taken: set[str | None], *, by_cells: bool) -> str | None:
+    for one in words()["names"]:
+        for name, cells in columns.items():
+            if " ".join(tokens(name)) == one and name not in taken and cells.kind in (TEXT, LIST):
+                return name
+    for name, cells in columns.items() if by_cells else ():
+        if cells.kind == TEXT and name not in taken and not has(tokens(name), "links"):
+            known = cells.known
+            if len(set(known)) >= OF_THEIR_OWN * len(known) and _length(known) <= LONG and not _is_link(known[0]):
+                return name
+    return None
+
+
+def _description(columns: dict[str, Cells], taken: set[str | None]) -> str | None:
+    texts = {name: cells.known for name, cells in columns.items() if cells.kind == TEXT and name not in taken}
+    named = [name for name in texts if has(tokens(name)[-1:], "descriptions")]
+    long = [name for name, known in texts.items() if _length(known) > LONG and not _is_link(known[0])]
+    return next(iter([*named, *long]), None)
+
+
+def _length(texts: Sequence[str]) -> float:
+    return sum(map(len, texts)) / max(len(texts), 1)
+
+
+def _is_link(text: str) -> bool:
+    return re.match(r"(?:https?:)?//|www\.", text) is not None
+
+
+def is_count(name: str, cells: Cells) -> bool:
+    """Tell whether a column says how many ratings there are: "reviews", "review_count", "number of ratings"."""
+    said = tokens(name)
+    rated = [word for word in said if any(stem in words()["counts"] for stem in stems(word))]
+    if not rated or cells.kind != NUMBER:
+        return False
+    if not any(word in words()["counting"] for word in said) and not (rated[-1] == said[-1] and _is_plural(said[-1])):
+        return False
+    return all(value >= 0 and value == int(value) for value in cells.known)
+
+
+def _is_plural(word: str) -> bool:
+    return word not in words()["counts"] and any(stem in words()["counts"] for stem in stems(word))
+
+
+def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | None, kept: list[str] | None) -> None:
+    """Give every other column its role."""
+    others = [name for name in columns if name not in (roles.id, roles.name, roles.description, roles.user)]
+    counts = [name for name in others if is_count(name, columns[name]) and name not in (wanted or ())]
+    for name in wanted if wanted is not None else others:
+        cells, way = columns[name], (wanted or {}).get(name, "")
+        guess = direction(name)
+        if wanted is not None:
+            if cells.kind not in (NUMBER, FLAG):
+                shown = next((repr(value) for value in cells.known), "nothing")
+                raise InvalidSetting(
+                    f"an objective must be a column of numbers, but {name!r} holds {cells.kind}s such as {shown};"
+                    " leave it out, or keep it with --details"
+                )
+            roles.objectives[name] = way or guess or GAIN
+            if not way and guess is None:
+                roles.doubts.append(f"{name}: more is taken for better; if it is not, say --objectives {name}:cost")
+        elif guess and cells.kind == NUMBER and name not in counts and name not in (kept or ()):
+            if len(set(cells.known)) < 2:
+                roles.left_out[name] = "the same everywhere"
+            elif len(roles.objectives) < MOST_OBJECTIVES:
+                roles.objectives[name] = guess
+            else:
+                roles.doubts.append(
+                    f"{name}: {MOST_OBJECTIVES} other numbers matter already; --objectives says which ones do"
+                )
+    _assign_counts(roles, counts)
+    for name in others if kept is None else kept:
+        if name not in roles.objectives and name not in roles.left_out and name not in counts:
+            why = _no_detail(name, columns[name]) if kept is None else ""
+            if not why and len(roles.details) < MOST_DETAILS:
+                roles.details.append(name)
+            else:
+                roles.left_out[name] = why or f"the catalog has {MOST_DETAILS} details already"
+    for name in counts:
+        if name not in roles.counts.values() and (kept is None or name in kept):
+            roles.details.append(name)
+    if wanted is None:
+        plain = [name for name in roles.details if columns[name].kind == NUMBER and len(set(columns[name].known)) > 1]
+        if plain:
+            some = ", ".join(plain[:6]) + (", ..." if len(plain) > 6 else "")
+            roles.doubts.append(f"{some}: numbers of which more is neither better nor worse, as far as names tell")
+
+
+def _assign_counts(roles: Roles, counts: Sequence[str]) -> None:
+    """Let each rating have the column that counts its ratings: one with its own name, or the first of all."""
+    opinions = [
+        name
+        for name in roles.objectives
+        if has(tokens(name), "opinions") and not (has(tokens(name), "official") and len(tokens(name)) == 1)
+    ]
+    for name in opinions:
+        own = set(tidy(name)[0].split())
+        alike = [one for one in counts if own & set(tokens(one)) - set(words()["counts"])]
+        if alike or counts:
+            roles.counts[name] = (alike or list(counts))[0]
+
+
+def _no_detail(name: str, cells: Cells) -> str:
+    """Return why a column is no detail; "" if it is one."""
+    if cells.kind == EMPTY:
+        return "empty"
+    known = cells.known
+    if cells.kind == TEXT and (has(tokens(name), "links") or _is_link(known[0])):
+        return "links"
+    if cells.kind == TEXT and max(map(len, known)) > LONGEST:
+        return "long texts"
+    if len(known) > 1 and cells.kind not in (LIST,) and len(set(known)) == 1 and len(known) == len(cells.values):
+        return "the same everywhere"
+    return ""

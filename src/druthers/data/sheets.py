@@ -1,0 +1,241 @@
+"""Tables as people have them, whole and as they stand: CSV of any make, Parquet, lines of JSON."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from druthers.data.reading import GZIP
+from druthers.data.tables import DELIMITERS, PARQUET
+from druthers.errors import InvalidSetting, needs
+
+SIGNS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+LOOKED_AT = 200  # lines that the delimiter is found in
+LONGEST_FIELD = 1 << 20
+EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+FEW = 3
+
+
+class Sheet(NamedTuple):
+    """A table, column by column.
+
+    Attributes
+    ----------
+    names
+        What the columns are called, as they stand there; no two alike.
+    columns
+        Their cells: texts of a CSV file, whatever JSON or Parquet has, None for nothing.
+    lines
+        Where each row stands in the file, counted from 1.
+    form
+        What kind of file it is, in words.
+    doubts
+        What was odd about the file.
+    """
+
+    names: list[str]
+    columns: list[list[Any]]
+    lines: list[int]
+    form: str
+    doubts: list[str]
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Return a table with all its rows; what cannot be read of it is told, not guessed."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InvalidSetting(f"a table must be a file that can be read, but {path}: {error.strerror}") from None
+    if data.startswith(GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InvalidSetting(f"a compressed table must be whole, but {path}: {error}; pack it again") from None
+    if not data.strip():
+        raise InvalidSetting(f"a table must hold a line of names and rows, but {path} is empty; export it again")
+    if data.startswith(EXCEL):
+        raise InvalidSetting(f"a table must be CSV, Parquet or JSON, but {path} is a spreadsheet; save it as CSV")
+    if data.startswith(PARQUET):
+        sheet = _parquet(data, path)
+    else:
+        text, doubts = _decoded(data, path)
+        reads = _json if text.lstrip()[:1] in "{[" else _csv
+        sheet = reads(text, path)
+        sheet.doubts[:0] = doubts
+    if not sheet.lines:
+        raise InvalidSetting(f"a table must have rows below its line of names, but {path} has none; export it again")
+    return sheet
+
+
+def _decoded(data: bytes, path: Path) -> tuple[str, list[str]]:
+    marked = next((code for mark, code in MARKS.items() if data.startswith(mark)), "utf-8")
+    try:
+        text, doubts = data.decode(marked), []
+    except UnicodeDecodeError as error:
+        if marked != "utf-8":
+            raise InvalidSetting(
+                f"a table must be text throughout, but {path} is not at byte {error.start}; save it as UTF-8"
+            ) from None
+        line = data[: error.start].count(b"\n") + 1
+        text = data.decode("cp1252", "replace")
+        doubts = [f"the file is not UTF-8 (line {line}), so it is read as Windows-1252: look at names with accents"]
+    if "\0" in text:
+        raise InvalidSetting(f"a table must be text or Parquet, but {path} holds other bytes; save it as CSV in UTF-8")
+    return text, doubts
+
+
+def _csv(text: str, path: Path) -> Sheet:
+    sign = _delimiter(text)
+    before = csv.field_size_limit(LONGEST_FIELD)
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, skipinitialspace=True)
+        header: list[str] = []
+        rows, lines, odd = [], [], []
+        start = 1
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                if not header:
+                    header = row
+                elif len(row) == len(header):
+                    rows.append(row)
+                    lines.append(start)
+                elif len(row) > len(header) and not any(cell.strip() for cell in row[len(header) :]):
+                    rows.append(row[: len(header)])
+                    lines.append(start)
+                else:
+                    odd.append(start)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidSetting(
+            f"a CSV file must have fields of a bounded length, but {path}, line {start}: {error}; see where a quote"
+            " is not closed"
+        ) from None
+    finally:
+        csv.field_size_limit(before)
+    if odd and len(odd) >= len(rows):
+        raise InvalidSetting(
+            f"a table must have as many fields in every row as names above, but {path} has {len(header)} names and"
+            f" {len(odd):,} rows with others, the first in line {odd[0]}; see which sign stands between fields"
+        )
+    doubts = [f"{_rows(len(odd))} left out, with too few or too many fields: {_few('line', odd)}"] if odd else []
+    names = _names(header, path, doubts)
+    columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
+    return Sheet(names, columns, lines, f"CSV with {SIGNS[sign]}", doubts)
+
+
+def _delimiter(text: str) -> str:
+    """Return the sign that cuts the first lines into the same number of fields most often, and into most of them."""
+    first = text[: LOOKED_AT * 400].splitlines()[:LOOKED_AT]
+
+    def merit(sign: str) -> tuple[float, int]:
+        sizes = Counter(len(row) for row in csv.reader(first, delimiter=sign) if row)
+        size, times = max(sizes.items(), key=lambda pair: (pair[1], pair[0]))
+        return (times / sizes.total() if size > 1 else 0.0, size)
+
+    return max(DELIMITERS, key=lambda sign: (round(merit(sign)[0], 1), merit(sign)[1]))
+
+
+def _names(header: Sequence[str], path: Path, doubts: list[str]) -> list[str]:
+    """Return the names of columns, each of its own."""
+    plain = [" ".join(str(name).split()) for name in header]
+    if sum(_is_numeral(name) for name in plain) > len(plain) / 2:
+        raise InvalidSetting(
+            f"a table must begin with a line of names, but {path} begins with {', '.join(plain[:FEW])}; add one"
+        )
+    names: list[str] = []
+    for place, name in enumerate(plain, 1):
+        own = name or f"column {place}"
+        while own in names:
+            own = f"{own} {place}"
+        if name and own != name:
+            doubts.append(f"{name!r} stands above two columns: the second one is called {own!r}")
+        names.append(own)
+    return names
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _json(text: str, path: Path) -> Sheet:
+    """Read lines of JSON, or one list of objects."""
+    rows: list[Mapping[str, Any]] = []
+    lines, odd = [], []
+    for number, row in _objects(text, path):
+        if isinstance(row, Mapping):
+            rows.append(_flat(row))
+            lines.append(number)
+        else:
+            odd.append(number)
+    if len(odd) >= max(len(rows), 1):
+        raise InvalidSetting(
+            f"a table in JSON must be one object for each item, a line each or all in a list, but {path} has"
+            f" {len(odd):,} that are none, the first in line {odd[0]}"
+        )
+    doubts = [f"{_rows(len(odd))} left out, which are no JSON objects: {_few('line', odd)}"] if odd else []
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Sheet(names, [[row.get(name) for row in rows] for name in names], lines, "JSON", doubts)
+
+
+def _objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                try:
+                    yield number, json.loads(line)
+                except (ValueError, RecursionError):
+                    yield number, None
+        return
+    if isinstance(whole, dict) and isinstance(whole.get("objectives"), list):
+        raise InvalidSetting(
+            f"a table must be of items, but {path} is a catalog already; druthers serve --catalog {path}"
+        )
+    if isinstance(whole, dict):
+        lists = [value for value in whole.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+        whole = lists[0] if len(lists) == 1 else [whole]
+    yield from enumerate(whole, 1)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object without objects in it: their fields are named after both."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            flat.update((f"{name} {inner}", part) for inner, part in _flat(value).items())
+        else:
+            flat[str(name)] = value
+    return flat
+
+
+def _parquet(data: bytes, path: Path) -> Sheet:
+    arrow, parquet = needs("pyarrow", "lab"), needs("pyarrow.parquet", "lab")
+    try:
+        table = parquet.read_table(arrow.BufferReader(data)).flatten()
+        columns = [column.to_pylist() for column in table.columns]
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise InvalidSetting(f"a Parquet file must be whole, but {path}: {error}; write it again") from None
+    doubts: list[str] = []
+    names = _names([name.replace(".", " ") for name in table.column_names], path, doubts)
+    return Sheet(names, columns, list(range(1, table.num_rows + 1)), "Parquet", doubts)
+
+
+def _rows(number: int) -> str:
+    return "1 row is" if number == 1 else f"{number:,} rows are"
+
+
+def _few(what: str, places: Sequence[int]) -> str:
+    return f"{what} " + ", ".join(map(str, places[:FEW])) + (", ..." if len(places) > FEW else "")
