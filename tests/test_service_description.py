@@ -8,7 +8,8 @@ import sys
 import pytest
 from service_processes import Server, free_port
 
-# A body that is too large is refused whatever is in it; that all actions are excluded is more than a schema can forbid.
+# A body that is too large is refused whatever is in it; that all actions are excluded, or that a catalog breaks a law,
+# is more than a schema can forbid.
 CONFIG = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", 404, 409, 413]
@@ -16,6 +17,9 @@ expected-statuses = ["2xx", 404, 409, 413]
 expected-statuses = [400, 404, 405, 409, 413, 415, 422]
 [[operations]]
 include-path = "/personalizer/v1.0/rank"
+checks = { positive_data_acceptance = { expected-statuses = ["2xx", 404, 409, 413, 422] } }
+[[operations]]
+include-path = "/v1/catalog"
 checks = { positive_data_acceptance = { expected-statuses = ["2xx", 404, 409, 413, 422] } }
 """
 

@@ -68,7 +68,7 @@ def test_two_commands_make_a_service(tmp_path, capsys):
     assert druthers("catalog", "build", "hotels.csv", cwd=tmp_path)[0] == 0
     assert blocks("console")[1] == "$ druthers serve --catalog hotels.json\n"
     with serving(tmp_path, "--catalog", "hotels.json") as server:
-        exec(blocks("python")[0].replace(":8000", f":{server.port}"), {})
+        exec(blocks("py")[0].replace(":8000", f":{server.port}"), {})
         assert capsys.readouterr().out == blocks("text")[1]
         made = server.ask(
             "POST", "/v1/users/eve/decisions", {"text": "in Vienna, at most 120 euros, quiet", "size": 3}

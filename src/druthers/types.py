@@ -36,6 +36,9 @@ class Decision(NamedTuple):
     propensities
         For each place of the slate, the chance that the policy would have put this arm there, given the places
         before it; NaN where it is unknown (Thompson sampling).
+    best
+        For each place of the slate, where in the offer the arm stands that would be there without chance, given the
+        places before it; None where that is not known, or not all there is to know.
     """
 
     user: Hashable
@@ -44,6 +47,7 @@ class Decision(NamedTuple):
     reasons: Floats
     places: tuple[int, ...]
     propensities: tuple[float, ...]
+    best: tuple[int, ...] | None = None
 
     @property
     def arm(self) -> Hashable:

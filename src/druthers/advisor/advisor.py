@@ -109,8 +109,10 @@ class Advisor:
         text: str | None = None,
         where: Mapping[str, Any] | None = None,
         id: str | None = None,
+        repeats: bool = True,
+        floors: Sequence[Mapping[str, Any]] = (),
     ) -> Recommendation:
-        """Choose items for a user.
+        """Choose items for a user; of several, the best one counts, so they differ as far as tastes are unsure.
 
         Parameters
         ----------
@@ -127,8 +129,14 @@ class Advisor:
             list of them, bounds, or `{"not": ...}`, by name of a detail or objective. What the user has said holds too.
         id
             An id for the decision, to make repeating the call safe; made up by default.
+        repeats
+            Whether what was shown since the user last said something may come again.
+        floors
+            Shares of slates that groups of items get at least: `{"share": 0.1, "where": {"city": "Graz"}}`, or with
+            `items` in place of `where`. They use the last place; together at most 1.
         """
-        return self._run(self.operations.recommend(user, size=size, offer=offer, text=text, where=where, id=id))
+        asked: dict[str, Any] = {"size": size, "offer": offer, "text": text, "where": where, "id": id}
+        return self._run(self.operations.recommend(user, **asked, repeats=repeats, floors=floors))
 
     def feedback(
         self,
@@ -332,7 +340,7 @@ class Advisor:
         scratch.hear("a", range(scratch.n_objectives))
         for _ in range(2 * scratch.n_objectives):
             scratch.learn("a", "a", [0.5] * scratch.n_objectives, 0.5)
-        scratch.choose("a", size=2)
+        scratch.choose_slate("a", size=2)
         if scratch.learns_preference:
             scratch.preference("a")
             scratch.revise("a", "a", 0.4, before=0.5)

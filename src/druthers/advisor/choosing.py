@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from druthers.advisor.answers import Suggestion
 from druthers.advisor.fold import Fold, Person
 from druthers.advisor.reasons import Offer, find_facts, sentence
 from druthers.catalogs import Catalog
-from druthers.errors import InvalidOffer, NothingFits, UnknownArm
-from druthers.limits import Columns, Where
+from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
+from druthers.limits import Columns, Where, check_where
+from druthers.policies.slates import Floor
 from druthers.types import Decision
 
 # Standard deviation of what an item is worth to a person beyond what the weights say, and the optimism about it:
@@ -64,11 +66,36 @@ class Choosing:
         """Return the names that a limit can be on."""
         return [*(one.name for one in self.catalog.objectives), *self.columns.names]
 
+    def check_floors(self, floors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return floors in their plain form; their shares are of one place."""
+        checked = [self._check_floor(floor) for floor in floors]
+        total = sum(floor["share"] for floor in checked)
+        if total > 1.0:
+            raise Contradiction(f"shares of slates must sum to at most 1, but these sum to {total:g}; lower some")
+        return checked
+
+    def _check_floor(self, floor: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a floor: a share, and either items or limits that say which items."""
+        share, items, where = floor.get("share"), floor.get("items"), floor.get("where")
+        if not isinstance(share, int | float) or not 0.0 <= share <= 1.0:
+            raise InvalidOffer(f"a floor must have a share between 0 and 1, but got {share!r}")
+        if (items is None) == (where is None):
+            raise InvalidOffer(f"a floor must have a share, and either items or where, but got {sorted(floor)}")
+        if where is not None:
+            return {"share": share, "where": check_where(where, self.limitable())}
+        self.check_offer(items, 1)
+        return {"share": share, "items": list(items or ())}
+
+    def floor(self, floor: Mapping[str, Any]) -> Floor:
+        """Return a floor for the policy."""
+        items = floor["items"] if "items" in floor else self.columns.eligible(floor["where"])
+        return Floor(items, floor["share"])
+
     def eligible(
-        self, offer: Sequence[str] | None, limits: Where
+        self, offer: Sequence[str] | None, limits: Where, without: Sequence[str] = ()
     ) -> tuple[Sequence[str] | None, NDArray[np.int64] | None]:
         """Return the ids that may be chosen and their rows among the items; None for all of them."""
-        if not limits and offer is None:
+        if not limits and offer is None and not without:
             return None, None
         columns = self.columns
         if offer is not None:
@@ -80,6 +107,14 @@ class Choosing:
             rows = np.flatnonzero(columns.allowed(limits))
         if not len(rows):
             raise _nothing_fits(columns, limits)
+        if without:
+            rows = rows[~np.isin(rows, [columns.places[item] for item in without])]
+            if not len(rows):
+                raise NothingFits(
+                    "some item must be new to the user, but all that fit were shown since the last words, which are"
+                    f" {len(without)}; say something, or allow repeats",
+                    [],
+                )
         return [columns.ids[row] for row in rows.tolist()], rows
 
     def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:

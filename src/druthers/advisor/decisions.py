@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,13 +24,9 @@ def content(made: Sequence[Suggestion], decision: Decision, policy: Policy) -> d
     """
     told: dict[str, Any] = {"figures": {name: [getattr(one, name) for one in made] for name in FIGURES}}
     told |= {"policy": policy.name, "exploration": policy.exploration}
-    if policy.exploration and not policy.noise_per_arm:
-        scores, best = decision.reasons[3].copy(), []
-        for place in decision.places:
-            top = int(scores.argmax())
-            best.append(None if top == place else str(decision.offer[top]))
-            scores[place] = -math.inf
-        told["best"] = best
+    if policy.exploration and decision.best is not None:
+        pairs = zip(decision.best, decision.places, strict=True)
+        told["best"] = [None if best == place else str(decision.offer[best]) for best, place in pairs]
     return told
 
 

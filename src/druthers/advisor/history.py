@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from druthers.errors import InvalidLog, InvalidSetting
 from druthers.limits import Columns
 from druthers.logs import Log, from_rows
 from druthers.logs.recording import all_chances
+from druthers.policies import Policy
 from druthers.stores import Event, Store
 from druthers.types import Floats
 
@@ -75,11 +76,22 @@ def chances_of(
     operations = Operations(fold, store, _Silent())  # type: ignore[arg-type]
     waiting, chances = {slate[0].row["round"]: slate for slate in judged}, []
     for event in map(events.check, store.walk()):
-        for place in waiting.get(event.position, ()):
+        slate = waiting.get(event.position, [])
+        for number, place in enumerate(slate):
             shift = operations.choosing.shift(place.user, fold.people.get(place.user))
-            chances.append(all_chances(fold.policy, fold.policy.choose(place.user, place.offer, shift=shift)))
+            chances.append(_next_chances(fold.policy, slate, number, shift))
         fold.apply(event)
     return _as_log(store, [place for slate in judged for place in slate]), np.concatenate(chances)
+
+
+def _next_chances(policy: Policy, slate: list[Place], number: int, shift: Mapping[Hashable, float]) -> Floats:
+    """Return the chance of each item that was left at a place of a slate, after the same places before it."""
+    place = slate[number]
+    if policy.noise_per_arm:
+        return all_chances(policy, policy.choose(place.user, place.offer, shift=shift))
+    whole, before = slate[0].offer, [one.row["arm"] for one in slate[:number]]
+    chances = policy.slate_chances(place.user, whole, before, len(slate), shift=shift)
+    return chances[[row for row, item in enumerate(whole) if item not in before]]
 
 
 class _Silent:
@@ -159,6 +171,8 @@ def _places(event: Event, columns: Columns, ranking: list[str]) -> Iterator[Plac
     if body["offer"] is not None:
         allowed = set(offer)
         offer = [item for item in body["offer"] if item in allowed]
+    if body.get("without"):
+        offer = [item for item in offer if item not in body["without"]]
     bests = body.get("best", [None] * len(body["items"]))
     for one, best in zip(decisions.suggestions(event), bests, strict=True):
         row = {

@@ -219,19 +219,25 @@ class Operations:
         id: str | None = None,
         deferred: bool = False,
         aside: bool = False,
+        repeats: bool = True,
+        floors: Sequence[Mapping[str, Any]] = (),
     ) -> Operation[Recommendation]:
         """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision.
 
         Limits that the user has said hold too; `where` counts where both are about the same thing. An offer is taken
-        as it is. A decision aside is there to be rated, and was never shown.
+        as it is. A decision aside is there to be rated, and was never shown. Without repeats, what was shown since the
+        user last said something is left out. Floors promise groups of items, by `where` or `items`, their `share` of
+        slates.
         """
         events.as_id(user, "a user")
         self.choosing.check_offer(offer, size)
         given = {} if where is None else check_where(where, self.choosing.limitable())
+        groups = self.choosing.check_floors(floors)
+        more = {**({} if repeats else {"repeats": False}), **({"floors": groups} if groups else {})}
         if id is not None:
             known = yield from self.recall(events.as_id(id, "a decision"), must=False)
             if known is not None:
-                return (yield from self._again(id, user, offer, size, given))
+                return (yield from self._again(id, user, offer, size, given, more))
         heard = None
         if text is not None:
             heard = yield from self.hear(user, text, decision=id)
@@ -239,9 +245,12 @@ class Operations:
         self.choosing.check_offer(offer, size)  # an item may have left meanwhile
         said = {} if person is None or offer is not None else person.wishes.limits
         limits = merge(said, given)
-        eligible, rows = self.choosing.eligible(offer, limits)
+        without = [] if repeats or person is None else [item for item in person.seen if item in self.fold.items]
+        eligible, rows = self.choosing.eligible(offer, limits, without)
         count = min(size, len(self.fold.items) if eligible is None else len(eligible))
-        decision = self.fold.policy.choose(user, eligible, count, shift=self.choosing.shift(user, person))
+        promised = [self.choosing.floor(floor) for floor in groups]
+        shift = self.choosing.shift(user, person)
+        decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
         id = id or secrets.token_hex(12)
         suggestions = self.choosing.suggest(decision, person, rows)
         utilities = decision.reasons[0]
@@ -253,6 +262,8 @@ class Operations:
             "where": given,
             "limits": limits,
             **decisions.content(suggestions, decision, self.fold.policy),
+            **more,
+            **({"without": without} if without else {}),
             "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
             **({"deferred": True} if deferred else {}),
             **({"aside": True} if aside else {}),
@@ -260,16 +271,18 @@ class Operations:
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
         position = yield Append(event)
         if not position:
-            return (yield from self._again(id, user, offer, size, given))
+            return (yield from self._again(id, user, offer, size, given, more))
         self._remember(id, Told(event._replace(position=position)))
         return Recommendation(id, user, suggestions, heard, regret)
 
     def _again(
-        self, id: str, user: str, offer: Sequence[str] | None, size: int, where: Where
+        self, id: str, user: str, offer: Sequence[str] | None, size: int, where: Where, more: Mapping[str, Any]
     ) -> Operation[Recommendation]:
         event = yield Look(lambda: self.store.find(events.decision_key(id)))
-        asked = (user, None if offer is None else list(offer), size, where)
-        if event is None or asked != (event.user, event.body["offer"], event.body["size"], event.body.get("where", {})):
+        asked = {"offer": None if offer is None else list(offer), "size": size, "where": where, **more}
+        parts = ("offer", "size", "where", "repeats", "floors")
+        told = {} if event is None else {"where": {}} | {part: event.body[part] for part in parts if part in event.body}
+        if event is None or event.user != user or asked != told:
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
         return Recommendation(id, user, decisions.suggestions(event))
 

@@ -7,7 +7,7 @@ import functools
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from druthers.errors import (
     UnknownUser,
 )
 from druthers.policies.books import Books
+from druthers.policies.slates import SHORTLIST, Floor, Slate, by_score, tastes, worths
 from druthers.rankings import as_ranking
 from druthers.types import Decision, Floats, Integers, Preference, Question, RankingLike
 
@@ -401,17 +402,24 @@ class Policy(ABC):
             By how much single arms are better or worse for this user than the policy can know.
         """
         ids, rows = self._offered(offer, size)
+        out, n_equal = self._scored(user, ids, rows, shift)
+        if size == 1 and not self.exploration:
+            place = int(out[3].argmax())
+            return Decision(user, (ids[place],), ids, out, (place,), (1.0 / n_equal if n_equal else math.nan,))
+        places, propensities = self._slate(out[3], size, n_equal)
+        return Decision(user, tuple([ids[place] for place in places]), ids, out, places, propensities)
+
+    def _scored(
+        self, user: Hashable, ids: tuple[Hashable, ...], rows: Integers, shift: Mapping[Hashable, float] | None
+    ) -> tuple[Floats, int]:
+        """Return the reasons of everything offered, and among how many of the best the choice is random."""
         n_offered = len(ids)
         out = np.empty((4, n_offered))
         noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else _SILENCE
         n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
         for arm, by in (shift or {}).items():
             out[:, rows == self._arms.rows.get(arm, -1)] += [[by], [0.0], [0.0], [by]]
-        if size == 1 and not self.exploration:
-            place = int(out[3].argmax())
-            return Decision(user, (ids[place],), ids, out, (place,), (1.0 / n_equal if n_equal else math.nan,))
-        places, propensities = self._slate(out[3], size, n_equal)
-        return Decision(user, tuple([ids[place] for place in places]), ids, out, places, propensities)
+        return out, n_equal
 
     def _slate(self, scores: Floats, size: int, n_equal: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Return the places of a slate, exploring now and then, with the chance of each place given those before."""
@@ -430,6 +438,104 @@ class Policy(ABC):
             propensities.append((1.0 - floor) * own + floor / len(left))
             places.append(left.pop(rank))
         return tuple(places), tuple(propensities)
+
+    def choose_slate(
+        self,
+        user: Hashable,
+        offer: Iterable[Hashable] | None = None,
+        size: int = 3,
+        *,
+        shift: Mapping[Hashable, float] | None = None,
+        floors: Sequence[Floor] = (),
+    ) -> Decision:
+        """Choose a slate of which the best arm counts: the first by score, the others for what they add to it.
+
+        Where what the user wants is unsure, arms that are right for different tastes stand side by side; where it is
+        sure, or where the policy learns no preferences, they are the best by score.
+
+        Parameters
+        ----------
+        user, offer, size, shift
+            As `choose` has them.
+        floors
+            Shares of slates that groups of arms get at least, for which the last place is used; together at most 1.
+
+        Examples
+        --------
+        >>> from druthers import StatedUCB
+        >>> policy = StatedUCB(n_objectives=2)
+        >>> for arm, reward in {"inn": [0.9, 0.2], "pub": [0.8, 0.2], "spa": [0.2, 0.85]}.items():
+        ...     policy.learn("shop", arm, reward)
+        >>> policy.choose("ada", size=2).arms, policy.choose_slate("ada", size=2).arms
+        (('inn', 'spa'), ('inn', 'spa'))
+        """
+        ids, rows = self._offered(offer, size)
+        slate, out, n_equal = self._slate_of(user, ids, rows, size, shift, floors)
+        if slate is None:
+            places, propensities = self._slate(out[3], size, n_equal)
+            return Decision(user, tuple([ids[place] for place in places]), ids, out, places, propensities)
+        coins = self._coins.random(3 * size).tolist() if self.exploration or floors else [1.0] * (3 * size)
+        places, propensities, best = slate.draw(coins)
+        chosen = tuple([ids[place] for place in places])
+        return Decision(user, chosen, ids, out, places, propensities, None if floors else best)
+
+    def slate_chances(
+        self,
+        user: Hashable,
+        offer: Iterable[Hashable],
+        before: Sequence[Hashable] = (),
+        size: int = 3,
+        *,
+        shift: Mapping[Hashable, float] | None = None,
+        floors: Sequence[Floor] = (),
+    ) -> Floats:
+        """Return with which chance each offered arm stands next in a slate, after the ones before; NaN if unknown."""
+        ids, rows = self._offered(offer, size)
+        slate, _, _ = self._slate_of(user, ids, rows, size, shift, floors)
+        if slate is None:
+            return np.full(len(ids), math.nan)
+        place = {arm: k for k, arm in enumerate(ids)}
+        return slate.chances(tuple([place[arm] for arm in before]))
+
+    def _slate_of(
+        self,
+        user: Hashable,
+        ids: tuple[Hashable, ...],
+        rows: Integers,
+        size: int,
+        shift: Mapping[Hashable, float] | None,
+        floors: Sequence[Floor],
+    ) -> tuple[Slate | None, Floats, int]:
+        """Return a slate to draw, None where chance is the policy's own, with all scores and how many are equal."""
+        if not all(0.0 <= floor.share <= 1.0 for floor in floors) or sum(floor.share for floor in floors) > 1.0:
+            shares = [floor.share for floor in floors]
+            raise InvalidOffer(f"shares of groups must lie between 0 and 1 and sum to at most 1, but got {shares}")
+        out, n_equal = self._scored(user, ids, rows, shift)
+        if n_equal != 1:
+            if floors:
+                raise InvalidOffer(
+                    f"shares of groups need a policy whose choice is certain, but {self.name} draws its own"
+                )
+            return None, out, n_equal
+        shortlist = by_score(out[3], max(SHORTLIST, 2 * size))
+        values = np.empty((len(shortlist), 0))
+        if self.learns_preference and size > 1:
+            believed = self._preference(self._users.rows.get(user, 0))
+            apart = tastes(believed.weights, believed.covariance) - believed.weights
+            base = (out[0] + out[1])[shortlist]
+            values = worths(base, self._slopes(believed.weights, rows[shortlist]), np.ascontiguousarray(apart.T))
+        members = [
+            (np.isin(rows, [self._arms.rows.get(arm, -1) for arm in floor.arms]), floor.share) for floor in floors
+        ]
+        return Slate(out[3], shortlist, values, size, self.exploration, members), out, n_equal
+
+    def _slopes(self, weights: Floats, rows: Integers) -> Floats:
+        """Return by how much the utility of arms (n, D) rises with each weight; the mean of all where it is unknown."""
+        known, means = self._state.arms.pulls[rows] > 0.0, self._state.arms.means[rows]
+        counts = known.sum(axis=0)
+        typical = np.divide((means * known).sum(axis=0), counts, out=np.zeros(self.n_objectives), where=counts > 0)
+        slopes: Floats = np.where(known, means, typical)
+        return slopes
 
     def learn(
         self, user: Hashable, arm: Hashable, reward: ArrayLike | None = None, utility: float | None = None

@@ -200,6 +200,11 @@ class StatedUCB(Policy):
         size = self.n_objectives
         return Preference(weights=estimate[:size].copy(), covariance=covariance[:size, :size].copy())
 
+    def _slopes(self, weights: Floats, rows: Integers) -> Floats:
+        known, means = self._state.arms.pulls[rows] > 0.0, self._state.arms.means[rows]
+        blank = np.where((weights > 0.0) & known.any(axis=1, keepdims=True), UNKNOWN_MEAN, 0.0)
+        return np.where(known, 2.0 * means - 1.0, blank)
+
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the weights say, as estimated."""
         return math.sqrt(self._posterior(self._users.rows.get(user, 0))[2])

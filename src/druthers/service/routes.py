@@ -100,7 +100,16 @@ class Counter:
     async def decide(self, user: str, body: Any) -> dict[str, Any]:
         """Recommend something."""
         made: Recommendation = await self.desk.run(
-            self.ask.recommend(user, size=body.size, offer=body.offer, text=body.text, where=body.where, id=body.id)
+            self.ask.recommend(
+                user,
+                size=body.size,
+                offer=body.offer,
+                text=body.text,
+                where=body.where,
+                id=body.id,
+                repeats=body.repeats,
+                floors=[floor.model_dump(exclude_none=True) for floor in body.floors],
+            )
         )
         self.count(made.heard, made)
         return made.as_dict()
@@ -142,7 +151,9 @@ class Counter:
             raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
         details = {name.strip(): trimmed(detail) for name, detail in body.details.items()}
         details = {name: detail for name, detail in details.items() if name and detail != ""}
-        item = Item(id, body.name.strip(), body.description, told(body.values), details, told(body.counts))
+        values = told(body.values)
+        counts = {name: count for name, count in told(body.counts).items() if name in values}
+        item = Item(id, body.name.strip(), body.description, values, details, counts)
         new = await self.desk.run(self.ask.put_item(item))
         return _item(item), new
 

@@ -401,11 +401,22 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "dismissed": (Annotated[ranking | None, Field(description="What does not matter.")], None),
         "where": (instead, None),
     }
+    floor: Any = _floor(offer, limits)
     decision_parts: dict[str, Any] = {
         "size": (size, 1),
         "offer": (offer | None, None),
         "text": (text | None, None),
         "where": (limits, None),
+        "repeats": (
+            Annotated[
+                bool, Field(strict=True, description="Whether what was shown since the last words may come again.")
+            ],
+            True,
+        ),
+        "floors": (
+            Annotated[list[floor], Field(max_length=50, description="Shares of slates, together at most 1.")],
+            Field(default_factory=list),
+        ),
         "id": (safe, None),
     }
     feedback_parts: dict[str, Any] = {
@@ -429,7 +440,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
         "details": (Annotated[dict[Text, Detail], Field(max_length=50)], Field(default_factory=dict)),
         "counts": (
             counts,
-            Field(default_factory=counts, description="How many ratings a value is the mean of, where it is one."),
+            Field(default_factory=counts, description="How many ratings a value that is given is the mean of."),
         ),
     }
     item_answer = _model("ItemAnswer", id=(str, ...), **item_parts)
@@ -503,6 +514,18 @@ def _distinct(values: list[str]) -> list[str]:
     if len(set(values)) != len(values):
         raise ValueError("nothing may stand in this list twice")
     return values
+
+
+def _floor(items: Any, limits: Any) -> Any:
+    """Return the promise that some items get their share of slates."""
+    where: Any = Annotated[limits, Field(description="Limits that say which items.")]
+    return _model(
+        "Floor",
+        one_of=("items", "where"),
+        share=(Annotated[Finite, Field(ge=0, le=1, description="Least chance that one of them is in a slate.")], ...),
+        items=(items | None, None),
+        where=(where, None),
+    )
 
 
 def _named(title: str, ranges: dict[str, Any], least: int = 0) -> Any:
