@@ -527,7 +527,8 @@ class Policy(ABC):
         members = [
             (np.isin(rows, [self._arms.rows.get(arm, -1) for arm in floor.arms]), floor.share) for floor in floors
         ]
-        return Slate(out[3], shortlist, values, size, self.exploration, members), out, n_equal
+        unseen = [place for place in shortlist[:size].tolist() if not self._state.arms.pulls[rows[place]].any()]
+        return Slate(out[3], shortlist, values, size, self.exploration, members, unseen), out, n_equal
 
     def _slopes(self, weights: Floats, rows: Integers) -> Floats:
         """Return by how much the utility of arms (n, D) rises with each weight; the mean of all where it is unknown."""

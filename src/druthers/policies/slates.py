@@ -2,7 +2,8 @@
 
 The best three by score are often three of a kind, all right for the same taste. Where tastes are unsure, a slate is
 worth more if its arms are right for different ones: its worth is the expected best of the utilities under what is
-believed of the weights. The first place goes by score. From there on that is a submodular function of the slate, so the
+believed of the weights. The first place goes by score, and an arm of which nothing is known stays if its score gives it
+a place: it is there to be found out about. From there on that is a submodular function of the slate, so the
 arm that adds most at each place adds at least 63 % of the most there is to add (Nemhauser, Wolsey, Fisher 1978); and
 where the best by score are worth more all the same, they are taken. The expectation is a mean over fixed points, so
 that the same state always gives the same slate.
@@ -150,6 +151,8 @@ class Slate:
         Chance of a uniformly random arm at each place.
     floors
         Members (n,) and share of each group.
+    unseen
+        Arms of which nothing is known and whose score is among the best: they stay, to be found out about.
     """
 
     def __init__(
@@ -160,7 +163,9 @@ class Slate:
         size: int,
         exploration: float = 0.0,
         floors: Sequence[tuple[NDArray[np.bool_], float]] = (),
+        unseen: Sequence[int] = (),
     ) -> None:
+        self._unseen = unseen
         self._scores, self._shortlist, self._values = scores, shortlist, values
         self._size, self._exploration, self._floors = size, exploration, floors
         self._planned: dict[tuple[int, ...], int] = {}
@@ -237,6 +242,7 @@ class Slate:
         if self._values.shape[1] == 0 or self._size == 1:
             return by_score
         plan = list(before) or [int(self._shortlist[0])]
+        plan += [place for place in self._unseen if place not in plan][: self._size - len(plan)]
         best = self._best_of(plan)
         while len(plan) < min(self._size, MOST):
             row, gain = add_most(self._values, best)
