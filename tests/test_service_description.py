@@ -9,7 +9,7 @@ import pytest
 from service_processes import Server, free_port
 
 # A body that is too large is refused whatever is in it; that all actions are excluded, or that a catalog breaks a law,
-# is more than a schema can forbid.
+# is more than a schema can forbid; and a key is shown whole where only its id is asked for elsewhere.
 CONFIG = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", 404, 409, 413]
@@ -20,6 +20,9 @@ include-path = "/personalizer/v1.0/rank"
 checks = { positive_data_acceptance = { expected-statuses = ["2xx", 404, 409, 413, 422] } }
 [[operations]]
 include-path = "/v1/catalog"
+checks = { positive_data_acceptance = { expected-statuses = ["2xx", 404, 409, 413, 422] } }
+[[operations]]
+include-path = "/v1/operate/keys/{key}"
 checks = { positive_data_acceptance = { expected-statuses = ["2xx", 404, 409, 413, 422] } }
 """
 

@@ -247,7 +247,7 @@ def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells |
     values = _spread(plain, {text: _converted(one, main) for text, one in told.items()}, float)
     values = [value if value is None or abs(value) <= LARGEST else None for value in values]
     odd = Counter({text: count for text, count in texts.items() if text not in told})
-    strange = [unit for unit in named[1:] if unit in allowed and not _same_family(unit, main)]
+    strange = [unit for unit in named[1:] if unit in allowed and unit not in _family(main)]
     if strange:
         doubts.append(f"some numbers are in {strange[0]!r} and most in {main!r}: they are taken as they stand")
     tops = Counter(top for _, _, top in told.values() if top is not None)
@@ -329,10 +329,6 @@ def _converted(one: tuple[float, str, float | None], main: str) -> float:
 
 def _family(unit: str) -> dict[str, float]:
     return next((family for family in FAMILIES if unit in family), {})
-
-
-def _same_family(unit: str, other: str) -> bool:
-    return unit in _family(other)
 
 
 def _dates(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:

@@ -211,7 +211,7 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         """Tell what a user said and felt, the latest first: what is believed comes from that."""
         return as_json([one.as_dict() for one in await desk.run(showing.history(desk.operations, user))])
 
-    @routes.patch("/{user}", role="decide", problems=[404], response_model=answers.CardAnswer)
+    @routes.patch("/{user}", role="decide", problems=[404, 409], response_model=answers.CardAnswer)
     @takes(bodies.correction)
     async def correct(user: UserId, body: Any) -> Response:
         """Take back all that a user said, and hear this instead; what the user felt stays."""
