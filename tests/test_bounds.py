@@ -244,7 +244,8 @@ def test_the_floor_is_that_of_a_conic_solver(seed):
     for u, a in itertools.product(range(n_users), range(n_arms)):
         if a == best[u]:
             continue
-        limit = unit * gaps[u, a] ** 2 / (2 * math.log(horizon))
+        needed = math.log1p(horizon * gaps[u, a] ** 2 / (2 * n_arms * (weights[u] ** 2 @ noise)))
+        limit = unit * gaps[u, a] ** 2 / (2 * min(needed, math.log(horizon)))
         matrix = sum(pulls[u, b] * looks[b] for b in range(n_arms)) + 1e-9 / unit * np.eye(size)
         matrix = matrix + (rounds / unit * told[u] if told is not None else 0)
         known = cvxpy.matrix_frac((means[a] - means[best[u]]) / math.sqrt(limit), matrix)
@@ -265,7 +266,7 @@ def test_the_floor_with_known_preferences_is_that_of_lai_and_robbins():
         [[1.0, 0.0], [0.0, 1.0], [0.2, 0.5]], [[1.0, 1.3]], 1e5, reward_variance=[0.2, 0.4], preference_variance=0.0
     )
     noise = 0.2 + 1.69 * 0.4
-    wanted = sum(2 * noise * math.log(1e5) / gap for gap in (0.3, 1.3 - 0.85))
+    wanted = sum(2 * noise * math.log1p(1e5 * gap**2 / (2 * 3 * noise)) / gap for gap in (0.3, 1.3 - 0.85))
     assert floor.regret == pytest.approx(wanted, rel=1e-9)
     with pytest.raises(InvalidSetting, match="agree in D"):
         bounds.regret_floor([[1.0]], [[1.0, 2.0]], 10, reward_variance=0.1, preference_variance=0.1)

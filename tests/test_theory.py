@@ -10,9 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from druthers.cli import app
-from druthers.errors import UnknownName
+from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
+from druthers.experiments import load_experiment
+from druthers.experiments.floors import floor_line
 from druthers.theory import CLAIMS, FAILS, HOLDS, OPEN, check
 from druthers.theory.base import LAWS, exponents, interval, likeliest_law, slope
+from druthers.theory.planning import plan
 
 # What is known of each claim (docs/paper-notes.md); the others may need the long runs to be decided.
 KNOWN = {
@@ -84,3 +87,55 @@ def test_slopes_and_intervals():
         held = [low <= 0.0 <= high for _, low, high in (interval(rng.normal(size=count)) for _ in range(2_000))]
         assert np.mean(held) == pytest.approx(0.95, abs=0.015)
     assert interval([1.0]).high == float("inf")
+
+
+def test_a_plan_for_ones_own_size(tmp_path):
+    """Queries help, accuracy costs its square, and the printed constants ask for thousands of times as many."""
+    size = ["--objectives", "4", "--arms", "12", "--users", "20", "--horizon", "1500", "--length", "2", "--runs", "3"]
+    done = CliRunner().invoke(app, ["theory", "plan", *size, "--json", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["regret"]["with queries"]["mean"] < told["regret"]["without"]["mean"]
+    assert told["per_query"]["mean"] > 0.0
+    rough, _, fine = told["known"]
+    assert fine["in_practice"] == pytest.approx(25 * rough["in_practice"])
+    assert fine["in_practice"] < fine["by_hessian"] < fine["printed"] / 100
+    assert (tmp_path / "plan.png").stat().st_size > 1_000
+    assert told["settings"]["policy"] == "fisher-pqucb"
+    done = CliRunner().invoke(app, ["theory", "plan", *size, "--out", str(tmp_path)])
+    assert "a query is worth" in done.output
+
+
+def test_what_cannot_be_planned_is_refused():
+    with pytest.raises(InvalidSetting, match="one half"):
+        plan(objectives=3, arms=4, users=2, horizon=100, corruption=0.5)
+    with pytest.raises(InvalidSetting, match="length"):
+        plan(objectives=3, arms=4, users=2, horizon=100, length=4)
+
+
+def test_a_run_with_its_floor(tmp_path):
+    """The floor is drawn and told, below every policy in the long run; refused where some arms only are offered."""
+    options = [
+        "--runs",
+        "2",
+        "--horizon",
+        "3000",
+        "--policies",
+        "fisher-pqucb",
+        "--out",
+        str(tmp_path),
+        "--workers",
+        "1",
+    ]
+    world = ["--set", "n_arms=6", "--set", "offered=6", "--set", "n_objectives=3", "--set", "n_users=2"]
+    done = CliRunner().invoke(app, ["run", "synthetic", *options, *world, "--floor"])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    floor = json.loads((tmp_path / "floor.json").read_text("utf-8"))
+    assert floor["regret"] == sorted(floor["regret"])
+    assert floor["regret"][-1] > 0.0
+    assert "floor at the end" in done.output
+    assert "Floor (dashed in the figures)" in (tmp_path / "report.html").read_text("utf-8")
+    with pytest.raises(InvalidExperiment, match="all arms are offered"):
+        floor_line(load_experiment("synthetic"))

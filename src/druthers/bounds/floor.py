@@ -12,7 +12,7 @@ from druthers.errors import InvalidSetting
 from druthers.types import Floats, Integers
 
 # Larger programs are relaxed: preferences then count as known, which makes the floor lower, never higher.
-MOST_VARIABLES = 800
+MOST_VARIABLES = 200
 GAP = 1e-9  # relative, of the barrier method
 
 
@@ -65,7 +65,8 @@ def regret_floor(
     first order of the gap, the cheapest one is at distance gap^2/(2 (d'M^-1 d + s^2/n_a)), with d the difference of
     means, M the information about the user's preference from rankings, from the best arm in all rounds and from N tries
     of the others, n_a the rewards of arm a seen from anyone, s^2 = sum c^2 s_r^2. So the floor is the value of a convex
-    program: min sum N gap such that d'M^-1 d + s^2/n_a <= gap^2/(2 ln T) for all users and worse arms.
+    program: min sum N gap such that d'M^-1 d + s^2/n_a <= gap^2/(2 L) for all users and worse arms. L is ln T in the
+    limit; here it is ln(1 + T gap^2/(2 s^2 K)), at most ln T: of gaps that T/K tries cannot show nothing is asked.
 
     Parameters
     ----------
@@ -79,15 +80,15 @@ def regret_floor(
         Information (N, D, D) about each user's preference that queries bring in one of the user's rounds; none by
         default.
     relaxed
-        Whether to take preferences as known, which has a closed form; by default only above 800 variables.
+        Whether to take preferences as known, which has a closed form; by default only above 200 variables.
 
     Examples
     --------
     >>> floor = regret_floor(
     ...     [[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.3]], 10_000, reward_variance=0.5, preference_variance=0.0
     ... )
-    >>> round(floor.regret, 1)  # 2 s^2 ln T/gap
-    82.6
+    >>> round(floor.regret, 1)  # 2 s^2 L/gap
+    46.0
     """
     mu, weights = np.asarray(means, dtype=float), np.asarray(preferences, dtype=float)
     if mu.ndim != 2 or weights.ndim != 2 or mu.shape[1] != weights.shape[1]:
@@ -125,6 +126,10 @@ def _program(
     looks = looks / preference_variance if preference_variance > 0.0 else np.zeros_like(looks)
     told = np.zeros((n_users, size, size)) if query_information is None else np.asarray(query_information, dtype=float)
     start = rounds * (told + looks[best]) + 1e-9 * np.eye(size)
+    noise = (weights**2 @ variances)[users]
+    # The same in the long run as ln T, and nothing for gaps that nobody could see in T/K tries.
+    seen = horizon * gaps[users, arms] ** 2 / (2.0 * n_arms * np.maximum(noise, 1e-300))
+    needed = np.minimum(np.log1p(np.minimum(seen, 1e300)), math.log(horizon))
     pulls = np.zeros((n_users, n_arms))
     pulls[np.arange(n_users), best] = rounds
     return (
@@ -132,9 +137,9 @@ def _program(
             users=users.astype(np.int64),
             arms=arms.astype(np.int64),
             gaps=gaps[users, arms],
-            limits=gaps[users, arms] ** 2 / (2.0 * math.log(horizon)),
+            limits=gaps[users, arms] ** 2 / (2.0 * needed),
             differences=mu[arms] - mu[best[users]],
-            noise=(weights**2 @ variances)[users],
+            noise=noise,
             start=start,
             looks=looks,
             free=np.bincount(best, minlength=n_arms).astype(np.float64) * rounds,

@@ -6,6 +6,7 @@ import json
 import os
 import tomllib
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from druthers.environments.reviews import DATA_VARIABLE, Reviews
 from druthers.errors import InvalidExperiment, UnknownName
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
 from druthers.experiments.engines import Processes
+from druthers.experiments.floors import floor_line
 from druthers.policies import POLICIES
 from druthers.report import draw_figures, write_report
 from druthers.terminal import make_console, show_comparison, show_results, show_title, shown_progress
@@ -86,6 +88,10 @@ def run(
     workers: Workers = None,
     out: Out = None,
     data: Data = None,
+    floor: Annotated[
+        bool,
+        typer.Option("--floor", help="Draw the least regret that any policy can have, where all arms are offered."),
+    ] = False,
     no_figures: NoFigures = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -102,8 +108,12 @@ def run(
     experiment = with_changes(load_named(name, data), runs, horizon, seed, points, policies, settings)
     console = make_console(quiet or as_json)
     folder = out or Path("results") / experiment.name
-    results = _played(console, experiment, folder, engine, workers)
+    line = floor_line(experiment) if floor else None  # first: it may be refused
+    results = replace(_played(console, experiment, folder, engine, workers), floor=line)
     _finish(console, results, folder, no_figures, as_json)
+    if line is not None:
+        (folder / "floor.json").write_text(json.dumps(line._asdict(), indent=1) + "\n", "utf-8")
+        console.print(f"floor at the end: {line.regret[-1]:,.1f}")
 
 
 @app.command()

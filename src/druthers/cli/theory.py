@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from druthers.cli.lab import AsJson, Quiet
-from druthers.report.theory import write_theory
+from druthers.report.theory import write_chart, write_theory
 from druthers.terminal import make_console
 from druthers.theory import FAILS, HOLDS, check
+from druthers.theory.planning import plan
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -73,3 +74,61 @@ def check_(
         table.add_row(str(row["name"]), claim.source, Text(finding.figure), verdict)
     console.print(table)
     console.print(f"open {page}", soft_wrap=True)
+
+
+@app.command("plan")
+def plan_(
+    objectives: Annotated[int, typer.Option(min=2, metavar="D", help="Number of objectives.")],
+    arms: Annotated[int, typer.Option(min=2, metavar="K", help="Number of arms.")],
+    users: Annotated[int, typer.Option(min=1, metavar="N", help="Number of users.")],
+    horizon: Annotated[int, typer.Option(min=3, metavar="T", help="Rounds of all users together.")],
+    length: Annotated[int | None, typer.Option(min=1, metavar="M", help="Objectives that a query names; all.")] = None,
+    corruption: Annotated[float, typer.Option(min=0.0, metavar="SHARE", help="Share of queries that are wrong.")] = 0.0,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulated runs.")] = 3,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the figure goes.")] = Path("results/plan"),
+    as_json: AsJson = False,
+) -> None:
+    """Say what bounds and simulation expect at your size.
+
+    How many queries until a preference is known, the regret with queries and without, what one is worth, and which
+    settings to use, with a figure.
+
+        druthers theory plan --objectives 6 --arms 200 --users 5000 --horizon 100000 --length 2 --corruption 0.05
+    """
+    told = plan(
+        objectives=objectives,
+        arms=arms,
+        users=users,
+        horizon=horizon,
+        length=length,
+        corruption=corruption,
+        runs=runs,
+    )
+    write_chart(told.chart, out, "plan")
+    if as_json:
+        content = {
+            "known": [each._asdict() for each in told.known],
+            "regret": {name: each._asdict() for name, each in told.regret.items()},
+            "per_query": told.per_query._asdict(),
+            "bounds": told.bounds,
+            "settings": told.settings,
+        }
+        print(json.dumps(content, indent=1))
+        return
+    console = make_console()
+    table = Table(box=None, pad_edge=False)
+    for title in ("error of a preference", "queries", "by the Hessian's bound", "by Lemma 1 as printed"):
+        table.add_column(title, justify="right")
+    for each in told.known:
+        figures = (each.in_practice, each.by_hessian, each.printed)
+        table.add_row(
+            f"{each.accuracy:g}", *(f"{figure:,.3g}" if figure > 1e6 else f"{figure:,.0f}" for figure in figures)
+        )
+    console.print(table)
+    console.print()
+    for name, regret in told.regret.items():
+        console.print(f"regret {name}: {regret}", soft_wrap=True)
+    console.print(f"a query is worth {told.per_query} of regret", soft_wrap=True)
+    shown = ", ".join(f"{name} {value:,.0f}" for name, value in told.bounds.items())
+    console.print(f"bounds on one user's regret: {shown}", soft_wrap=True)
+    console.print(f"use {told.settings['policy']}; figure in {out}", soft_wrap=True)

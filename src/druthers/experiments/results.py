@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 import druthers
 from druthers.errors import InvalidExperiment, UnknownName, needs
+from druthers.experiments.floors import FloorLine
 from druthers.experiments.plan import Experiment, Row, short
 from druthers.simulation import Run
 from druthers.types import Floats, Integers
@@ -67,6 +68,8 @@ class Results:
         Where the environment's data came from, if from anywhere.
     spoken
         Who wrote and read what policies heard, as options of `druthers converse`; None where they heard the rankings.
+    floor
+        The least regret there can be, if it was asked for.
     rows
         The rows of the experiment, in its order. They are kept with the results, which can be looked at where a policy
         of someone's own is not, or is no longer what it was.
@@ -78,6 +81,7 @@ class Results:
     data: str | None = None
     spoken: str | None = None
     rows: Sequence[Row] = ()
+    floor: FloorLine | None = None
 
     def __post_init__(self) -> None:
         if not self.rows:

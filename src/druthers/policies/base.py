@@ -736,11 +736,22 @@ class Policy(ABC):
         row = self._user_row(user)  # may replace the state, so it comes first
         answer_policy(self._state, row, question.objective, number)
 
-    def preference(self, user: Hashable) -> Preference:
-        """Return what the policy believes the user wants; for a user never seen, what it believes of anyone."""
+    def preference(self, user: Hashable, *, anytime: bool = False) -> Preference:
+        """Return what the policy believes the user wants; for a user never seen, what it believes of anyone.
+
+        With `anytime` the covariance is so much wider that intervals of 90 %, 1.645 standard deviations, hold the truth
+        in all objectives and at all times at once with that chance: look as often as you like. Only `fisher-pqucb` and
+        `fisher-ucb` know such intervals; they are infinite until there is enough to go by.
+        """
         if not self.learns_preference:
             raise NoPreference(f"{self.name} does not learn preferences; choose a policy that does, such as mo-pqucb")
-        return self._preference(self._users.rows.get(user, 0))
+        row = self._users.rows.get(user, 0)
+        return self._anytime_preference(row) if anytime else self._preference(row)
+
+    def _anytime_preference(self, row: int) -> Preference:
+        raise NoPreference(
+            f"intervals for all times need a policy that knows them, such as fisher-pqucb, but got {self.name}"
+        )
 
     def _preference(self, row: int) -> Preference:
         raise NotImplementedError

@@ -12,6 +12,7 @@ from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, inverse, solve_transposed
 from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
+from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.base import (
     NONE_OF_THESE,
     Arms,
@@ -209,6 +210,19 @@ class FisherPQUCB(Policy):
         believe_user(self._state.users, self._state.settings, row, weights, root)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
+
+    def _anytime_preference(self, row: int) -> Preference:
+        users, believed = self._state.users, self._preference(row)
+        radius = anytime_radius(
+            believed.weights,
+            believed.covariance,
+            users.anchor.estimate[row],
+            users.anchor.information[row],
+            float(users.anchor.total_length[row]),
+            ridge=float(self.ridge),
+            unit=float(users.unit[row]),
+        )
+        return Preference(weights=believed.weights, covariance=(radius / NINETY) ** 2 * believed.covariance)
 
     def sources(self, user: Hashable) -> Floats:
         """Return how much of each weight (3, D) comes from words, from behavior and from neither.

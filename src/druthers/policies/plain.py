@@ -141,9 +141,9 @@ class PlainPolicy(Policy):
         row = _users_class(tuple(fresh))
         return row(*(np.repeat(np.asarray(value, np.float64)[None], n_users, axis=0) for value in fresh.values()))
 
-    def preference(self, user: Hashable) -> Any:
+    def preference(self, user: Hashable, *, anytime: bool = False) -> Any:
         """Return what the policy believes the user wants; inside `score`, what the policy's own method says."""
-        return self._plain_preference(user) if isinstance(user, Row) else super().preference(user)
+        return self._plain_preference(user) if isinstance(user, Row) else super().preference(user, anytime=anytime)
 
     def _preference(self, row: int) -> Preference:
         weights, covariance = self._plain_preference(Row(self._state.users, row))

@@ -14,7 +14,7 @@ from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, hear_policy, learn_choice_policy, learn_policy, score_policy
+from druthers.policies.base import Arms, Policy, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
 from druthers.policies.bonuses import fisher_scores
 from druthers.policies.choices import begin_choices
@@ -165,6 +165,9 @@ class FisherPQUCBRobust(FisherPQUCB):
         believe_voices(self._state.users, self._state.settings, row, weights, root)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
+
+    def _anytime_preference(self, row: int) -> Preference:
+        return Policy._anytime_preference(self, row)  # of readings that are averaged no such interval is known
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])

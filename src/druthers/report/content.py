@@ -42,7 +42,7 @@ def content_of(results: Results) -> dict[str, Any]:
     return {
         "name": experiment.name,
         "title": experiment.title or experiment.name,
-        "about": experiment.about,
+        "about": " ".join(filter(None, [experiment.about, _floor(results)])),
         "figure": experiment.figure,
         "horizon": experiment.horizon,
         "runs": experiment.runs,
@@ -59,6 +59,20 @@ def content_of(results: Results) -> dict[str, Any]:
         "best": best_settings(results)[0],
         "rows": [_row(results, row, rivals[row.label], timing[row.label]["us_per_round"], points) for row in rows],
     }
+
+
+def _floor(results: Results) -> str:
+    """Return what no policy can beat, in a sentence; nothing if nobody asked."""
+    if results.floor is None:
+        return ""
+    least, best = results.floor.regret[-1], best_settings(results)[0]
+    ratio = float(results.final_regret(best).mean()) / least if least > 0.0 else math.inf
+    known = ", preferences taken as known" if results.floor.relaxed else ""
+    return (
+        f"Floor (dashed in the figures): a consistent policy loses about {least:,.0f} at least by round"
+        f" {results.floor.rounds[-1]:,}{known}; the best here, {best}, lost {ratio:.1f} times that. It is exact in the"
+        " long run only."
+    )
 
 
 def _row(results: Results, row: Row, rival: str, micros: float, points: int) -> dict[str, Any]:

@@ -140,6 +140,19 @@ def _draw_curves(
             axes.fill_between(rounds, mean - error, mean + error, color=style.color, alpha=0.18, linewidth=0, zorder=2)
         top = max(top, float(np.nanmax(mean + np.nan_to_num(error))))
         bottom = min(bottom, float(mean[mean > 0].min(initial=np.inf)))
+    if what == "regret" and results.floor is not None:
+        below = np.array(results.floor.regret)
+        axes.plot(results.floor.rounds, below, color="#222222", linestyle=(0, (3.0, 2.0)), linewidth=1.0, zorder=1)
+        axes.annotate(
+            "floor",
+            (results.floor.rounds[-1], below[-1]),
+            (-2, 3),
+            textcoords="offset points",
+            ha="right",
+            fontsize=6.5,
+            color="#222222",
+        )
+        bottom = min(bottom, float(below[below > 0].min(initial=np.inf)))
     last = max(int(results.rounds(label)[-1]) for label in labels)
     if log:
         axes.set(xscale="log", yscale="log", xlim=(1, max(last, 2)), ylim=(bottom / 1.5, top * 1.5))

@@ -71,6 +71,19 @@ def draw_chart(chart: Chart, new_figure: Any) -> Any:
     return sheet.figure
 
 
+def write_chart(chart: Chart, folder: str | Path, name: str) -> None:
+    """Write one figure as PDF, SVG and PNG into a folder, made if it is not there."""
+    matplotlib = needs("matplotlib", "lab")
+    new_figure = needs("matplotlib.figure", "lab").Figure
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(SETTINGS):
+        figure = draw_chart(chart, new_figure)
+        for kind in ("pdf", "svg", "png"):
+            with replaced(place / f"{name}.{kind}") as path:
+                figure.savefig(path, format=kind, dpi=300, **EXTRAS[kind])
+
+
 def write_theory(checked: Sequence[Checked], folder: str | Path, *, fast: bool) -> Path:
     """Write `theory.html` and the figure of each claim as PDF, SVG and PNG into a folder; return the page.
 
