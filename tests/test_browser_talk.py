@@ -201,6 +201,25 @@ def test_aspects_dislikes_history_and_why(visitor, server):
     assert len(content["history"]) == server.ask("GET", "/v1/users/felt")[1]["feedbacks"] + 1
 
 
+def test_what_is_taken_is_learned_from_and_remembered(visitor, server):
+    page = visitor.open("/?user=taker")
+    say(page, "cheap and clean, quiet if possible")
+    before = server.ask("GET", "/v1/users/taker")[1]["weights"]
+    taken = names(page)[2]
+    page.get_by_role("button", name=f"Take {taken}").click()
+    page.get_by_text("✓ Taken").wait_for()
+    settled(page)
+    assert server.ask("GET", "/v1/users/taker")[1]["weights"] != before
+    assert page.get_by_role("button", name="None of these").count() == 0
+    page.get_by_role("button", name="History").click()
+    page.get_by_text(f"Picked {taken} before the others").wait_for()
+    page.get_by_role("button", name="Next round").click()
+    page.locator(".turn").nth(1).wait_for()
+    settled(page)
+    page.get_by_role("button", name="None of these").click()
+    page.get_by_text("Picked none of those shown").wait_for()
+
+
 def test_forgetting_asks_once_and_leaves_nothing(visitor, server):
     page = visitor.open("/?user=gone")
     say(page, "cheap and clean")

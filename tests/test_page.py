@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import urllib.request
 from importlib.resources import files
 
 import pytest
 from fastapi.testclient import TestClient
+from service_processes import free_port, until
 
 from druthers.service.app import make_app
 from druthers.service.settings import Settings
@@ -170,3 +175,26 @@ def test_history_tells_what_still_counts(client):
     assert told[-1]["ranking"] == ["value", "cleanliness"]
     assert told[1]["utility"] == -1.0
     assert told[1]["name"] == made["items"][0]["name"]
+
+
+@pytest.mark.slow
+def test_a_demo_opens_in_a_browser_without_catalog_and_key(tmp_path):
+    script = tmp_path / "browser.sh"
+    script.write_text(
+        f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.new && mv {tmp_path}/opened.new {tmp_path}/opened\n'
+    )
+    script.chmod(0o755)
+    port = free_port()
+    command = [sys.executable, "-m", "druthers", "serve", "--demo", "--open", "--port", str(port)]
+    known = {name: value for name, value in os.environ.items() if not name.startswith("DRUTHERS_")}
+    process = subprocess.Popen(command, cwd=tmp_path, env={**known, "BROWSER": f"{script} %s"})
+    try:
+        opened = tmp_path / "opened"
+        until(lambda: opened.exists() or process.poll() is not None, "the browser to be opened", patience=300)
+        assert opened.read_text() == f"http://127.0.0.1:{port}/"
+        with urllib.request.urlopen(opened.read_text()) as answer:
+            assert answer.read() == load().document
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["browser.sh", "opened"]  # nothing is kept
+    finally:
+        process.terminate()
+        process.wait()

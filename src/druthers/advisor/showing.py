@@ -53,7 +53,7 @@ class Remembered:
     position, at
         Where the journal has it, and when it was.
     kind
-        "said", "corrected" or "felt".
+        "said", "corrected", "felt", or "picked" out of a slate; of the last, no item stands for none of these.
     counts
         Whether it still does: what was taken back or said anew does not.
     text
@@ -138,6 +138,10 @@ def history(ask: Operations, user: str) -> Operation[tuple[Remembered, ...]]:
             )
             if body["utility"] is not None:
                 revised.add(place)
+        elif event.kind == events.CHOICE:
+            item = ask.fold.items.get(body["picked"] or "")
+            name = None if item is None else item.name
+            entries.append(Remembered(event.position, event.at, "picked", item=body["picked"], name=name))
     return tuple(entries[:MOST_REMEMBERED])
 
 

@@ -165,7 +165,9 @@ class RememberedAnswer(BaseModel):
 
     position: int
     at: float = Field(description="When, in seconds since 1970.")
-    kind: str = Field(description="said, corrected or felt.")
+    kind: str = Field(
+        description="said, corrected, felt, or picked out of a slate, no item standing for none of these."
+    )
     counts: bool = Field(description="Whether it still does: what was taken back or told anew does not.")
     text: str | None
     ranking: list[str]

@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "../html.js";
 import { ago, grade, limit, listed, number } from "../words.js";
 import { past } from "./state.js";
 
-const about = (entry, objective) => entry.kind === "felt" || entry.ranking.includes(objective) || entry.dismissed.includes(objective) || objective in (entry.limits || {});
+const about = (entry, objective) => entry.kind === "felt" || entry.kind === "picked" || entry.ranking.includes(objective) || entry.dismissed.includes(objective) || objective in (entry.limits || {});
 
 export function History({ card, objective, opened }) {
   const [open, show] = useState(Boolean(opened));
@@ -25,7 +25,7 @@ export function History({ card, objective, opened }) {
 
 function Entry({ entry, objective }) {
   return html`<li class=${entry.counts ? "" : "gone"}>
-    ${entry.kind === "felt" ? html`<${Felt} entry=${entry} objective=${objective} />` : html`<${Spoken} entry=${entry} />`}
+    ${entry.kind === "picked" ? html`<span>Picked ${entry.item === null ? "none of those shown" : `${entry.name || entry.item} before the others`}</span>` : entry.kind === "felt" ? html`<${Felt} entry=${entry} objective=${objective} />` : html`<${Spoken} entry=${entry} />`}
     <span class="when">${ago(entry.at)}${entry.counts ? "" : ", no longer counts"}</span>
   </li>`;
 }

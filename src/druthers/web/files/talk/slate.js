@@ -3,21 +3,22 @@ import { html, useState } from "../html.js";
 import { vary } from "../address.js";
 import { Bar } from "../parts.js";
 import { fact, listed, number, ordinal } from "../words.js";
-import { next, rate, send, skip } from "./state.js";
+import { next, pick, rate, send, skip } from "./state.js";
 
 export function Slate({ slate, turn, pair, objectives, busy }) {
   const told = slate.items.some((one) => one.utility !== null || Object.keys(one.rewards).length);
   return html`<div class="slate">
-    <ol class="items" aria-label="Recommendations">${slate.items.map((one, place) => html`<${Suggestion} key=${one.item.id} one=${one} place=${place + 1} decision=${slate.id} pair=${pair} objectives=${objectives} busy=${busy} />`)}</ol>
+    <ol class="items" aria-label="Recommendations">${slate.items.map((one, place) => html`<${Suggestion} key=${one.item.id} one=${one} place=${place + 1} decision=${slate.id} picked=${slate.items.length > 1 ? slate.picked : null} pair=${pair} objectives=${objectives} busy=${busy} />`)}</ol>
     <div class="row">
       <button class="primary" disabled=${busy} onClick=${next}>Next round</button>
       ${!told && html`<button disabled=${busy} onClick=${() => skip(turn)}>Skip rating</button>`}
       <button disabled=${busy} onClick=${() => send("something else")}>Something else</button>
+      ${slate.picked === undefined && html`<button disabled=${busy} onClick=${() => pick(slate.id, null)}>None of these</button>`}
     </div>
   </div>`;
 }
 
-function Suggestion({ one, place, decision, pair, objectives, busy }) {
+function Suggestion({ one, place, decision, picked, pair, objectives, busy }) {
   const { item, facts, why, explored } = one;
   const details = Object.entries(item.details).map(([name, value]) => `${name} ${fact(value)}`);
   const unknown = facts.filter((each) => each.value === null).map((each) => each.objective);
@@ -32,6 +33,8 @@ function Suggestion({ one, place, decision, pair, objectives, busy }) {
     ${explored && html`<p class="note explored"><b>Exploration:</b> chance put it here, to learn from what you say of it.</p>`}
     <${Rate} one=${one} decision=${decision} objectives=${objectives} busy=${busy} />
     <div class="row tight">
+      ${picked === undefined && html`<button class="small" disabled=${busy} onClick=${() => pick(decision, item.id)} aria-label=${`Take ${item.name || item.id}`}>I take it</button>`}
+      ${picked === item.id && html`<b class="taken">✓ Taken</b>`}
       <${Pick} id=${item.id} name=${item.name} pair=${pair} />
       <button class="small quiet" disabled=${busy} onClick=${() => send(`more like ${place}`)}>More like this</button>
       <button class="small quiet" disabled=${busy} onClick=${() => send(`not ${place}`)}>Not for me</button>

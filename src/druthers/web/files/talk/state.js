@@ -118,6 +118,15 @@ function rated(turn, item, { rewards = {}, utility }) {
   return { ...turn, slate: { ...turn.slate, items } };
 }
 
+// Tell which item of a slate was taken, or null for none of them; that compares it with all that was not.
+export const pick = (decision, item) => doing("Noting", async () => {
+  await post(`/v1/decisions/${segment(decision)}/choice`, { picked: item });
+  talk.set(({ turns }) => ({ turns: turns.map((turn) => (turn.slate?.id === decision ? { ...turn, slate: { ...turn.slate, picked: item } } : turn)) }));
+  save();
+  await refresh();
+  say(item === null ? "Noted: none of these." : "Noted: you took it.");
+});
+
 export const skip = (turn) => {
   talk.set(({ turns }) => ({ turns: turns.map((one) => (one.id === turn ? { ...one, skipped: true } : one)) }));
   return next();
