@@ -14,7 +14,7 @@ from druthers.errors import needs
 from druthers.experiments.results import replaced
 from druthers.report.figures import EXTRAS, SETTINGS
 from druthers.report.sheets import Sheet, compact, line_look, name_axes
-from druthers.report.styles import styles_of
+from druthers.report.styles import DASHES, HUES, MARKERS, Style
 from druthers.theory import FAILS, HOLDS, Chart, Checked
 
 MARKS = {HOLDS: "✓", FAILS: "✗"}
@@ -45,12 +45,25 @@ figure { margin: 0; } svg { width: 100%; height: auto; }
 """
 
 
-def draw_chart(chart: Chart, new_figure: Any) -> Any:
-    """Draw the figure of a claim: its lines with bands, bounds dashed and gray."""
-    styles = styles_of(line.name for line in chart.lines)
+def _styles(chart: Chart) -> dict[str, Style]:
+    """Return how lines look: a hue and a mark for each that was measured; a bound has the hue of the one before it."""
+    styles: dict[str, Style] = {}
+    measured = bounds = 0
+    hue = HUES["black"]
     for line in chart.lines:
         if line.dashed:
-            styles[line.name] = styles[line.name]._replace(dash=(4.0, 1.6))
+            styles[line.name] = Style(*hue, list(DASHES.values())[1 + bounds % 4], "")
+            bounds += 1
+        else:
+            hue = list(HUES.values())[measured % len(HUES)]
+            styles[line.name] = Style(*hue, (), MARKERS[measured % len(MARKERS)])
+            measured += 1
+    return styles
+
+
+def draw_chart(chart: Chart, new_figure: Any) -> Any:
+    """Draw the figure of a claim: what was measured as solid lines with bands, bounds dashed."""
+    styles = _styles(chart)
     sheet = Sheet(new_figure, 1, 1, panel=(3.9, 2.5), legend=styles, top=0.12)
     axes = sheet.axes[0]
     for line in chart.lines:
