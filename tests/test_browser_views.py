@@ -131,7 +131,7 @@ def test_an_operator_looks_searches_sorts_and_erases(visitor, server):
     page.locator("th[aria-sort=ascending]").wait_for()
     assert page.locator("tbody tr").first.inner_text() != best
     page.get_by_label("Find").fill("amberwick")
-    page.get_by_text("1 of ").wait_for()
+    page.get_by_text("1 of ").first.wait_for()
     page.get_by_role("tab", name="People").click()
     page.locator(".map circle").nth(2).wait_for()
     page.get_by_label("Find").fill("ad")

@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from service_processes import free_port, until
 
+from druthers.service import overview
 from druthers.service.app import make_app
 from druthers.service.settings import Settings
 from druthers.web import POLICY, VIEWS, load
@@ -175,6 +176,35 @@ def test_history_tells_what_still_counts(client):
     assert told[-1]["ranking"] == ["value", "cleanliness"]
     assert told[1]["utility"] == -1.0
     assert told[1]["name"] == made["items"][0]["name"]
+
+
+def test_an_operator_sees_every_item_or_those_that_are_shown(client, monkeypatch):
+    say(client, "shown", "as clean as possible")
+    rows = client.get("/v1/operate/items").json()
+    items = client.get("/v1/items", params={"limit": 1000}).json()["items"]
+    assert [row["id"] for row in rows] == [item["id"] for item in items]
+    assert sum(row["share"] for row in rows) == pytest.approx(1.0)
+    for row, item in zip(rows, items, strict=True):
+        for name, figures in row["values"].items():
+            assert figures["low"] <= figures["mean"] <= figures["high"]
+            if row["reports"] == 1.0:
+                assert figures["mean"] == pytest.approx(item["values"][name], abs=1e-6)
+    monkeypatch.setattr(overview, "MOST_ITEMS", 20)
+    few = client.get("/v1/operate/items").json()
+    assert len(few) == 20
+    left = {row["id"] for row in rows} - {row["id"] for row in few}
+    assert min(row["shown"] for row in few) >= max(row["shown"] for row in rows if row["id"] in left)
+
+
+def test_a_map_has_everybody_who_spoke_and_clusters_that_differ(client):
+    for user, text in (("east", "cheap above all"), ("west", "central above all"), ("north", "cheap, nothing else")):
+        say(client, user, text)
+    found = client.get("/v1/operate/map").json()
+    groups = {point["user"]: point["cluster"] for point in found["points"]}
+    assert groups["east"] == groups["north"] != groups["west"]
+    assert sum(cluster["users"] for cluster in found["clusters"]) == len(found["points"])
+    mine = found["clusters"][groups["west"]]["weights"]
+    assert max(mine, key=mine.get) == "location"
 
 
 @pytest.mark.slow

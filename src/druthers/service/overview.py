@@ -18,6 +18,7 @@ from druthers.types import Floats
 
 LATEST = 5_000  # events of a kind that are looked back at
 MOST_MAPPED = 500
+MOST_ITEMS = 5_000  # that are listed: more would keep other requests waiting
 UNSURE = 0.7  # confidence below which a reading is one
 MOST_DOUBTED = 50  # people whose queries are looked through for what does not fit
 CLUSTERS = 3
@@ -39,7 +40,7 @@ def item_rows(fold: Fold, decided: Sequence[Event]) -> list[dict[str, Any]]:
     """Return each item with its share of the latest decisions, and what is known of it in each objective's own unit."""
     shown = Counter(item for event in decided for item in event.body.get("items", ()))
     places = shown.total()
-    ids, policy, objectives = fold.ids, fold.policy, fold.catalog.objectives
+    ids, policy, objectives = _listed(fold.ids, shown), fold.policy, fold.catalog.objectives
     state = policy.state(users=False)
     row_of = dict(zip(state["arms"]["ids"], state["arms"]["rows"], strict=True))
     means, reports = policy.reward_means(ids), state["arm.pulls"][[row_of[id] for id in ids]]
@@ -57,6 +58,13 @@ def item_rows(fold: Fold, decided: Sequence[Event]) -> list[dict[str, Any]]:
         told = {"id": id, "name": fold.items[id].name, "shown": shown[id], "share": share, "reports": max(count)}
         rows.append({**told, "values": values})
     return rows
+
+
+def _listed(ids: Sequence[str], shown: Counter[str]) -> Sequence[str]:
+    """Return the items to list, in their order: all of them, or as many as may be, those shown most often first."""
+    if len(ids) <= MOST_ITEMS:
+        return ids
+    return sorted(sorted(ids, key=lambda id: -shown[id])[:MOST_ITEMS])
 
 
 def people_rows(fold: Fold, contains: str, limit: int) -> list[dict[str, Any]]:

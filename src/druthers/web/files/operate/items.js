@@ -22,7 +22,7 @@ export function Items() {
     .sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * (down ? -1 : 1));
   const sort = (id) => vary({ by: id, up: id === by && down ? "1" : "" }, { replace: true });
   return html`<div class="row"><label class="grow">Find <input type="search" value=${sought} onInput=${(event) => { seek(event.target.value); vary({ find: event.target.value }, { replace: true }); }} /></label><button class="small" onClick=${again}>Look again</button></div>
-    <p class="hint" role="status">${rows.length} of ${answer.length} items${rows.length > SHOWN ? `, the first ${SHOWN} shown` : ""}. Means with 90 % intervals, in their own units; shares of the latest 5,000 decisions.</p>
+    <p class="hint" role="status">${rows.length} of ${answer.length} items listed${rows.length > SHOWN ? `, the first ${SHOWN} shown` : ""}. Means with 90 % intervals, in their own units; shares of the latest 5,000 decisions.</p>
     <div class="wide" tabindex="0" role="group" aria-label="Items"><table>
       <thead><tr>${columns.map(([id, title]) => html`<th key=${id} scope="col" aria-sort=${id === by ? (down ? "descending" : "ascending") : "none"}><button class="link" onClick=${() => sort(id)}>${title}${id === by ? (down ? " ↓" : " ↑") : ""}</button></th>`)}</tr></thead>
       <tbody>${rows.slice(0, SHOWN).map((one) => html`<tr key=${one.id}><th scope="row">${one.name}<br /><small class="among">${one.id}</small></th><td>${percent(one.share)} <small class="among">${one.shown}</small></td><td>${number(one.reports)}</td>
