@@ -520,8 +520,9 @@ class Policy(ABC):
         shortlist = by_score(out[3], max(SHORTLIST, 2 * size))
         values = np.empty((len(shortlist), 0))
         if self.learns_preference and size > 1:
-            believed = self._preference(self._users.rows.get(user, 0))
-            apart = tastes(believed.weights, believed.covariance) - believed.weights
+            row = self._users.rows.get(user, 0)
+            believed = self._preference(row)
+            apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
             base = (out[0] + out[1])[shortlist]
             values = worths(base, self._slopes(believed.weights, rows[shortlist]), np.ascontiguousarray(apart.T))
         members = [
@@ -529,6 +530,10 @@ class Policy(ABC):
         ]
         unseen = [place for place in shortlist[:size].tolist() if not self._state.arms.pulls[rows[place]].any()]
         return Slate(out[3], shortlist, values, size, self.exploration, members, unseen), out, n_equal
+
+    def _doubt(self, row: int) -> float:
+        """Return how far slates go to serve other tastes than the likeliest one, in what is believed possible."""
+        return 1.0
 
     def _slopes(self, weights: Floats, rows: Integers) -> Floats:
         """Return by how much the utility of arms (n, D) rises with each weight; the mean of all where it is unknown."""

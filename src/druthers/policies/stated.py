@@ -28,6 +28,9 @@ from druthers.policies.linear import require_not_negative, require_positive
 from druthers.types import Floats, Integers, Preference
 
 UNKNOWN_VARIANCE = 1.0 / 3.0  # of a value nobody knows, uniform over its scale
+# How far slates go to serve tastes that were not spoken of, once something was said. At 1, five of 722 expectations of
+# people in tests were lost, all about the second and third item; at 0.5 none.
+SAID_DOUBT = 0.5
 UNKNOWN_MEAN = -0.3  # a blank is taken for somewhat worse than a typical value
 NOISE_DRAWS = 4.0  # utilities that the guess of their noise is worth
 REWARD_VARIANCE = 0.04  # of a report around an item's value, worth one report
@@ -192,6 +195,10 @@ class StatedUCB(Policy):
         estimate, chol = np.empty(size), np.empty((size, size))
         variance = posterior(self._state.users, row, self._state.settings, estimate, chol)
         return estimate, chol, float(variance)
+
+    def _doubt(self, row: int) -> float:
+        """Return less where something was said: it is meant for every item of a slate, and not for the first alone."""
+        return SAID_DOUBT if self._state.users.statements[row] > 0.0 else 1.0
 
     def _preference(self, row: int) -> Preference:
         estimate, chol, _ = self._posterior(row)
