@@ -167,7 +167,7 @@ FOREIGN = """
 import numpy as np
 from typing import NamedTuple
 from druthers._jit import bound
-from druthers.policies.base import never_seen
+from druthers.policies.arms import never_seen
 
 class Arms(NamedTuple):
     pulls: np.ndarray
@@ -176,7 +176,7 @@ class Arms(NamedTuple):
 arms = Arms(np.zeros((2, 2)), np.zeros((2, 2)))
 print(bound(never_seen, arms, 1)(arms, 1))
 """
-OURS = FOREIGN.partition("class")[0] + "from druthers.policies.base import Arms\narms" + FOREIGN.partition("\narms")[2]
+OURS = FOREIGN.partition("class")[0] + "from druthers.policies.arms import Arms\narms" + FOREIGN.partition("\narms")[2]
 
 
 def test_classes_of_others_leave_nothing_behind(tmp_path):
@@ -190,7 +190,7 @@ OTHERS = """
 import sys
 from typing import NamedTuple
 from druthers._jit import implements
-from druthers.policies.base import hear_policy, learn_policy, score_policy
+from druthers.policies.steps import hear_policy, learn_policy, score_policy
 import druthers as dr
 
 class OtherState(NamedTuple):
@@ -222,8 +222,8 @@ def test_without_a_folder_to_keep_it_in_all_is_compiled_each_time(tmp_path):
 # What is changed: a kernel that another file's kernel calls, a constant it reads, and the order of a NamedTuple.
 CHANGED = {
     "a kernel": ("_matrices.py", "value = x[k] / root[k, k]", "value = 2.0 * x[k] / root[k, k]"),
-    "a constant": ("policies/base.py", "NEVER_SEEN = 1e9", "NEVER_SEEN = 1e6"),
-    "a field": ("policies/base.py", "    pulls: Floats\n    means: Floats", "    means: Floats\n    pulls: Floats"),
+    "a constant": ("policies/arms.py", "NEVER_SEEN = 1e9", "NEVER_SEEN = 1e6"),
+    "a field": ("policies/arms.py", "    pulls: Floats\n    means: Floats", "    means: Floats\n    pulls: Floats"),
 }
 USE = """
 import druthers as dr

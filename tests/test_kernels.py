@@ -34,7 +34,7 @@ from druthers.anchors.contamination import MOST_CORRUPTION, best_corruption, hon
 from druthers.anchors.likelihood import Likelihood, problem_of
 from druthers.anchors.newton import evaluate
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, never_seen, observe
+from druthers.policies.arms import Arms, never_seen, observe
 from druthers.policies.conucb import key_features
 from druthers.policies.pareto import mark_front
 from druthers.preferences import HybridEstimator, anchor_matrix, compact_radius, information_weighted, upper_root

@@ -14,7 +14,7 @@ from test_kernels import examined
 from druthers import POLICIES, make_policy
 from druthers.advisor import Advisor
 from druthers.catalogs import Catalog
-from druthers.policies.base import Arms, fill_unknown
+from druthers.policies.arms import Arms, fill_unknown
 
 LEARNERS = [name for name, family in POLICIES.items() if family.learns_preference and name != "oracle"]
 

@@ -12,7 +12,7 @@ from druthers._jit import bound, cache_folder, kernel
 from druthers.environments import Chunk, Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.policies import Policy
-from druthers.policies.base import (
+from druthers.policies.steps import (
     answer_policy,
     ask_policy,
     hear_policy,

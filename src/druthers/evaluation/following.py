@@ -13,7 +13,8 @@ from druthers._jit import bound, kernel
 from druthers.logs import Log
 from druthers.logs.table import NOT_TOLD
 from druthers.policies import Policy
-from druthers.policies.base import _arrays, hear_policy, learn_choice_policy, learn_policy, score_policy
+from druthers.policies.rows import arrays
+from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.simulation import pick
 from druthers.types import Floats, Integers
 
@@ -100,9 +101,9 @@ def _user_memory(policy: Policy, log: Log) -> Memory:
     """Make users and arms known and return the bits of what is kept of users: one array after the other, by row."""
     policy.add_arms(log.arm_ids)
     policy.add_users(log.user_ids)
-    arrays = [array.reshape(len(array), -1) for _, array in _arrays(policy._state.users) if array.size]
-    whole = all(array.shape[1] * array.itemsize % 8 == 0 for array in arrays)
-    return tuple(array.view(np.uint64 if whole else np.uint8) for array in arrays)
+    memory = [array.reshape(len(array), -1) for _, array in arrays(policy._state.users) if array.size]
+    whole = all(array.shape[1] * array.itemsize % 8 == 0 for array in memory)
+    return tuple(array.view(np.uint64 if whole else np.uint8) for array in memory)
 
 
 def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]:

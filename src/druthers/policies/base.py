@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from druthers._jit import bound, generic, kernel
-from druthers.anchors import Anchor, make_anchor
+from druthers._jit import bound
 from druthers.errors import (
     DamagedState,
-    DruthersError,
     InvalidFeedback,
     InvalidOffer,
     InvalidSetting,
@@ -25,175 +22,35 @@ from druthers.errors import (
     UnknownArm,
     UnknownUser,
 )
+from druthers.policies.arms import Arms, NoUsers, fault, remember
 from druthers.policies.books import Books
+from druthers.policies.rows import (
+    STATE_VERSION,
+    arrays,
+    check_version,
+    flatten,
+    grown,
+    lively,
+    overwrite,
+    plain,
+    same_kind,
+    unflatten,
+    wholeness_of,
+)
 from druthers.policies.slates import SHORTLIST, Floor, Slate, by_score, tastes, worths
+from druthers.policies.steps import (
+    NONE_OF_THESE,
+    answer_policy,
+    ask_policy,
+    hear_policy,
+    learn_choice_policy,
+    learn_policy,
+    score_policy,
+)
 from druthers.rankings import as_ranking
 from druthers.types import Decision, Floats, Integers, Preference, Question, RankingLike
 
-STATE_VERSION = 1
-
-# The bonus of an arm never seen: above any score, yet finite, so that decisions stay plain numbers.
-NEVER_SEEN = 1e9
-
-# A first guess of the noise in utilities: this share of their mean square.
-FIRST_GUESS = 0.1
-
-# The place of a choice among none of the offered arms.
-NONE_OF_THESE = -1
-
 P = TypeVar("P", bound="Policy")
-
-
-@generic
-def hear_policy(state: Any, user: int, ranking: Integers) -> None:
-    """Take in a checked, non-empty ranking; a policy without a body of its own does not hear."""
-
-
-@generic
-def ask_policy(state: Any, user: int) -> int:
-    """Return the objective that this policy would like to ask the user about now, or -1."""
-    return -1
-
-
-@generic
-def answer_policy(state: Any, user: int, objective: int, value: float) -> None:
-    """Take in the answer to a question about an objective: 1 for yes, 0 for no."""
-
-
-@generic
-def score_policy(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    """Write utility, reward bonus, preference bonus and score of each offered arm into `out` (4, n_offered).
-
-    Returns among how many of the best arms the choice is uniformly random: 1 for none, 0 for unknown.
-    """
-    raise NotImplementedError
-
-
-@generic
-def learn_policy(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    """Take in feedback: NaN stands for what is missing, in the reward or as the utility."""
-
-
-@generic
-def learn_choice_policy(state: Any, user: int, offer: Integers, place: int) -> None:
-    """Take in which place of an offer the user picked, `NONE_OF_THESE` for no arm of it.
-
-    A policy without a body of its own does not learn from choices, and says so by `learns_choices`.
-    """
-
-
-class Arms(NamedTuple):
-    """What is known of each arm, per objective: how often it was seen and its mean."""
-
-    pulls: Floats
-    means: Floats
-
-
-class NoUsers(NamedTuple):
-    """The memory of policies that do not tell users apart: how often each gave feedback."""
-
-    feedbacks: Floats
-
-
-@kernel
-def observe(arms: Arms, clock: Floats, arm: int, reward: Floats, filled: Floats) -> bool:
-    """Update an arm's means with a reward; write it into `filled` with means in place of what is missing.
-
-    Returns False where a missing objective was never seen for this arm: `fill_unknown` then finds something to stand
-    in. `clock[0]` counts rewards.
-    """
-    whole = True
-    told = False
-    for k in range(reward.shape[0]):
-        value = reward[k]
-        if np.isnan(value):
-            value = arms.means[arm, k]
-            whole = whole and arms.pulls[arm, k] > 0.0
-        else:
-            told = True
-            arms.pulls[arm, k] += 1.0
-            arms.means[arm, k] += (value - arms.means[arm, k]) / arms.pulls[arm, k]
-        filled[k] = value
-    if told:
-        clock[0] += 1.0
-    return whole
-
-
-@kernel
-def spread_over_arms(arms: Arms, first: int, last: int) -> tuple[float, float, float]:
-    """Return how many means of arms are known in some objectives, their mean, and the variance of one more.
-
-    To the deviations comes one as large as the mean, since few arms tell little of how much the next one may differ.
-    """
-    count = mean = deviations = 0.0
-    for row in range(arms.pulls.shape[0]):
-        for k in range(first, last):
-            if arms.pulls[row, k] > 0.0:
-                count += 1.0
-                step = arms.means[row, k] - mean
-                mean += step / count
-                deviations += step * (arms.means[row, k] - mean)
-    return count, mean, (deviations + mean * mean) / max(count, 1.0)
-
-
-@kernel
-def fill_unknown(arms: Arms, arm: int, filled: Floats) -> float:
-    """Write means over all arms into `filled` where nothing is known of this one; return by how much that spoils it.
-
-    A utility <c, r> of noise s^2 |r|^2 then has the variance s^2 (|filled|^2 + v) + sum of E[c_k^2] v_k over what is
-    unknown, with v_k the variance over arms and v their sum. Before anything is known of c, s^2 is `FIRST_GUESS` times
-    E[c_k^2]; so this is s^2 (|filled|^2 + (1 + 1/FIRST_GUESS) v), and the last term is returned. It depends neither on
-    the user nor on the order of feedback. An objective that no arm has is like all the others.
-    """
-    size = arms.pulls.shape[1]
-    unknown = 0.0
-    for k in range(size):
-        if arms.pulls[arm, k] > 0.0:
-            continue
-        count, mean, variance = spread_over_arms(arms, k, k + 1)
-        if count == 0.0:
-            count, mean, variance = spread_over_arms(arms, 0, size)
-        filled[k] = mean
-        unknown += variance
-    return (1.0 + 1.0 / FIRST_GUESS) * unknown
-
-
-@kernel
-def remember(arms: Arms, arm: int, reward: Floats, filled: Floats) -> tuple[float, float]:
-    """Write into `filled` what a utility of this reward is compared with, as `observe` and `fill_unknown` do.
-
-    Returns its square and by how much unknown parts spoil it.
-    """
-    whole = True
-    for k in range(reward.shape[0]):
-        filled[k] = arms.means[arm, k] if np.isnan(reward[k]) else reward[k]
-        whole = whole and arms.pulls[arm, k] > 0.0
-    spoilt = 0.0 if whole else fill_unknown(arms, arm, filled)
-    square = 0.0
-    for k in range(reward.shape[0]):
-        square += filled[k] * filled[k]
-    return square, spoilt
-
-
-@kernel
-def never_seen(arms: Arms, arm: int) -> bool:
-    """Tell whether no objective of this arm was ever observed."""
-    seen = 0.0
-    for k in range(arms.pulls.shape[1]):
-        seen += arms.pulls[arm, k]
-    return seen == 0.0
-
-
-@kernel
-def _fault(reward: Floats) -> int:
-    """Return 0 for a reward that tells something finite, 1 for an infinite entry, 2 for one that tells nothing."""
-    told = False
-    for k in range(reward.shape[0]):
-        if np.isinf(reward[k]):
-            return 1
-        if not np.isnan(reward[k]):
-            told = True
-    return 0 if told else 2
 
 
 class Policy(ABC):
@@ -267,7 +124,7 @@ class Policy(ABC):
 
     @functools.cached_property
     def _fault(self) -> Callable[..., int]:
-        return bound(_fault, _SILENCE)
+        return bound(fault, _SILENCE)
 
     @abstractmethod
     def _settings(self) -> Any:
@@ -322,36 +179,36 @@ class Policy(ABC):
         if arm not in self._arms:
             raise UnknownArm(f"an arm must be known to retire, but {arm!r} is not")
         self._retired[arm] = None
-        _overwrite(self._state.arms, self._arms.remove(arm))
+        overwrite(self._state.arms, self._arms.remove(arm))
         self._state.clock[1] = len(self._arms)
 
     def forget_user(self, user: Hashable) -> None:
         """Forget everything about a user; what was learned about arms stays."""
         if user not in self._users:
             raise UnknownUser(f"a user must be known to be forgotten, but {user!r} is not")
-        _overwrite(self._state.users, self._users.remove(user))
+        overwrite(self._state.users, self._users.remove(user))
 
     def unhear(self, user: Hashable) -> None:
         """Forget what a user said and keep what the user felt; for a user never seen, nothing happens."""
         row = self._users.rows.get(user)
         if row is not None:
-            _overwrite(self._state.users, row, keep=self.felt)
+            overwrite(self._state.users, row, keep=self.felt)
 
     def export_user(self, user: Hashable) -> bytes:
         """Return all that is known of a user, for a policy with the same settings to take in."""
         row = self._users.rows.get(user)
         if row is None:
             raise UnknownUser(f"a user must be known to be exported, but {user!r} is not")
-        return b"".join(array[row].tobytes() for _, array in _arrays(self._state.users))
+        return b"".join(array[row].tobytes() for _, array in arrays(self._state.users))
 
     def import_user(self, user: Hashable, known: bytes) -> None:
         """Take in what another policy with the same settings exported; what was known of the user is replaced."""
-        sizes = [array[0].nbytes for _, array in _arrays(self._state.users)]
+        sizes = [array[0].nbytes for _, array in arrays(self._state.users)]
         if len(known) != sum(sizes):
             raise DamagedState(f"an exported user of this policy must have {sum(sizes)} bytes, but got {len(known)}")
         row = self._user_row(user)
         start = 0
-        for (_, array), size in zip(_arrays(self._state.users), sizes, strict=True):
+        for (_, array), size in zip(arrays(self._state.users), sizes, strict=True):
             array[row] = np.frombuffer(known[start : start + size], array.dtype).reshape(array[0].shape)
             start += size
 
@@ -801,15 +658,15 @@ class Policy(ABC):
         return {
             "version": STATE_VERSION,
             "policy": self.name,
-            "params": {key: _plain(value) for key, value in self.params.items()},
+            "params": {key: plain(value) for key, value in self.params.items()},
             "users": known.state(),
             "arms": self._arms.state(),
             "retired": list(self._retired),
             "noise": self._noise.bit_generator.state,
             "coins": self._coins.bit_generator.state,
             "clock": self._state.clock.copy(),
-            **_flatten("user", self._state.users, known.n_rows),
-            **_flatten("arm", self._state.arms, self._arms.n_rows),
+            **flatten("user", self._state.users, known.n_rows),
+            **flatten("arm", self._state.arms, self._arms.n_rows),
         }
 
     @classmethod
@@ -825,9 +682,9 @@ class Policy(ABC):
             return find_policy(state["policy"]).from_state(state)  # type: ignore[return-value]
         if state["policy"] != cls.name:
             raise DamagedState(f"a state of {cls.name} is needed, but got one of {state['policy']!r}")
-        policy = cls(**{name: _lively(value) for name, value in state["params"].items()})
+        policy = cls(**{name: lively(value) for name, value in state["params"].items()})
         policy.restore(state)
-        with _wholeness_of(cls.name):
+        with wholeness_of(cls.name):
             policy._noise.bit_generator.state = state["noise"]
             policy._coins.bit_generator.state = state["coins"]
         return policy
@@ -837,11 +694,11 @@ class Policy(ABC):
         check_version(state)
         if state["policy"] != self.name:
             raise DamagedState(f"a state of {self.name} is needed, but got one of {state['policy']!r}")
-        with _wholeness_of(self.name):
+        with wholeness_of(self.name):
             known_users, known_arms = Books.from_state(state["users"]), Books.from_state(state["arms"])
-            users = _unflatten("user", self._fresh_users(known_users.n_rows), state)
-            arms = _unflatten("arm", self._fresh_arms(known_arms.n_rows), state)
-            clock = _same_kind("clock", state["clock"], self._state.clock)
+            users = unflatten("user", self._fresh_users(known_users.n_rows), state)
+            arms = unflatten("arm", self._fresh_arms(known_arms.n_rows), state)
+            clock = same_kind("clock", state["clock"], self._state.clock)
             retired = dict.fromkeys(state.get("retired", ()))
         self._users, self._arms, self._retired = known_users, known_arms, retired
         self._state = self._state._replace(clock=clock, users=users, arms=arms)
@@ -868,7 +725,7 @@ class Policy(ABC):
         self._retired.pop(arm, None)
         row = self._arms.add(arm)
         if row >= len(self._state.arms.pulls):
-            self._state = self._state._replace(arms=_grown(self._state.arms, self._fresh_arms(row)))
+            self._state = self._state._replace(arms=grown(self._state.arms, self._fresh_arms(row)))
         self._state.clock[1] = len(self._arms)
         return row
 
@@ -887,7 +744,7 @@ class Policy(ABC):
     def _new_user(self, user: Hashable) -> int:
         row = self._users.add(user)
         if row >= len(self._state.users.feedbacks):
-            self._state = self._state._replace(users=_grown(self._state.users, self._fresh_users(row)))
+            self._state = self._state._replace(users=grown(self._state.users, self._fresh_users(row)))
         return row
 
     def _as_reward(self, reward: ArrayLike | None, *, silence: bool = False) -> Floats:
@@ -901,10 +758,10 @@ class Policy(ABC):
             raise InvalidFeedback(
                 f"a reward must hold one number for each of {self.n_objectives} objectives, but got {reward!r}"
             )
-        fault = self._fault(vector)
-        if fault == 1:
+        wrong = self._fault(vector)
+        if wrong == 1:
             raise InvalidFeedback(f"a reward must be finite, NaN standing for what is missing, but got {reward!r}")
-        if fault == 2 and not silence:
+        if wrong == 2 and not silence:
             raise InvalidFeedback(f"a reward must tell at least one objective (else leave it out), but got {reward!r}")
         return vector
 
@@ -931,99 +788,3 @@ def as_number(value: Any, what: str) -> float:
     if not math.isfinite(number):
         raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}")
     return number
-
-
-@contextlib.contextmanager
-def _wholeness_of(name: str) -> Iterator[None]:
-    """Say of a state that lacks something, or has something else in its place, that it is damaged."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError) as problem:
-        if isinstance(problem, DruthersError):
-            raise
-        raise DamagedState(f"a state must hold what {name} wrote, but {problem!s} is missing or wrong") from problem
-
-
-def check_version(state: dict[str, Any]) -> None:
-    """Refuse a state that this version cannot read, saying why."""
-    version = state.get("version") if isinstance(state, dict) else None
-    if version != STATE_VERSION:
-        newer = isinstance(version, int) and version > STATE_VERSION
-        remedy = "upgrade druthers to read it" if newer else "it was not written by a policy's state()"
-        raise DamagedState(f"a state must be of version {STATE_VERSION}, but got version {version!r}; {remedy}")
-    for part in ("policy", "params"):
-        if part not in state:
-            raise DamagedState(f"a state must say its policy and params, but {part} is missing")
-
-
-def _plain(value: Any) -> Any:
-    """Turn a constructor's argument into plain values: anchors into their name and settings, mappings into pairs."""
-    if isinstance(value, Anchor):
-        return {"anchor": value.name, "params": {key: _plain(item) for key, item in value.params.items()}}
-    if isinstance(value, dict):
-        return {"pairs": [[key, item] for key, item in value.items()]}
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
-
-
-def _lively(value: Any) -> Any:
-    """Undo `_plain`."""
-    if isinstance(value, dict) and "anchor" in value:
-        return make_anchor(value["anchor"], **{key: _lively(item) for key, item in value["params"].items()})
-    if isinstance(value, dict) and "pairs" in value:
-        return dict(value["pairs"])
-    return value
-
-
-def _arrays(rows: Any) -> Iterable[tuple[str, Any]]:
-    """Yield the arrays of nested rows with their dotted names; scalars in them are settings."""
-    for field in rows._fields:
-        value = getattr(rows, field)
-        if isinstance(value, np.ndarray):
-            yield field, value
-        elif hasattr(value, "_fields"):
-            yield from ((f"{field}.{name}", array) for name, array in _arrays(value))
-
-
-def _mapped(rows: Any, change: Callable[[str, NDArray[Any]], NDArray[Any]], path: str = "") -> Any:
-    """Return the same nested rows with every array replaced."""
-    fields = {}
-    for field in rows._fields:
-        value = getattr(rows, field)
-        if isinstance(value, np.ndarray):
-            fields[field] = change(path + field, value)
-        elif hasattr(value, "_fields"):
-            fields[field] = _mapped(value, change, f"{path}{field}.")
-        else:
-            fields[field] = value
-    return type(rows)(**fields)
-
-
-def _grown(rows: Any, fresh: Any) -> Any:
-    """Return rows with the fresh ones appended."""
-    extra = dict(_arrays(fresh))
-    return _mapped(rows, lambda name, array: np.concatenate([array, extra[name]]))
-
-
-def _overwrite(rows: Any, row: int, keep: tuple[str, ...] = ()) -> None:
-    """Make a row as fresh as row 0, which is never written, but for the arrays to keep."""
-    for name, array in _arrays(rows):
-        if name not in keep:
-            array[row] = array[0]
-
-
-def _flatten(kind: str, rows: Any, n_rows: int) -> dict[str, Any]:
-    return {f"{kind}.{name}": array[:n_rows].copy() for name, array in _arrays(rows)}
-
-
-def _unflatten(kind: str, fresh: Any, state: dict[str, Any]) -> Any:
-    return _mapped(fresh, lambda name, array: _same_kind(f"{kind}.{name}", state[f"{kind}.{name}"], array))
-
-
-def _same_kind(name: str, saved: Any, example: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of a saved array, which must have the shape and type of the example."""
-    array = np.asarray(saved)
-    if array.shape != example.shape or array.dtype != example.dtype:
-        raise ValueError(f"{name} of shape {array.shape} and type {array.dtype}")
-    return np.array(array, order="C")

@@ -6,7 +6,7 @@ import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import factor, solve_transposed, solve_upper
-from druthers.policies.base import FIRST_GUESS
+from druthers.policies.arms import FIRST_GUESS
 from druthers.types import Floats
 
 # A precision that stands for knowing nothing: of the level of a preference, and of a regression before it starts.

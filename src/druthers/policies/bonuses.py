@@ -6,7 +6,7 @@ import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import norms, solve_transposed
-from druthers.policies.base import NEVER_SEEN, Arms, never_seen
+from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
 from druthers.policies.belief import NOTHING
 from druthers.types import Floats, Integers
 

@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import inverse
 from druthers.beliefs.choices import choice_site
-from druthers.policies.base import Arms
+from druthers.policies.arms import Arms
 from druthers.types import Floats, Integers
 
 # Who chooses tells the level of the weights too, which else has no prior: this share of the precision of differences.

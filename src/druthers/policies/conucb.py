@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, norms, solve, solve_upper_columns
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, answer_policy, ask_policy, learn_policy, score_policy
+from druthers.policies.arms import Arms
 from druthers.policies.linear import (
     LinearPolicy,
     add_up,
@@ -18,6 +18,7 @@ from druthers.policies.linear import (
     require_not_negative,
     require_positive,
 )
+from druthers.policies.steps import answer_policy, ask_policy, learn_policy, score_policy
 from druthers.preferences import anchored_estimate, upper_root
 from druthers.types import Floats, Integers
 

@@ -13,22 +13,13 @@ from druthers._matrices import add_rank_one, inverse, solve_transposed
 from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
 from druthers.policies.anytime import NINETY, anytime_radius
-from druthers.policies.base import (
-    NONE_OF_THESE,
-    Arms,
-    Policy,
-    fill_unknown,
-    hear_policy,
-    learn_choice_policy,
-    learn_policy,
-    observe,
-    remember,
-    score_policy,
-)
+from druthers.policies.arms import Arms, fill_unknown, observe, remember
+from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, utility_variance
 from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores, reward_variances
 from druthers.policies.choices import add_choice, begin_choices, offer_rows
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
+from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers, Preference
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse, norms
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, Policy, fill_unknown, learn_policy, observe, remember, score_policy
+from druthers.policies.arms import Arms, fill_unknown, observe, remember
+from druthers.policies.base import Policy
+from druthers.policies.steps import learn_policy, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
 from druthers.types import Floats, Integers, Preference
 

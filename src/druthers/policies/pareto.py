@@ -8,8 +8,10 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
-from druthers.policies.base import NEVER_SEEN, Arms, NoUsers, Policy, learn_policy, never_seen, score_policy
+from druthers.policies.arms import NEVER_SEEN, Arms, NoUsers, never_seen
+from druthers.policies.base import Policy
 from druthers.policies.scalarized import learn_arms
+from druthers.policies.steps import learn_policy, score_policy
 from druthers.types import Floats, Integers
 
 

@@ -14,16 +14,9 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import implements
 from druthers.errors import InvalidSetting
-from druthers.policies.base import (
-    NEVER_SEEN,
-    Arms,
-    Policy,
-    fill_unknown,
-    hear_policy,
-    learn_policy,
-    observe,
-    score_policy,
-)
+from druthers.policies.arms import NEVER_SEEN, Arms, fill_unknown, observe
+from druthers.policies.base import Policy
+from druthers.policies.steps import hear_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers, Preference
 
 # What an author writes, under the names of the public steps that check and find rows first.

@@ -13,7 +13,7 @@ from druthers.anchors.base import Anchor, hear_anchor
 from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
 from druthers.errors import InvalidSetting
-from druthers.policies.base import NEVER_SEEN, Arms, hear_policy, learn_policy, never_seen, score_policy
+from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
 from druthers.policies.linear import (
     LinearPolicy,
     LinearUsers,
@@ -22,6 +22,7 @@ from druthers.policies.linear import (
     require_not_negative,
     require_positive,
 )
+from druthers.policies.steps import hear_policy, learn_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius, upper_root
 from druthers.types import Floats, Integers
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from druthers._jit import implements, kernel
 from druthers._matrices import center, norms
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, hear_policy, learn_policy, never_seen, score_policy
+from druthers.policies.arms import Arms, never_seen
 from druthers.policies.linear import (
     LinearPolicy,
     LinearUsers,
@@ -23,6 +23,7 @@ from druthers.policies.linear import (
     require_not_negative,
     require_positive,
 )
+from druthers.policies.steps import hear_policy, learn_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate, upper_root
 from druthers.rankings import add_slope, complete
 from druthers.types import Floats, Integers

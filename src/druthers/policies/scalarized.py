@@ -8,7 +8,9 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
-from druthers.policies.base import NEVER_SEEN, Arms, NoUsers, Policy, learn_policy, never_seen, observe, score_policy
+from druthers.policies.arms import NEVER_SEEN, Arms, NoUsers, never_seen, observe
+from druthers.policies.base import Policy
+from druthers.policies.steps import learn_policy, score_policy
 from druthers.types import Floats, Integers
 
 

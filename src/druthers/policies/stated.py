@@ -12,19 +12,11 @@ from numpy.typing import ArrayLike
 from druthers._jit import implements, kernel
 from druthers._matrices import factor, inverse, norms, solve
 from druthers.errors import InvalidFeedback
-from druthers.policies.base import (
-    NONE_OF_THESE,
-    Arms,
-    Policy,
-    hear_policy,
-    learn_choice_policy,
-    learn_policy,
-    never_seen,
-    observe,
-    score_policy,
-)
+from druthers.policies.arms import Arms, never_seen, observe
+from druthers.policies.base import Policy
 from druthers.policies.choices import add_choice
 from druthers.policies.linear import require_not_negative, require_positive
+from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers, Preference
 
 UNKNOWN_VARIANCE = 1.0 / 3.0  # of a value nobody knows, uniform over its scale

@@ -14,12 +14,14 @@ from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, Policy, hear_policy, learn_choice_policy, learn_policy, score_policy
+from druthers.policies.arms import Arms
+from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
 from druthers.policies.bonuses import fisher_scores
 from druthers.policies.choices import begin_choices
 from druthers.policies.fisher import FisherPQUCB, FisherSettings, take_in, take_in_choice
 from druthers.policies.linear import add_distances
+from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.voices import CONTRARY, MAIN, weigh_voices
 from druthers.rankings import loss
 from druthers.types import Floats, Integers, Preference

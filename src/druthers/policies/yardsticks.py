@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Arms, NoUsers, Policy, learn_policy, score_policy
+from druthers.policies.arms import Arms, NoUsers
+from druthers.policies.base import Policy
 from druthers.policies.scalarized import learn_arms
+from druthers.policies.steps import learn_policy, score_policy
 from druthers.types import Floats, Integers, Preference
 
 
