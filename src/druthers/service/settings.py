@@ -1,4 +1,8 @@
-"""Settings of the service: from a file, the environment and the command line, checked before anything starts."""
+"""Settings of the service: from a file, the environment and the command line, checked before anything starts.
+
+Written by hand for its words: pydantic-settings merges its sources before it checks them, so it could not say who made
+a mistake (DRUTHERS_PORT, --port, or port in a file), nor what a name that is no setting was meant to be.
+"""
 
 from __future__ import annotations
 
