@@ -19,6 +19,8 @@ from druthers.types import Floats, Integers
 WIDER = 1.25
 # A choice never tells more along one direction than this share of all there is to know: it keeps factors finite.
 MOST_TOLD = 1.0 - 1e-6
+# Half of the points for what will be picked, mirror images being the others.
+ENOUGH_TO_PREDICT = 256
 
 
 @kernel
@@ -172,44 +174,86 @@ def moments(mean: Floats, axes: Floats, shift: Floats, told: Floats) -> bool:
     (Stein), which stays within 0 and I where differences of covariances would not.
     """
     n_rows, size = axes.shape
-    start, y, root = np.zeros(size), np.empty(size), np.empty((size, size))
+    start, root = np.zeros(size), np.empty((size, size))
     if not mode(mean, axes, start, root):
         return False
-    half = points_needed(axes)
-    at, shares, chances = np.empty((2 * half, n_rows)), np.empty(n_rows), np.empty(2 * half)
-    top = -np.inf
-    for t in range(2 * half):
-        weight = 0.0
-        for k in range(size):
-            z = point(t, k, half)
-            y[k] = WIDER * z
-            weight += 0.5 * z * z
-        solve_upper(root, y)
-        for k in range(size):
-            y[k] += start[k]
-            weight -= 0.5 * y[k] * y[k]
-        chances[t] = weight - odds(mean, axes, y, shares)
-        top = max(top, chances[t])
-        for j in range(n_rows):
-            at[t, j] = shares[j]
-    total = 0.0
+    steps = np.zeros((size, size))  # y = start + Wz, W = WIDER R^-1, upper triangular
+    for k in range(size):
+        column = np.zeros(size)
+        column[k] = WIDER
+        solve_upper(root, column)
+        for i in range(k + 1):
+            steps[i, k] = column[i]
     average, matrix = np.zeros(n_rows), np.zeros((n_rows, n_rows))
-    for t in range(2 * half):
-        weight = np.exp(chances[t] - top)
-        total += weight
-        for j in range(n_rows):
-            share = weight * at[t, j]
-            average[j] += share
-            for i in range(j + 1):
-                matrix[j, i] -= 2.0 * share * at[t, i]
+    total = average_shares(mean, axes, start, steps, average, matrix)
+    if not (np.isfinite(total) and total > 0.0):
+        return False
     for j in range(n_rows):
         average[j] /= total
         for i in range(j + 1):
-            matrix[j, i] = matrix[j, i] / total + average[j] * average[i]
+            matrix[j, i] = average[j] * average[i] - 2.0 * matrix[j, i] / total
             matrix[i, j] = matrix[j, i]
         matrix[j, j] += average[j]
     sandwich(axes, average, matrix, shift, told)
-    return bool(np.isfinite(total))
+    return True
+
+
+@kernel
+def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, average: Floats, matrix: Floats) -> float:
+    """Add p and pp' (its lower triangle), p the chances of the options not picked, at fixed points y = start + Wz.
+
+    Each is weighed by how much likelier y is than it was to be proposed, relative to `start`; returns the weights' sum.
+    A point and its mirror image share the products with z. Nothing is called within: that would take half of the time.
+    """
+    n_rows, size = axes.shape
+    lead, slopes, tilt = np.empty(n_rows), np.zeros((n_rows, size)), np.zeros(size)
+    base = odds(mean, axes, start, lead)
+    for j in range(n_rows):
+        lead[j] = mean[j]
+        for k in range(size):
+            lead[j] += axes[j, k] * start[k]
+            for i in range(k + 1):
+                slopes[j, k] += axes[j, i] * steps[i, k]
+    for k in range(size):
+        for i in range(k + 1):
+            tilt[k] += start[i] * steps[i, k]
+    half = points_needed(axes)
+    z, along, shares = np.empty(size), np.empty(n_rows), np.empty(n_rows)
+    total = 0.0
+    for t in range(2 * half):
+        sign = 1.0 if t % 2 == 0 else -1.0
+        if t % 2 == 0:
+            level, tilted = base, 0.0
+            for k in range(size):
+                z[k] = point(t // 2, k, half)
+                level += 0.5 * z[k] * z[k]
+                tilted += tilt[k] * z[k]
+            for i in range(size):
+                value = 0.0
+                for k in range(i, size):
+                    value += steps[i, k] * z[k]
+                level -= 0.5 * value * value
+            for j in range(n_rows):
+                along[j] = 0.0
+                for k in range(size):
+                    along[j] += slopes[j, k] * z[k]
+        top = 0.0
+        for j in range(n_rows):
+            shares[j] = -lead[j] - sign * along[j]
+            top = max(top, shares[j])
+        rest = np.exp(-top) if top > 0.0 else 1.0
+        for j in range(n_rows):
+            shares[j] = np.exp(shares[j] - top)
+            rest += shares[j]
+        weight = np.exp(level - sign * tilted - top) / rest
+        total += weight
+        for j in range(n_rows):
+            shares[j] /= rest
+            share = weight * shares[j]
+            average[j] += share
+            for i in range(j + 1):
+                matrix[j, i] += share * shares[i]
+    return float(total)
 
 
 @kernel
@@ -316,16 +360,32 @@ def predict_choice(mean: Floats, covariance: Floats, offer: Floats, chances: Flo
             lead[j] += rows[j, d] * mean[d]
     if not whiten(rows, covariance, axes, back):
         return False
-    y, shares = np.empty(rank), np.empty(n_offered - 1)
+    # A mean of chances takes fewer points than what follows from a choice that nobody expected.
+    half = min(points_needed(axes), ENOUGH_TO_PREDICT)
     for k in range(n_offered):
         chances[k] = 0.0
-    half = points_needed(axes)
-    for t in range(2 * half):
+    z, along, shares = np.empty(rank), np.empty(n_offered - 1), np.empty(n_offered - 1)
+    for t in range(half):
         for k in range(rank):
-            y[k] = point(t, k, half)
-        chances[0] += np.exp(-odds(lead, axes, y, shares)) / (2 * half)
+            z[k] = point(t, k, half)
         for j in range(n_offered - 1):
-            chances[j + 1] += shares[j] / (2 * half)
+            along[j] = 0.0
+            for k in range(rank):
+                along[j] += axes[j, k] * z[k]
+        for sign in (1.0, -1.0):
+            top = 0.0
+            for j in range(n_offered - 1):
+                shares[j] = -lead[j] - sign * along[j]
+                top = max(top, shares[j])
+            first = np.exp(-top) if top > 0.0 else 1.0
+            total = first
+            for j in range(n_offered - 1):
+                shares[j] = np.exp(shares[j] - top)
+                total += shares[j]
+            total *= 2 * half
+            chances[0] += first / total
+            for j in range(n_offered - 1):
+                chances[j + 1] += shares[j] / total
     return True
 
 

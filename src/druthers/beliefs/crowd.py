@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from druthers.beliefs.choices import choice_site, condition, predict_choice, resite
 from druthers.beliefs.population import Law, first_law, learn_law, next_look
 from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting, UnknownUser
-from druthers.types import Floats, Integers, Preference
+from druthers.types import Floats, Preference
 
 # How many choices are kept to be heard again; of older ones stays what they said.
 KEPT = 64
@@ -27,9 +28,21 @@ class _Choice(NamedTuple):
     """A choice, and the factors that stand for it under both laws: (2, D, D) and (2, D)."""
 
     offer: Floats
-    picked: Integers
+    picked: int
     sites: Floats
     pulls: Floats
+
+
+class _Foretold(NamedTuple):
+    """What was foretold last, under both laws (2, K): whoever then hears what was picked need not do it again."""
+
+    person: Hashable
+    offer: Floats
+    chances: Floats
+
+    def holds(self, person: Hashable, offer: Floats, place: int) -> bool:
+        """Tell whether it was about this person and offer, from which one was picked."""
+        return place >= 0 and person == self.person and np.array_equal(offer, self.offer)
 
 
 @dataclass
@@ -78,7 +91,8 @@ class Crowd:
         self.population = population
         self._people: dict[Hashable, _Person] = {}
         self._first = first_law(n_objectives)
-        self._law = self._first
+        self._keep_law(self._first)
+        self._foretold: _Foretold | None = None
         self._worth = np.array(FIRST_WORTH)
         self._next, self._next_again = 1, 1
 
@@ -95,11 +109,11 @@ class Crowd:
     def predict(self, person: Hashable, offer: ArrayLike) -> Floats:
         """Return how likely each option (K, D) is to be picked, averaged over what is believed of the person."""
         options = self._options(offer)
+        if person not in self._people:
+            self._look()
         known = self._people.get(person) or self._newcomer()
-        chances = np.zeros((2, len(options)))
-        for law in self._laws():
-            predict_choice(known.mean[law], known.covariance[law], options, chances[law])
-        predicted: Floats = self._shares(known) @ chances
+        self._foretold = _Foretold(person, options, self._foretell(known, options))
+        predicted: Floats = self._shares(known) @ self._foretold.chances
         return predicted
 
     def learn_choice(self, person: Hashable, picked: int | None, offer: ArrayLike) -> None:
@@ -113,20 +127,23 @@ class Crowd:
             self._people[person] = self._newcomer()
         known = self._people[person]
         sites, pulls = np.zeros((2, *known.information.shape[1:])), np.zeros((2, self.n_objectives))
-        chances = np.empty(len(options) + (place < 0))
-        foretold = options if place >= 0 else np.vstack([options, np.zeros(self.n_objectives)])
+        foretold, self._foretold = self._foretold, None
+        if foretold is not None and foretold.holds(person, options, place):
+            chances = foretold.chances
+        else:
+            chances = self._foretell(
+                known, options if place >= 0 else np.vstack([options, np.zeros(self.n_objectives)])
+            )
         for law in self._laws():
-            mean, covariance = known.mean[law], known.covariance[law]
-            predict_choice(mean, covariance, foretold, chances)
-            known.worth[law] += np.log(max(chances[place], 1e-300))
-            choice_site(mean, covariance, options, place, sites[law], pulls[law])
+            known.worth[law] += np.log(max(chances[law, place], 1e-300))
+            choice_site(known.mean[law], known.covariance[law], options, place, sites[law], pulls[law])
         known.information += sites
         known.pull += pulls
         known.count += 1
-        known.kept.append(_Choice(options, np.array([place]), sites, pulls))
+        known.kept.append(_Choice(options, place, sites, pulls))
         del known.kept[:-KEPT]
         if known.count in AGAIN:
-            self._hear_again(known)
+            self._hear_again(known, self._laws())
         self._condition(known)
 
     def forget(self, person: Hashable) -> None:
@@ -135,6 +152,7 @@ class Crowd:
             raise UnknownUser(f"a person must be known to be forgotten, but {person!r} is not")
         del self._people[person]
         self._next = self._next_again = 0
+        self._foretold = None
         self._look()
 
     def preference(self, person: Hashable) -> Preference:
@@ -147,7 +165,7 @@ class Crowd:
         return Preference(weights=mean, covariance=covariance)
 
     def _options(self, offer: ArrayLike) -> Floats:
-        options = np.ascontiguousarray(offer, dtype=np.float64)
+        options = np.array(offer, dtype=np.float64, order="C")  # a copy: it is kept
         if options.ndim != 2 or not len(options) or options.shape[1] != self.n_objectives:
             raise InvalidOffer(f"an offer must have {self.n_objectives} numbers for each option, but got {offer!r}")
         if not np.isfinite(options).all():
@@ -170,14 +188,23 @@ class Crowd:
             return np.array([0.0, 1.0])
         return _normalized(np.log(self._worth) + known.worth)
 
+    def _foretell(self, known: _Person, options: Floats) -> Floats:
+        """Return the chances of options under both laws (2, K)."""
+        chances = np.zeros((2, len(options)))
+        for law in self._laws():
+            predict_choice(known.mean[law], known.covariance[law], options, chances[law])
+        return chances
+
+    def _keep_law(self, law: Law) -> None:
+        """Keep a law of all people, and how what is known of a person goes together with it and with the first one."""
+        self._law, self._foretold = law, None
+        self._precisions = np.linalg.inv([law.newcomer, self._first.covariance])
+        self._drawn = np.einsum("lij,lj->li", self._precisions, [law.mean, self._first.mean])
+
     def _condition(self, known: _Person) -> None:
-        for law, (mean, covariance) in enumerate(
-            ((self._law.mean, self._law.newcomer), (self._first.mean, self._first.covariance))
-        ):
-            prior = np.linalg.inv(covariance)
-            condition(
-                prior + known.information[law], prior @ mean + known.pull[law], known.mean[law], known.covariance[law]
-            )
+        information, pull = self._precisions + known.information, self._drawn + known.pull
+        for law in self._laws():
+            condition(information[law], pull[law], known.mean[law], known.covariance[law])
 
     def _look(self) -> None:
         """Learn the law of all people anew, if there are enough more of them."""
@@ -185,13 +212,13 @@ class Crowd:
         if not self.population or n_people < self._next:
             return
         if n_people >= self._next_again:
-            for known in self._people.values():
-                self._hear_again(known)
+            for known in self._people.values():  # under the law that changed; the other one is what it was
+                self._hear_again(known, range(1))
             self._next_again = max(n_people + 1, int(np.ceil(AGAIN_GROWTH * n_people)))
         known_people = list(self._people.values())
         informations = np.array([known.information[0] for known in known_people])
         pulls = np.array([known.pull[0] for known in known_people])
-        self._law = learn_law(informations, pulls) if known_people else self._first
+        self._keep_law(learn_law(informations, pulls) if known_people else self._first)
         self._worth = np.array(FIRST_WORTH)
         for known in known_people:
             self._worth += _normalized(np.log(FIRST_WORTH) + known.worth)
@@ -199,19 +226,25 @@ class Crowd:
         for known in known_people:
             self._condition(known)
 
-    def _hear_again(self, known: _Person) -> None:
-        """Renew the factors of a person's kept choices under the laws of now."""
+    def _hear_again(self, known: _Person, laws: range) -> None:
+        """Renew the factors of a person's kept choices under some of the laws of now."""
         size = self.n_objectives
         work = np.empty((size + 1, size))
-        for law in self._laws():
+        for law in laws:
             mean, covariance = (
                 (self._law.mean, self._law.covariance) if law == 0 else (self._first.mean, self._first.covariance)
             )
             prior = np.linalg.inv(covariance)
             information, pull = prior + known.information[law], prior @ mean + known.pull[law]
-            for choice in known.kept:
-                site, drawn = choice.sites[law : law + 1], choice.pulls[law : law + 1]
-                resite(choice.offer[None], choice.picked, site, drawn, information, pull, work)
+            for _, same in itertools.groupby(known.kept, lambda choice: choice.offer.shape):
+                choices = list(same)
+                offers = np.array([choice.offer for choice in choices])
+                picked = np.array([choice.picked for choice in choices])
+                sites = np.array([choice.sites[law] for choice in choices])
+                pulls = np.array([choice.pulls[law] for choice in choices])
+                resite(offers, picked, sites, pulls, information, pull, work)
+                for choice, site, drawn in zip(choices, sites, pulls, strict=True):
+                    choice.sites[law], choice.pulls[law] = site, drawn
             known.information[law] = information - prior
             known.pull[law] = pull - prior @ mean
 

@@ -41,9 +41,11 @@ def point(index: int, place: int, half: int) -> float:
 
     Beyond the table its columns serve again, shifted.
     """
-    columns = POINTS.shape[1]
-    row = (index % half + 37 * (place // columns)) % half
-    value = POINTS[row, place % columns]
+    row = index if index < half else index - half
+    if place >= POINTS.shape[1]:
+        row = (row + 37 * (place // POINTS.shape[1])) % half
+        place = place % POINTS.shape[1]
+    value = POINTS[row, place]
     return float(value if index < half else -value)
 
 
@@ -59,4 +61,4 @@ def points_needed(axes: Floats) -> int:
     for limit, half in FEWER:
         if widest < limit:
             return int(half)
-    return HALF
+    return HALF if axes.shape[1] > 1 else HALF // 2

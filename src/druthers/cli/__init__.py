@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from druthers import __version__
-from druthers.cli import catalog, chat, conversation, data, evaluation, expect, lab, language, service, theory
+from druthers.cli import bench, catalog, chat, conversation, data, evaluation, expect, lab, language, service, theory
 
 __all__ = ["app"]
 
@@ -31,6 +31,7 @@ app.add_typer(lab.app)
 app.add_typer(
     data.app, name="data", help="Bring studies of real people; build data from raw reviews or a table of your own."
 )
+app.add_typer(bench.app, name="bench", help="Benchmarks on what real people chose; enter a model of your own.")
 app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs: what can be recommended.")
 app.add_typer(theory.app, name="theory", help="Check every claim of the paper and our own theorem by experiment.")
 app.add_typer(evaluation.app)

@@ -1,0 +1,212 @@
+"""Playing a benchmark of people: every player on every study and order, kept one by one so that it can resume."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import io
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers import __version__
+from druthers.bench import ceiling, players
+from druthers.bench.players import CEILING, OURS, PLAYERS
+from druthers.bench.scoring import Told, arrival, check, compare, positions, score, sheet
+from druthers.environments.people import People, read_people
+from druthers.errors import InvalidSetting, UnknownName
+from druthers.experiments.engines import make_engine
+from druthers.experiments.results import replaced
+from druthers.simulation import cache_folder
+from druthers.sources import our_digest
+from druthers.types import Floats
+
+# Those that the figures of the field are known for.
+STUDIES = ("electricity", "train", "camera", "bank")
+ORDERS, FAST_ORDERS, FAST_PEOPLE = 10, 2, 120
+FORMAT = 1
+
+
+class Task(NamedTuple):
+    """One player on one study and order of arrival."""
+
+    study: str
+    player: str
+    order: int
+    people: People
+
+
+Watch = Callable[[int, int, str], None]
+
+
+class Bench(NamedTuple):
+    """What came of a benchmark: people by study, and what players foretold by study and player."""
+
+    people: dict[str, People]
+    told: dict[str, dict[str, Told]]
+    settings: dict[str, Any]
+
+    def results(self) -> dict[str, Any]:
+        """Return the results as they are written to a file."""
+        studies = {}
+        for name, people in self.people.items():
+            told = self.told[name]
+            studies[name] = {
+                "people": len(people),
+                "choices": len(people.picked),
+                "sha256": digest(people),
+                "players": {
+                    player: {**sheet(people, one), **self._against(people, told, player)}
+                    for player, one in told.items()
+                },
+            }
+        return {"format": FORMAT, "version": __version__, **self.settings, "studies": studies}
+
+    def _against(self, people: People, told: dict[str, Told], player: str) -> dict[str, Any]:
+        """Return how much ours gains over a player: over all choices, at the first one, and over the first five."""
+        if OURS not in told or player == OURS:
+            return {}
+        place = positions(people)
+        parts = {"all": place > 0, "1": place == 1, "1-5": place <= 5}
+        return {
+            "ours_gains": {
+                name: compare(people, told[OURS], told[player], rows)._asdict() for name, rows in parts.items()
+            }
+        }
+
+
+def play(task: Task) -> Floats:
+    """Let a player play."""
+    return PLAYERS[task.player].play(task.people, arrival(task.people, task.order))
+
+
+def play_bench(
+    studies: Sequence[str] = STUDIES,
+    folder: str | Path | None = None,
+    *,
+    orders: int = ORDERS,
+    n_people: int | None = None,
+    only: Sequence[str] = tuple(PLAYERS),
+    workers: int | None = None,
+    watch: Watch = lambda done, total, label: None,
+) -> Bench:
+    """Play the benchmark, or go on with it.
+
+    Parameters
+    ----------
+    studies
+        Names of studies where data sets are kept, or folders.
+    folder
+        Where finished parts are kept as they come in, and in the end the results.
+    orders
+        Number of random orders of arrival, the same for everybody.
+    n_people
+        Only so many people of each study, for a quick look.
+    only
+        Which players.
+    workers
+        How many processes; one for each core by default.
+    watch
+        Called with how many parts are done, of how many, and what was last.
+    """
+    for name in only:
+        if name not in PLAYERS:
+            raise UnknownName.of("player", name, PLAYERS)
+    if orders < 1:
+        raise InvalidSetting(f"orders must be at least 1, but got {orders!r}")
+    people = {Path(name).name: read_study(name, n_people) for name in studies}
+    tasks = [
+        Task(name, player, order, these)
+        for name, these in people.items()
+        for player in only
+        for order in range(orders if PLAYERS[player].by_order else 1)
+    ]
+    foretold = dict(
+        _played(sorted(tasks, key=_haste), None if folder is None else Path(folder) / "parts", workers, watch)
+    )
+    told = {
+        name: {
+            player: score(
+                these, [foretold[name, player, order] for order in range(orders) if (name, player, order) in foretold]
+            )
+            for player in only
+        }
+        for name, these in people.items()
+    }
+    bench = Bench(people, told, {"orders": orders, "people_of_each": n_people})
+    if folder is not None:
+        write_results(bench.results(), Path(folder) / "results.json")
+    return bench
+
+
+def read_study(name: str, n_people: int | None = None) -> People:
+    """Return the people of a study with objectives on one scale; only the first few at wish."""
+    people = read_people(name)
+    return (people if n_people is None or n_people >= len(people) else people.part(range(n_people))).standardized()
+
+
+def write_results(results: dict[str, Any], path: Path) -> None:
+    """Write results as JSON, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(path) as draft:
+        draft.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def digest(people: People) -> str:
+    """Return the hash of what was offered and picked."""
+    whole = hashlib.sha256(repr((people.slates.shape, people.objectives, people.ids)).encode())
+    for part in (np.round(people.slates, 9) + 0.0, people.picked, people.starts):
+        whole.update(np.ascontiguousarray(part).tobytes())
+    return whole.hexdigest()
+
+
+def _played(
+    tasks: Sequence[Task], folder: Path | None, workers: int | None, watch: Watch
+) -> list[tuple[tuple[str, str, int], Floats]]:
+    """Return what is foretold in each task, from files of earlier runs where these are whole."""
+    paths = [_path(task, folder) for task in tasks]
+    found = {place: chances for place, path in enumerate(paths) if (chances := _read(path, tasks[place])) is not None}
+    left = [place for place in range(len(tasks)) if place not in found]
+    watch(len(found), len(tasks), "")
+    if left:
+        with make_engine("processes", workers) as engine:
+            for done, chances in engine.run(play, [tasks[place] for place in left]):
+                found[left[done]] = chances
+                path = paths[left[done]]
+                if path is not None:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    with replaced(path) as draft, draft.open("wb") as file:
+                        np.savez(file, chances=chances)
+                watch(len(found), len(tasks), f"{tasks[left[done]].study} {tasks[left[done]].player}")
+    return [((task.study, task.player, task.order), found[place]) for place, task in enumerate(tasks)]
+
+
+def _haste(task: Task) -> tuple[bool, int]:
+    """Return what to sort tasks by: the longest first, so that cores finish together."""
+    return task.player not in (CEILING, OURS), -task.people.slates.size
+
+
+def _path(task: Task, folder: Path | None) -> Path | None:
+    """Return where a task's outcome is kept: what no order changes is kept for all later benchmarks too."""
+    module = ceiling if task.player == CEILING else players
+    code = our_digest(frozenset([Path(inspect.getfile(module))]))
+    name = hashlib.sha256(repr((code, digest(task.people), task.player, task.order)).encode()).hexdigest()[:24]
+    cache = cache_folder()
+    if not PLAYERS[task.player].by_order and cache is not None:
+        return cache.parent / "people" / f"{name}.npz"
+    return None if folder is None else folder / f"{name}.npz"
+
+
+def _read(path: Path | None, task: Task) -> Floats | None:
+    """Return what was kept of a task, or None where nothing whole was."""
+    if path is None:
+        return None
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
+            return check(task.people, kept["chances"])
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, InvalidSetting):
+        return None

@@ -1,0 +1,150 @@
+"""The commands for benchmarks on real people."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from druthers.bench import OURS, add_entry, play_bench, read_entry
+from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, Watch, write_results
+from druthers.cli.lab import Quiet, Workers
+from druthers.errors import InvalidSetting, MissingExtra
+from druthers.report.people import draw_people
+from druthers.terminal import make_console, print_whole
+
+app = typer.Typer(no_args_is_help=True)
+
+Studies = Annotated[
+    list[str] | None, typer.Argument(metavar="[STUDY]...", help=f"Studies or folders; {', '.join(STUDIES)} if none.")
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where results go; what is there already is not done again.")]
+
+
+@app.command()
+def people(
+    studies: Studies = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study and {FAST_ORDERS} orders: a quick look.")
+    ] = False,
+    orders: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help=f"Random orders of arrival; {ORDERS} if not given.")
+    ] = None,
+    out: Out = Path("results/people"),
+    workers: Workers = None,
+    quiet: Quiet = False,
+) -> None:
+    """Let beliefs and their rivals foretell what real people chose, one choice after the other.
+
+    Hit rate, log-loss and calibration of everything that plays, beside a mixed logit fitted to the other half of the
+    people by MCMC. Studies are brought by `druthers data people`.
+
+        druthers bench people --fast
+        druthers bench people
+        druthers bench people swissmetro --orders 3
+    """
+    console = make_console(quiet)
+    with _progress(console) as watch:
+        bench = play_bench(
+            studies or STUDIES,
+            out,
+            orders=orders or (FAST_ORDERS if fast else ORDERS),
+            n_people=FAST_PEOPLE if fast else None,
+            workers=workers,
+            watch=watch,
+        )
+    results = bench.results()
+    _show(console, results)
+    with contextlib.suppress(MissingExtra):
+        draw_people(results, out)
+    console.print(f"results in {out}", soft_wrap=True)
+
+
+@app.command()
+def submit(
+    file: Annotated[Path, typer.Argument(metavar="ENTRY.npz", help="What druthers.bench.enter wrote.")],
+    results: Annotated[
+        Path | None, typer.Option("--add", metavar="FILE", help="A results.json that gets the scores, too.")
+    ] = None,
+) -> None:
+    """Check what a model of your own foretold, score it, and print its rows for the table of the docs.
+
+    druthers bench submit mine.npz
+    druthers bench submit mine.npz --add results/people/results.json
+    """
+    entry = read_entry(file)
+    name = entry.about["name"]
+    print("| study | model | hit rate | log-loss | calibration error | orders |\n|---|---|---|---|---|---|")
+    for study, scores in entry.studies.items():
+        figures = f"{scores['hit']:.3f} | {scores['log_loss']:.3f} | {scores['calibration']:.3f} | {scores['orders']}"
+        print(f"| {study} | {name} | {figures} |")
+    missing = [study for study in STUDIES if study not in entry.studies]
+    few = [study for study, scores in entry.studies.items() if scores["orders"] < ORDERS]
+    if missing or few:
+        lacking = ", ".join(missing + few)
+        print(f"an entry to the table has {ORDERS} orders of all of {', '.join(STUDIES)}; missing: {lacking}")
+    if results is not None:
+        try:
+            content = json.loads(results.read_text("utf-8"))
+            write_results(add_entry(entry, content), results)
+        except (OSError, ValueError, KeyError) as error:
+            raise InvalidSetting(f"results must be a file of `druthers bench people`, but {results}: {error}") from None
+
+
+@contextlib.contextmanager
+def _progress(console: Console) -> Iterator[Watch]:
+    columns = (
+        *(TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()),
+        *(TextColumn("left"), TimeRemainingColumn(), TextColumn("[dim]{task.fields[label]}")),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("foretelling", label="")
+        yield lambda done, total, label: bars.update(task, completed=done, total=total, label=label)
+
+
+def _show(console: Console, results: dict[str, Any]) -> None:
+    places = ("1", "2", "5", "10")
+    for study, content in results["studies"].items():
+        table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+        table.title = f"{study}: {content['people']:,} people, {content['choices']:,} choices"
+        for column in (
+            "",
+            "hit rate",
+            "log-loss",
+            "calibration",
+            *(f"choice {at}" for at in places),
+            "ours gains",
+            "p",
+        ):
+            table.add_column(column, justify="left" if not column else "right")
+        for player, scores in content["players"].items():
+            acts = player in ("thompson", "ucb")  # they show, and do not say how likely it is to be picked
+            by_place = [scores["positions"].get(at) for at in places]
+            gains = scores.get("ours_gains", {}).get("all")
+            table.add_row(
+                player,
+                _with_interval(scores, "hit"),
+                "" if acts else _with_interval(scores, "log_loss"),
+                "" if acts else f"{scores['calibration']:.3f}",
+                *(
+                    "" if at is None else f"{at['hit']:.3f}" + ("" if acts else f"/{at['log_loss']:.3f}")
+                    for at in by_place
+                ),
+                "" if gains is None or acts else f"{gains['gain']:+.3f} ± {gains['error']:.3f}",
+                "" if gains is None or acts else f"{gains['p']:.2g}",
+                style="bold" if player == OURS else None,
+            )
+        print_whole(console, table)
+        console.print()
+
+
+def _with_interval(scores: dict[str, Any], name: str) -> str:
+    wide = scores[f"{name}_interval"]
+    return f"{scores[name]:.3f}" + (f" ± {wide:.3f}" if wide else "")
