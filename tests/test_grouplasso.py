@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from druthers.anchors.grouplasso import GroupLasso, add_profile
+from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
+from druthers.anchors.profile import add_profile
 from druthers.errors import InvalidSetting
 from druthers.rankings import gradient, sample_rankings
 

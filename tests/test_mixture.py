@@ -9,8 +9,10 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
+from druthers._matrices import diagonalize
 from druthers.anchors.base import fit_anchor, hear_anchor
-from druthers.anchors.mixture import Mixture, MixtureRows, diagonalize, make_lawful
+from druthers.anchors.contamination import make_lawful
+from druthers.anchors.mixture import Mixture, MixtureRows
 from druthers.errors import InvalidSetting
 from druthers.rankings import RankingSample, gradient, hessian, sample_rankings
 

@@ -303,3 +303,47 @@ def _rotate(matrix: Floats, vectors: Floats, k: int, i: int) -> None:
         first, second = vectors[j, k], vectors[j, i]
         vectors[j, k] = cosine * first - sine * second
         vectors[j, i] = sine * first + cosine * second
+
+
+@kernel
+def diagonalize(matrix: Floats, vectors: Floats) -> None:
+    """Turn a symmetric matrix into its eigenvalues (on the diagonal) and the rows of the unit matrix into eigenvectors.
+
+    Cyclic Jacobi rotations: slow, but seldom needed, and the same on every machine.
+    """
+    size = matrix.shape[0]
+    total = 0.0
+    for i in range(size):
+        for j in range(size):
+            total += matrix[i, j] * matrix[i, j]
+    for _ in range(50):
+        outside = 0.0
+        for i in range(size):
+            for j in range(i):
+                outside += matrix[i, j] * matrix[i, j]
+        if outside <= 1e-30 * total:
+            break
+        for i in range(size):
+            for j in range(i):
+                if matrix[i, j] == 0.0:
+                    continue
+                ratio = (matrix[j, j] - matrix[i, i]) / (2.0 * matrix[i, j])
+                tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
+                if ratio < 0.0:
+                    tangent = -tangent
+                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+                sine = tangent * cosine
+                for k in range(size):
+                    left = matrix[i, k]
+                    right = matrix[j, k]
+                    matrix[i, k] = cosine * left - sine * right
+                    matrix[j, k] = sine * left + cosine * right
+                    left = vectors[i, k]
+                    right = vectors[j, k]
+                    vectors[i, k] = cosine * left - sine * right
+                    vectors[j, k] = sine * left + cosine * right
+                for k in range(size):
+                    left = matrix[k, i]
+                    right = matrix[k, j]
+                    matrix[k, i] = cosine * left - sine * right
+                    matrix[k, j] = sine * left + cosine * right

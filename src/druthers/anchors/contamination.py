@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import kernel
+from druthers._matrices import diagonalize, factor
+from druthers.anchors.box import complete_rank
 from druthers.rankings import SAFE_SPREAD, add_slope, loss, remaining_sums, scaled_exp, spread
 from druthers.types import Floats, Integers
 
@@ -222,3 +224,44 @@ def subtract_doubt(
         for other in range(k + 1, n_objectives):
             information[k, other] -= lost[k, other]
             information[other, k] -= lost[k, other]
+
+
+@kernel
+def make_lawful(information: Floats) -> None:
+    """Make an information matrix symmetric, zero along the constant and positive semi-definite.
+
+    A direction of negative eigenvalue (possible as far as the ridge holds the optimum) is one of which the rankings
+    tell nothing: its eigenvalue becomes zero and the other directions keep theirs.
+    """
+    n_objectives = information.shape[0]
+    means = np.zeros(n_objectives)
+    for k in range(n_objectives):
+        for other in range(k, n_objectives):
+            value = 0.5 * (information[k, other] + information[other, k])
+            information[k, other] = value
+            information[other, k] = value
+    total = 0.0
+    for k in range(n_objectives):
+        for other in range(n_objectives):
+            means[k] += information[k, other] / n_objectives
+        total += means[k]
+    total /= n_objectives
+    for k in range(n_objectives):
+        for other in range(n_objectives):
+            information[k, other] -= means[k] + means[other] - total
+    root = information.copy()
+    complete_rank(root, 0.0)
+    if factor(root, root):
+        return
+    vectors = np.eye(n_objectives)
+    diagonalize(information, vectors)
+    for k in range(n_objectives):
+        means[k] = max(information[k, k], 0.0)
+    for k in range(n_objectives):
+        for other in range(n_objectives):
+            information[k, other] = 0.0
+    for i in range(n_objectives):
+        for k in range(n_objectives):
+            scale = means[i] * vectors[i, k]
+            for other in range(n_objectives):
+                information[k, other] += scale * vectors[i, other]

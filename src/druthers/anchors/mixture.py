@@ -17,6 +17,7 @@ from druthers.anchors.contamination import (
     doubt,
     honesty,
     log_likelihood,
+    make_lawful,
     measure,
     measure_trust,
     subtract_doubt,
@@ -416,91 +417,6 @@ def _evaluate(problem: Any, point: Floats, gradient: Floats, hessian: Floats) ->
     for k in range(n_objectives):
         information[k, k] -= ridge
     return value
-
-
-@kernel
-def make_lawful(information: Floats) -> None:
-    """Make an information matrix symmetric, zero along the constant and positive semi-definite.
-
-    A direction of negative eigenvalue (possible as far as the ridge holds the optimum) is one of which the rankings
-    tell nothing: its eigenvalue becomes zero and the other directions keep theirs.
-    """
-    n_objectives = information.shape[0]
-    means = np.zeros(n_objectives)
-    for k in range(n_objectives):
-        for other in range(k, n_objectives):
-            value = 0.5 * (information[k, other] + information[other, k])
-            information[k, other] = value
-            information[other, k] = value
-    total = 0.0
-    for k in range(n_objectives):
-        for other in range(n_objectives):
-            means[k] += information[k, other] / n_objectives
-        total += means[k]
-    total /= n_objectives
-    for k in range(n_objectives):
-        for other in range(n_objectives):
-            information[k, other] -= means[k] + means[other] - total
-    root = information.copy()
-    complete_rank(root, 0.0)
-    if factor(root, root):
-        return
-    vectors = np.eye(n_objectives)
-    diagonalize(information, vectors)
-    for k in range(n_objectives):
-        means[k] = max(information[k, k], 0.0)
-    for k in range(n_objectives):
-        for other in range(n_objectives):
-            information[k, other] = 0.0
-    for i in range(n_objectives):
-        for k in range(n_objectives):
-            scale = means[i] * vectors[i, k]
-            for other in range(n_objectives):
-                information[k, other] += scale * vectors[i, other]
-
-
-@kernel
-def diagonalize(matrix: Floats, vectors: Floats) -> None:
-    """Turn a symmetric matrix into its eigenvalues (on the diagonal) and the rows of the unit matrix into eigenvectors.
-
-    Cyclic Jacobi rotations: slow, but seldom needed, and the same on every machine.
-    """
-    size = matrix.shape[0]
-    total = 0.0
-    for i in range(size):
-        for j in range(size):
-            total += matrix[i, j] * matrix[i, j]
-    for _ in range(50):
-        outside = 0.0
-        for i in range(size):
-            for j in range(i):
-                outside += matrix[i, j] * matrix[i, j]
-        if outside <= 1e-30 * total:
-            break
-        for i in range(size):
-            for j in range(i):
-                if matrix[i, j] == 0.0:
-                    continue
-                ratio = (matrix[j, j] - matrix[i, i]) / (2.0 * matrix[i, j])
-                tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
-                if ratio < 0.0:
-                    tangent = -tangent
-                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
-                sine = tangent * cosine
-                for k in range(size):
-                    left = matrix[i, k]
-                    right = matrix[j, k]
-                    matrix[i, k] = cosine * left - sine * right
-                    matrix[j, k] = sine * left + cosine * right
-                    left = vectors[i, k]
-                    right = vectors[j, k]
-                    vectors[i, k] = cosine * left - sine * right
-                    vectors[j, k] = sine * left + cosine * right
-                for k in range(size):
-                    left = matrix[k, i]
-                    right = matrix[k, j]
-                    matrix[k, i] = cosine * left - sine * right
-                    matrix[k, j] = sine * left + cosine * right
 
 
 @kernel
