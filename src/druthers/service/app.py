@@ -16,9 +16,6 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
-from starlette.middleware.exceptions import ExceptionMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from druthers import __version__
 from druthers.advisor import Advisor
@@ -50,26 +47,6 @@ OWN_FILES = 100  # that a process has open beside its connections
 
 ABOUT = """Say what you want, get what fits, tell how it was. A sentence becomes a ranking of objectives, feedback fixes
 what rankings cannot tell, and every answer says why."""
-
-
-class Service(FastAPI):
-    """A FastAPI application with nothing around its routes but the guard, which also answers what nobody expected."""
-
-    def build_middleware_stack(self) -> ASGIApp:
-        """Return the guard around the handlers of errors around the routes."""
-        handlers = {kind: handler for kind, handler in self.exception_handlers.items() if kind not in (500, Exception)}
-        stack: ASGIApp = ExceptionMiddleware(AsyncExitStackMiddleware(self.router), handlers=handlers)
-        for middleware in reversed(self.user_middleware):
-            stack = middleware.cls(stack, *middleware.args, **middleware.kwargs)
-        return stack
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
-        if scope["type"] != "http" or self.middleware_stack is None:
-            await super().__call__(scope, receive, send)
-            return
-        scope["app"] = self
-        await self.middleware_stack(scope, receive, send)
 
 
 def make_app(settings: Settings) -> FastAPI:
@@ -110,7 +87,7 @@ def make_app(settings: Settings) -> FastAPI:
         gc.unfreeze()
         leave()
 
-    app = Service(
+    app = FastAPI(
         title="druthers",
         summary="A recommender that listens",
         description=ABOUT,

@@ -7,8 +7,7 @@ import re
 from typing import Any
 
 from pydantic_core import from_json
-from starlette.requests import ClientDisconnect, Request
-from starlette.types import Receive
+from starlette.requests import Request
 
 from druthers.service.auth import Headers
 from druthers.service.problems import Problem
@@ -34,18 +33,6 @@ def as_content(body: bytes) -> Any:
     if _HUGE.search(body) and not _is_finite(content):
         raise Problem(400, "a number must be finite, but the body holds one that is not")
     return content
-
-
-async def read_body(receive: Receive) -> bytes:
-    """Return a whole body."""
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    while message.get("more_body", False) or message["type"] == "http.disconnect":
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        message = await receive()
-        body += message.get("body", b"")
-    return body
 
 
 def require_json(headers: Headers) -> None:
