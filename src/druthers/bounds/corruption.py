@@ -48,17 +48,21 @@ def ranking_law(preference: Floats) -> Floats:
 
 
 def corrupted_divergence(first: Floats, second: Floats, corruption: float) -> float:
-    """Return the Kullback-Leibler divergence of one full ranking when an adversary swaps the two preferences.
+    """Return the Kullback-Leibler divergence of one full ranking when an adversary turns preferences around.
 
-    Under either, a share eps of the rankings comes from the other: KL((1 - eps) P + eps Q, (1 - eps) Q + eps P), by
-    listing all rankings. It is at most (1 - 2 eps)^2 (KL(P, Q) + KL(Q, P))/2 where the two are mirror images.
+    Of either preference c a share eps of the rankings comes from -c, so that Q_c = (1 - eps) P_c + eps P_-c is what is
+    seen: KL(Q_first, Q_second), by listing all rankings. For second = -first the adversary swaps the two, and it is at
+    most (1 - 2 eps)^2 (KL(P, P') + KL(P', P)), since artanh(a x) <= a artanh(x) for a <= 1; at one half it is zero.
     """
     if len(first) > MOST_LISTED:
         raise InvalidSetting(f"all rankings are listed for at most {MOST_LISTED} objectives, but got {len(first)}")
-    mine, other = ranking_law(first), ranking_law(second)
-    seen = (1.0 - corruption) * mine + corruption * other
-    else_seen = (1.0 - corruption) * other + corruption * mine
+    seen, else_seen = (corrupted_law(np.asarray(each, dtype=float), corruption) for each in (first, second))
     return float(np.sum(seen * np.log(seen / else_seen)))
+
+
+def corrupted_law(preference: Floats, corruption: float) -> Floats:
+    """Return the probability of every full ranking when a share of them comes from the preference turned around."""
+    return (1.0 - corruption) * ranking_law(preference) + corruption * ranking_law(-preference)
 
 
 def _halves(n_objectives: int, gap: float) -> Floats:
@@ -97,9 +101,10 @@ def corrupted_lower_bounds(rankings: int, *, n_objectives: int, corruption: floa
     """Return what no estimator can beat on average after L full rankings, a share of them corrupted.
 
     Le Cam: for preferences c and -c with |c - c'| = 2 |c|, sup E|error| >= |c| (1 - sqrt(L KL/2)), at L KL/2 = 1/4.
-    Assouad: with d = D/2 pairs, a flip moves c by sqrt(2) gap, and sup E|error|^2 >= d gap^2 (1 - sqrt(L KL/2))/4,
-    KL that of one flip, again at 1/4; its root, which bounds the root mean squared error, is returned.
-    Weights stay within B: gap <= 2 B. From corruption 1/2 on an adversary makes both laws equal, and gap = 2 B.
+    Assouad: with d = D/2 pairs, a flip moves c by sqrt(2) gap. Told apart by densities p and q, the best guess of a bit
+    costs min(p, q) gap^2/2 at least, so sup E|error|^2 >= d gap^2 (1 - sqrt(L KL/2))/2, KL that of one flip (all are
+    alike), again at 1/4; its root, which bounds the root mean squared error, is returned. The adversary turns every
+    preference around. Weights stay within B: gap <= 2 B. From corruption 1/2 on c and -c look alike, and gap = 2 B.
 
     Examples
     --------
@@ -113,13 +118,13 @@ def corrupted_lower_bounds(rankings: int, *, n_objectives: int, corruption: floa
         raise InvalidSetting(f"n_objectives must be at least 2, but got {n_objectives!r}")
     half = n_objectives // 2
     if corruption >= 0.5:
-        alike = bound * math.sqrt(2.0 * half)  # |c|, with half of all |c - c'| lost whatever is seen
-        return LowerBounds(math.inf, alike, bound * math.sqrt(half))
+        alike = bound * math.sqrt(2.0 * half)  # |c|: nothing is better than 0, whatever is seen
+        return LowerBounds(math.inf, alike, alike)
     wanted = 1.0 / (2.0 * rankings)  # then sqrt(L KL/2) = 1/2
     gap = min(_gap_of(n_objectives, half, corruption, wanted), 2.0 * bound)
     le_cam = 0.5 * math.sqrt(2.0 * half) * gap / 2.0
     gap = min(_gap_of(n_objectives, 1, corruption, wanted), 2.0 * bound)
-    assouad = math.sqrt(half * gap**2 / 8.0)
+    assouad = math.sqrt(half * gap**2 / 4.0)
     inner = 2.0 / ((1.0 - 2.0 * corruption) * n_objectives * math.sqrt(rankings))
     printed = math.sqrt(n_objectives / 2.0) * math.atanh(inner) if inner < 1.0 else math.inf
     return LowerBounds(printed, le_cam, assouad)

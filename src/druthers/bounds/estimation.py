@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 
+# Up to so many objectives, all sets that may have been ranked are listed.
+MOST_SETS = 10
+
+
 class QueryError(NamedTuple):
     """A bound on |anchor - centered preference|, and whether its condition on the number of rounds is met."""
 
@@ -121,10 +125,12 @@ def hessian_error(
 
 
 def ranking_information(preference: ArrayLike, length: int, *, draws: int = 4_000, seed: int = 0) -> Floats:
-    """Return the Fisher information (D, D) of one top-m ranking, exact for a flat preference, else the mean over draws.
+    """Return the Fisher information (D, D) of one top-m ranking; above 10 objectives the mean over draws.
 
-    For c = 0 it is k (I - 11'/D), k = sum over places j of (D - j)/((D - j + 1)(D - 1)). Its pseudo-inverse over the
-    number of rankings is the Cramer-Rao limit of the centered preference's covariance.
+    It is the sum over places of the expected covariance of a choice among what is left, by the chances of all sets
+    that may have been ranked before. For c = 0 that is k (I - 11'/D), k = sum over places j of (D - j)/((D - j + 1)
+    (D - 1)), at any D. Its pseudo-inverse over the number of rankings is the Cramer-Rao limit of the centered
+    preference's covariance.
 
     Examples
     --------
@@ -136,8 +142,28 @@ def ranking_information(preference: ArrayLike, length: int, *, draws: int = 4_00
     if np.ptp(weights) == 0.0:
         scale = sum((size - j) / ((size - j + 1) * (size - 1)) for j in range(1, length + 1)) if size > 1 else 0.0
         return scale * (np.eye(size) - 1.0 / size)
+    if size <= MOST_SETS:
+        return _information_by_sets(np.exp(weights - weights.max()), length)
     sample = sample_rankings(weights, length=length, rounds=draws, rng=np.random.default_rng(seed))
     information: Floats = -np.mean([hessian(ranking, weights) for ranking in sample.rankings()], axis=0)
+    return information
+
+
+def _information_by_sets(odds: Floats, length: int) -> Floats:
+    """Return the information place by place: a set is as likely as all ways to rank one of its members last."""
+    size = len(odds)
+    information = np.zeros((size, size))
+    chances = {0: 1.0}  # sets as bits
+    for _ in range(length):
+        after: dict[int, float] = {}
+        for taken, chance in chances.items():
+            left = np.array([0.0 if taken >> k & 1 else odds[k] for k in range(size)])
+            left /= left.sum()
+            information += chance * (np.diag(left) - np.outer(left, left))
+            for k in np.flatnonzero(left):
+                reached = taken | 1 << int(k)
+                after[reached] = after.get(reached, 0.0) + chance * float(left[k])
+        chances = after
     return information
 
 
