@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import numpy as np
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 from druthers.cli import app
@@ -14,43 +16,57 @@ from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments import load_experiment
 from druthers.experiments.floors import floor_line
 from druthers.theory import CLAIMS, FAILS, HOLDS, OPEN, check
-from druthers.theory.base import LAWS, exponents, interval, likeliest_law, slope
+from druthers.theory.base import (
+    LAWS,
+    Interval,
+    all_of,
+    at_least,
+    at_most,
+    exponents,
+    interval,
+    likeliest_law,
+    resampled,
+    share_limits,
+    slope,
+)
 from druthers.theory.planning import plan
 
 # What is known of each claim (docs/paper-notes.md); the others may need the long runs to be decided.
 KNOWN = {
     "shift": HOLDS,
     "queries-alone": HOLDS,
-    "rate": HOLDS,
     "radius": HOLDS,
     "noise": FAILS,
+    "radii": HOLDS,
     "corrupted": HOLDS,
+    "penalty": FAILS,
+    "automatic": HOLDS,
     "consistency": FAILS,
     "information": HOLDS,
-    "silent": HOLDS,
+    "ours": HOLDS,
 }
 
 
-@pytest.mark.parametrize("name", ["shift", "rate", "radius", "noise", "corrupted", "consistency"])
-def test_claims_about_rankings(name):
+@pytest.mark.parametrize("name", ["shift", "noise", "corrupted"])
+def test_a_claim_is_found_the_same_twice(name):
     finding = CLAIMS[name].check(True)
     assert finding.verdict == KNOWN[name]
-    assert finding.chart.lines
-    assert all(len(line.x) == len(line.y) for line in finding.chart.lines)
-    assert finding.test
     assert CLAIMS[name].check(True).values == finding.values
 
 
 @pytest.mark.slow
 def test_every_claim_has_a_verdict_and_the_page_shows_it(tmp_path):
-    """The whole bench, small; a minute once the policies are compiled."""
-    done = CliRunner().invoke(app, ["theory", "check", "--fast", "--json", "--out", str(tmp_path)])
+    """The whole bench, small: once all is compiled, within a minute on two cores, which is two of processor time."""
+    check(fast=True, workers=1)
+    before = os.times()
+    done = CliRunner().invoke(app, ["theory", "check", "--fast", "--json", "--workers", "2", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
+    spent = [now - then for now, then in zip(os.times()[:4], before[:4], strict=True)]
+    assert sum(spent) < 120.0
     told = {row["name"]: row for row in json.loads(done.stdout)}
     assert list(told) == list(CLAIMS)
-    assert all(row["verdict"] in (HOLDS, FAILS, OPEN) for row in told.values())
+    assert all(row["verdict"] in (HOLDS, FAILS, OPEN) and row["test"] for row in told.values())
     assert {name: told[name]["verdict"] for name in KNOWN} == KNOWN
-    assert told["penalty"]["verdict"] == FAILS
     page = (tmp_path / "theory.html").read_text("utf-8")
     assert page.count("<svg") == len(CLAIMS)
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page)
@@ -58,6 +74,11 @@ def test_every_claim_has_a_verdict_and_the_page_shows_it(tmp_path):
         assert f'id="{name}"' in page
         for kind in ("pdf", "svg", "png"):
             assert (tmp_path / "figures" / f"{name}.{kind}").stat().st_size > 1_000
+
+
+def test_games_are_the_same_in_one_process_and_in_two():
+    one, two = (check(["hardest"], fast=True, workers=workers)[0].finding for workers in (1, 2))
+    assert one.values == two.values
 
 
 def test_some_claims_as_a_table(tmp_path):
@@ -78,6 +99,31 @@ def test_the_law_of_growth_is_found():
         assert best == name
         assert shares[name] > 0.8
     np.testing.assert_allclose(exponents(rounds, 5.0 * rounds[None] ** 0.7), [0.7], rtol=1e-9)
+
+
+def test_verdicts_follow_from_intervals():
+    wide, above, below = Interval(1.0, 0.5, 1.5), Interval(2.0, 1.8, 2.2), Interval(0.1, 0.0, 0.2)
+    assert [at_least(each, 1.0) for each in (wide, above, below)] == [OPEN, HOLDS, FAILS]
+    assert [at_most(each, 1.0) for each in (wide, above, below)] == [OPEN, FAILS, HOLDS]
+    assert [all_of(each) for each in ((HOLDS, HOLDS), (HOLDS, OPEN), (OPEN, FAILS))] == [HOLDS, OPEN, FAILS]
+
+
+def test_limits_of_a_share_are_those_of_clopper_and_pearson():
+    """Each is the share at which what was seen, or more of it, has a chance of 5 %; by SciPy's beta quantiles."""
+    for hits, count in ((0, 30), (3, 40), (38, 40), (440, 440)):
+        told = share_limits(hits, count)
+        least = stats.beta.ppf(0.05, hits, count - hits + 1) if hits else 0.0
+        most = stats.beta.ppf(0.95, hits + 1, count - hits) if hits < count else 1.0
+        np.testing.assert_allclose(told, [hits / count, least, most], atol=1e-9)
+
+
+def test_runs_drawn_again_cover_the_truth():
+    rng = np.random.default_rng(2)
+    held = 0
+    for trial in range(200):
+        told = resampled(lambda a, b: float(a.mean() - b.mean()), *rng.normal(size=(2, 40)), draws=200, seed=trial)
+        held += told.low <= 0.0 <= told.high
+    assert 176 <= held <= 198  # of 190
 
 
 def test_slopes_and_intervals():

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from druthers.cli.lab import AsJson, Quiet
 from druthers.report.theory import write_chart, write_theory
 from druthers.terminal import make_console
-from druthers.theory import FAILS, HOLDS, check
+from druthers.theory import FAILS, HOLDS, Step, check
 from druthers.theory.planning import plan
 
 app = typer.Typer(no_args_is_help=True)
@@ -41,12 +45,8 @@ def check_(
     """
     console = make_console(quiet or as_json)
     names = None if only is None else [name.strip() for name in only.split(",")]
-    checked = check(
-        names,
-        fast=fast,
-        workers=workers or min(os.cpu_count() or 1, 4),
-        watch=lambda name: console.print(f"checked {name}", style="dim"),
-    )
+    with _shown_steps(console) as watch:
+        checked = check(names, fast=fast, workers=workers or min(os.cpu_count() or 1, 4), watch=watch)
     page = write_theory(checked, out, fast=fast)
     told = [
         {
@@ -76,6 +76,21 @@ def check_(
     console.print(f"open {page}", soft_wrap=True)
 
 
+@contextlib.contextmanager
+def _shown_steps(console: Console) -> Iterator[Callable[[Step], None]]:
+    """Show a bar of all runs and claims while the block works, and a line for each claim that is decided."""
+    columns = (BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
+    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal) as bars:
+        task = bars.add_task("", total=None)
+
+        def watch(step: Step) -> None:
+            bars.update(task, completed=step.done, total=step.total)
+            if step.name:
+                console.print(step.name, style="dim")
+
+        yield watch
+
+
 @app.command("plan")
 def plan_(
     objectives: Annotated[int, typer.Option(min=2, metavar="D", help="Number of objectives.")],
@@ -85,7 +100,9 @@ def plan_(
     length: Annotated[int | None, typer.Option(min=1, metavar="M", help="Objectives that a query names; all.")] = None,
     corruption: Annotated[float, typer.Option(min=0.0, metavar="SHARE", help="Share of queries that are wrong.")] = 0.0,
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulated runs.")] = 3,
+    workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many processes.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the figure goes.")] = Path("results/plan"),
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what bounds and simulation expect at your size.
@@ -95,15 +112,19 @@ def plan_(
 
         druthers theory plan --objectives 6 --arms 200 --users 5000 --horizon 100000 --length 2 --corruption 0.05
     """
-    told = plan(
-        objectives=objectives,
-        arms=arms,
-        users=users,
-        horizon=horizon,
-        length=length,
-        corruption=corruption,
-        runs=runs,
-    )
+    console = make_console(quiet or as_json)
+    with _shown_steps(console) as watch:
+        told = plan(
+            objectives=objectives,
+            arms=arms,
+            users=users,
+            horizon=horizon,
+            length=length,
+            corruption=corruption,
+            runs=runs,
+            workers=workers or min(os.cpu_count() or 1, 4),
+            watch=watch,
+        )
     write_chart(told.chart, out, "plan")
     if as_json:
         content = {
@@ -115,20 +136,24 @@ def plan_(
         }
         print(json.dumps(content, indent=1))
         return
-    console = make_console()
     table = Table(box=None, pad_edge=False)
-    for title in ("error of a preference", "queries", "by the Hessian's bound", "by Lemma 1 as printed"):
+    titles = ("error of a preference", "rounds, simulated", "queries alone, at best", "by the Hessian", "by Lemma 1")
+    for title in titles:
         table.add_column(title, justify="right")
     for each in told.known:
-        figures = (each.in_practice, each.by_hessian, each.printed)
-        table.add_row(
-            f"{each.accuracy:g}", *(f"{figure:,.3g}" if figure > 1e6 else f"{figure:,.0f}" for figure in figures)
-        )
+        figures = (each.rounds, each.in_practice, each.by_hessian, each.printed)
+        table.add_row(f"{each.accuracy:g}", *(_count(figure) for figure in figures))
     console.print(table)
     console.print()
     for name, regret in told.regret.items():
-        console.print(f"regret {name}: {regret}", soft_wrap=True)
+        console.print(f"regret {name}: {regret:,.0f}", soft_wrap=True)
     console.print(f"a query is worth {told.per_query} of regret", soft_wrap=True)
     shown = ", ".join(f"{name} {value:,.0f}" for name, value in told.bounds.items())
     console.print(f"bounds on one user's regret: {shown}", soft_wrap=True)
     console.print(f"use {told.settings['policy']}; figure in {out}", soft_wrap=True)
+
+
+def _count(figure: float) -> str:
+    if figure == float("inf"):
+        return "more than 4,000"
+    return f"{figure:,.3g}" if figure > 1e6 else f"{figure:,.0f}"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from typing import NamedTuple
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from druthers.errors import UnknownName
-from druthers.theory import growth, words
-from druthers.theory.base import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Line
+from druthers.theory import corruption, growth, instances, radii, words
+from druthers.theory.base import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line, Step
+from druthers.theory.games import keep, play
+from druthers.types import Floats
 
 CLAIMS: dict[str, Claim] = {
     claim.name: claim
@@ -18,26 +22,35 @@ CLAIMS: dict[str, Claim] = {
             "queries-alone",
             "Theorem 1, corrected",
             "Rankings alone cost linear regret where a shift changes the best arm; utilities repair it.",
-            growth.check_queries_alone,
+            instances.check_queries_alone,
         ),
         Claim("rate", "Lemma 1", "The anchor's error falls like D √(ln t/(m t)).", words.check_rate),
-        Claim("radius", "Lemma 1", "Its bound covers the error.", words.check_radius),
-        Claim("noise", "Lemma 2", "The printed radius covers the noise of utilities.", words.check_noise_radius),
-        Claim("growth", "Theorem 2", "The regret of MO-PQUCB is sublinear, like √(T ln T).", growth.check_growth),
-        Claim("gain", "Corollary 2.1", "MO-PQUCB gains √ln T over PRUCB.", growth.check_gain),
+        Claim("radius", "Lemma 1", "Its bound covers the error.", radii.check_radius),
+        Claim("noise", "Lemma 2", "The printed radius covers the noise of utilities.", radii.check_noise),
+        Claim("radii", "Lemmas 2, 3, 5", "The radii cover what policies believe.", radii.check_radii),
+        Claim(
+            "growth",
+            "Theorem 2",
+            "The regret of MO-PQUCB is sublinear, like √(T ln T).",
+            growth.check_growth,
+            growth.rivals,
+        ),
+        Claim("gain", "Corollary 2.1", "MO-PQUCB gains √ln T over PRUCB.", growth.check_gain, growth.rivals),
         Claim(
             "corrupted",
             "Theorem 3",
             "No estimator beats the bound, and none is consistent from 1/2 on.",
-            words.check_corrupted,
+            corruption.check_corrupted,
         ),
-        Claim("penalty", "Lemma 4", "With η ≥ D³/3 the estimator is robust.", words.check_penalty),
-        Claim("consistency", "Lemma 4", "Below one half the estimator is consistent.", words.check_consistency),
+        Claim("penalty", "Lemma 4", "With η ≥ D³/3 the estimator is robust.", corruption.check_penalty),
+        Claim("automatic", "our penalty", "With the automatic one it is.", corruption.check_automatic),
+        Claim("consistency", "Lemma 4", "Below one half the estimator is consistent.", corruption.check_consistency),
         Claim(
             "corrupted-growth",
             "Theorem 4",
             "With α = λ = ε + 1/ln T regret is sublinear.",
             growth.check_corrupted_growth,
+            growth.corrupted_games,
         ),
         Claim(
             "information",
@@ -45,13 +58,29 @@ CLAIMS: dict[str, Claim] = {
             "M grows by c n in every direction, whatever is chosen.",
             growth.check_information,
         ),
-        Claim("ours", "our theorem", "With its guarantee Fisher-PQUCB has regret Õ(√((D + K) T)).", growth.check_ours),
-        Claim("silent", "our default", "Without any query no run of Fisher-PQUCB is stuck.", growth.check_silent),
+        Claim(
+            "ours",
+            "our theorem",
+            "With its guarantee Fisher-PQUCB stays below its bound of order √((D + K) T).",
+            growth.check_ours,
+            growth.rivals,
+        ),
+        Claim(
+            "hardest",
+            "our theorem",
+            "At the hardest gap of each horizon its regret grows like √T.",
+            instances.check_hardest,
+            instances.hardest_games,
+        ),
+        Claim(
+            "starving",
+            "our default",
+            "No arm is given up for good: regret grows by at most T^0.6, without any query too.",
+            instances.check_starving,
+            instances.starving_games,
+        ),
     )
 }
-
-# Claims that ask for the same long runs are checked by one process, one after the other.
-TOGETHER = (("growth", "gain", "ours"),)
 
 
 class Checked(NamedTuple):
@@ -62,7 +91,7 @@ class Checked(NamedTuple):
 
 
 def check(
-    names: list[str] | None = None, *, fast: bool = False, workers: int = 2, watch: Callable[[str], None] | None = None
+    names: list[str] | None = None, *, fast: bool = False, workers: int = 2, watch: Callable[[Step], None] | None = None
 ) -> list[Checked]:
     """Check claims, all of them by default, with fixed seeds; the same call gives the same findings.
 
@@ -75,39 +104,52 @@ def check(
     workers
         How many processes; 1 for none but this.
     watch
-        Told the name of each claim that is done.
+        Told of each part of the work that is done: a run of a game, or a claim.
     """
     wanted = list(CLAIMS) if names is None else names
     for name in wanted:
         if name not in CLAIMS:
             raise UnknownName.of("claim", name, CLAIMS)
+    games = list(dict.fromkeys(game for name in wanted for game in CLAIMS[name].games(fast)))
+    of_games = [name for name in wanted if CLAIMS[name].games(fast)]
+    alone = [name for name in wanted if name not in of_games]
+    total = len(wanted) + sum(game.runs for game in games)
     found: dict[str, Finding] = {}
-    for name, finding in _findings(_groups(wanted), fast, workers):
-        found[name] = finding
+    for done, (name, finding) in enumerate(_parts(games, alone, of_games, fast, workers), start=1):
+        if finding is not None:
+            found[name] = finding
         if watch is not None:
-            watch(name)
+            watch(Step(done, total, name))
     return [Checked(CLAIMS[name], found[name]) for name in wanted]
 
 
-def _groups(names: list[str]) -> list[tuple[str, ...]]:
-    """Return the claims in groups, those that take longest first."""
-    together = [tuple(name for name in group if name in names) for group in TOGETHER]
-    alone = [(name,) for name in names if not any(name in group for group in together)]
-    return [group for group in (*together, *alone) if group]
+def _parts(
+    games: list[Game], alone: list[str], of_games: list[str], fast: bool, workers: int
+) -> Iterator[tuple[str, Finding | None]]:
+    """Yield the name and finding of each claim, and nothing but a sign for each run; the longest games come first."""
+    runs = [(game, run) for game in sorted(games, key=lambda game: -game.horizon) for run in range(game.runs)]
+    curves: dict[tuple[Game, int], Floats] = {}
+    if workers == 1:
+        for game, run in runs:
+            curves[game, run] = play(game, run)
+            yield "", None
+        for name in alone:
+            yield name, CLAIMS[name].check(fast)
+    else:
+        with ProcessPoolExecutor(workers) as pool:
+            tasks: dict[Future[Any], Any] = {pool.submit(play, game, run): (game, run) for game, run in runs}
+            tasks |= {pool.submit(CLAIMS[name].check, fast): name for name in alone}
+            for task in as_completed(tasks):
+                told = tasks[task]
+                if isinstance(told, str):
+                    yield told, task.result()
+                else:
+                    curves[told] = task.result()
+                    yield "", None
+    for game in games:
+        keep(game, np.array([curves[game, run] for run in range(game.runs)]))
+    for name in of_games:
+        yield name, CLAIMS[name].check(fast)
 
 
-def _findings(groups: list[tuple[str, ...]], fast: bool, workers: int) -> Iterator[tuple[str, Finding]]:
-    if workers == 1 or len(groups) == 1:
-        for group in groups:
-            yield from _check_group(group, fast)
-        return
-    with ProcessPoolExecutor(workers) as pool:
-        for done in [pool.submit(_check_group, group, fast) for group in groups]:
-            yield from done.result()
-
-
-def _check_group(group: tuple[str, ...], fast: bool) -> list[tuple[str, Finding]]:
-    return [(name, CLAIMS[name].check(fast)) for name in group]
-
-
-__all__ = ["CLAIMS", "FAILS", "HOLDS", "OPEN", "Chart", "Checked", "Claim", "Finding", "Line", "check"]
+__all__ = ["CLAIMS", "FAILS", "HOLDS", "OPEN", "Chart", "Checked", "Claim", "Finding", "Line", "Step", "check"]

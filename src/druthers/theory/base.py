@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -64,14 +64,41 @@ class Finding:
     values: dict[str, Any] = field(default_factory=dict)
 
 
+class Step(NamedTuple):
+    """How far the work is: how many of all parts are done, and the name of what was just finished, if it has one."""
+
+    done: int
+    total: int
+    name: str = ""
+
+
+class Game(NamedTuple):
+    """A policy in a world, some runs of some rounds: what takes long, so that it is shared between claims and cores."""
+
+    policy: str
+    options: tuple[tuple[str, Any], ...]
+    world: str
+    horizon: int
+    runs: int
+
+
+def no_games(fast: bool) -> list[Game]:
+    """Return that a claim needs none."""
+    return []
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A statement, where it stands, and the experiment that checks it; `fast` runs are smaller, with the same rule."""
+    """A statement, where it stands, and the experiment that checks it; `fast` runs are smaller, with the same rule.
+
+    `games` are those that the experiment asks for, which may be played beforehand.
+    """
 
     name: str
     source: str
     statement: str
     check: Callable[[bool], Finding]
+    games: Callable[[bool], list[Game]] = no_games
 
 
 class Interval(NamedTuple):
@@ -83,7 +110,12 @@ class Interval(NamedTuple):
 
     def __str__(self) -> str:
         """Return it as a reader wants to see it."""
-        return f"{self.mean:.3g} ({self.low:.3g} to {self.high:.3g})"
+        return format(self, ".3g")
+
+    def __format__(self, form: str) -> str:
+        """Return it with each number in a form of their own."""
+        mean, low, high = (format(each, form or ".3g") for each in self)
+        return f"{mean} ({low} to {high})"
 
 
 def interval(values: Any) -> Interval:
@@ -111,6 +143,54 @@ def _student(degrees: int) -> float:
         return table[degrees]
     z = 1.959964  # Cornish and Fisher, within 0.002 from ten degrees on
     return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+
+
+def resampled(statistic: Callable[..., float], *runs: Floats, draws: int = 400, seed: int = 0) -> Interval:
+    """Return a statistic of some sets of runs (first axis) and its 95 % interval: runs are drawn again, set by set."""
+    rng = np.random.default_rng(seed)
+    drawn = [statistic(*(each[rng.integers(len(each), size=len(each))] for each in runs)) for _ in range(draws)]
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Interval(statistic(*runs), float(low), float(high))
+
+
+def share_limits(hits: int, count: int) -> Interval:
+    """Return a share and its exact limits, each of which is wrong with a chance of at most 5 % (Clopper and Pearson).
+
+    Examples
+    --------
+    >>> print(share_limits(60, 60))
+    1 (0.951 to 1)
+    """
+
+    def below(share: float, most: int) -> float:
+        return sum(math.comb(count, k) * share**k * (1.0 - share) ** (count - k) for k in range(most + 1))
+
+    def crossing(beyond: Callable[[float], bool]) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if beyond(middle) else (middle, high)
+        return low
+
+    least = crossing(lambda share: 1.0 - below(share, hits - 1) > 0.05) if hits > 0 else 0.0
+    most = crossing(lambda share: below(share, hits) < 0.05) if hits < count else 1.0
+    return Interval(hits / count, least, most)
+
+
+def at_least(told: Interval, wanted: float) -> str:
+    """Return the verdict that something is at least as large as claimed: by both limits, or not decided."""
+    return HOLDS if told.low >= wanted else FAILS if told.high < wanted else OPEN
+
+
+def at_most(told: Interval, wanted: float) -> str:
+    """Return the verdict that something is at most as large as claimed."""
+    return HOLDS if told.high <= wanted else FAILS if told.low > wanted else OPEN
+
+
+def all_of(verdicts: Iterable[str]) -> str:
+    """Return the verdict of a claim with several parts: it fails with any of them, and holds with all."""
+    given = set(verdicts)
+    return FAILS if FAILS in given else OPEN if OPEN in given else HOLDS
 
 
 def slope(x: Any, y: Any) -> tuple[float, float]:

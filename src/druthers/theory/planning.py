@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,19 +13,35 @@ from druthers import bounds
 from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting
 from druthers.policies import make_policy
-from druthers.simulation import simulate
-from druthers.theory.base import Chart, Interval, Line, interval
+from druthers.simulation import Run, simulate
+from druthers.theory.base import Chart, Interval, Line, Step, interval
+from druthers.types import Floats, Integers
 
 ACCURACIES = (0.5, 0.25, 0.1)
 SEED = 30
+# Users by whom it is measured how many rounds it takes to know one.
+KNOWN_USERS = 8
 # As in the paper's synthetic benchmark: weights and mean rewards up to this, and the variance of both noises.
 SCALE, NOISE = 5.0, 0.5
 
 
 class Known(NamedTuple):
-    """Queries until the anchor's error is below an accuracy: in practice, by the Hessian's bound, as printed."""
+    """When a preference is known to an accuracy.
+
+    Attributes
+    ----------
+    accuracy
+        Euclidean distance from the truth.
+    rounds
+        A user's rounds until the policy's estimate is that close on average, level included: simulated, with words and
+        utilities; infinite where the simulation did not get there.
+    in_practice, by_hessian, printed
+        Queries, and nothing else, until the centered preference is: at the Cramer-Rao limit, by Lemma 1 with the
+        Hessian, and as printed.
+    """
 
     accuracy: float
+    rounds: float
     in_practice: float
     by_hessian: float
     printed: float
@@ -35,7 +53,7 @@ class Plan(NamedTuple):
     Attributes
     ----------
     known
-        Queries of a user until the preference is known, up to a shift, to some accuracies.
+        What it takes to know a user's preference to some accuracies.
     regret
         Regret at the horizon by name of policy, over simulated runs.
     per_query
@@ -65,6 +83,8 @@ def plan(
     length: int | None = None,
     corruption: float = 0.0,
     runs: int = 3,
+    workers: int = 2,
+    watch: Callable[[Step], None] | None = None,
 ) -> Plan:
     """Return what to expect at a size, with the laws of the paper's synthetic benchmark: [0, 5], noise 0.5.
 
@@ -80,6 +100,10 @@ def plan(
         Share of queries that are wrong.
     runs
         Simulated runs.
+    workers
+        How many processes; 1 for none but this.
+    watch
+        Told of each run that is done.
     """
     size = objectives if length is None else length
     if not 1 <= size <= objectives:
@@ -88,40 +112,76 @@ def plan(
         raise InvalidSetting(
             f"from one half on nothing can be learned from queries: corruption must be less, got {corruption!r}"
         )
-    names = {"with queries": 1.0, "without": 0.0}
     policy = "fisher-pqucb-robust" if corruption > 0.0 else "fisher-pqucb"
-    marks = np.unique(np.geomspace(min(50, horizon), horizon, 20).round().astype(np.int64))
-    curves: dict[str, list[Any]] = {name: [] for name in names}
-    for run in range(runs):
-        for name, rate in names.items():
-            world = Synthetic(
-                n_arms=arms,
-                n_objectives=objectives,
-                n_users=users,
-                offered=min(arms, 10),
-                scale=SCALE,
-                reward_noise=NOISE,
-                preference_noise=NOISE,
-                length=size,
-                query_rate=rate,
-                corruption=corruption,
-            )
-            fresh = make_policy(policy, n_objectives=objectives, seed=run)
-            curves[name].append(simulate(fresh, world.tape(seed=(SEED, run), horizon=horizon), marks).regret)
-    ends = {name: np.array([curve[-1] for curve in curves[name]]) for name in names}
-    lines = [Line(name, marks, np.mean(curves[name], axis=0)) for name in names]
+    world = {
+        "n_arms": arms,
+        "n_objectives": objectives,
+        "offered": min(arms, 10),
+        "scale": SCALE,
+        "reward_noise": NOISE,
+        "preference_noise": NOISE,
+        "length": size,
+        "corruption": corruption,
+    }
+    games = [
+        _Play(policy, {**world, "n_users": users, "query_rate": rate}, horizon, run)
+        for rate in (1.0, 0.0)
+        for run in range(runs)
+    ]
+    close = [_Play(policy, {**world, "n_users": KNOWN_USERS, "query_rate": 1.0}, KNOWN_USERS * 4_000, 0)]
+    played = _played([*games, *close], workers, watch)
+    names = ("with queries", "without")
+    curves = {name: np.array([run.regret for run in played[i * runs : (i + 1) * runs]]) for i, name in enumerate(names)}
+    ends = {name: curves[name][:, -1] for name in names}
     alpha, ridge = bounds.optimal_weights(max(horizon / users, 3.0), corruption=corruption)
     return Plan(
-        known=_known(objectives, size, corruption),
+        known=_known(objectives, size, corruption, played[-1]),
         regret={name: interval(values) for name, values in ends.items()},
         per_query=interval((ends["without"] - ends["with queries"]) / horizon),
         bounds=_bounds(objectives, arms, max(horizon / users, 3.0), size, alpha, ridge),
         settings={"policy": policy, "mo-pqucb feedback_weight": alpha, "mo-pqucb ridge": ridge, "guarantee": False},
-        chart=Chart("round", "regret of all users", lines),
+        chart=Chart("round", "regret of all users", [_line(name, played[0].rounds, curves[name]) for name in names]),
     )
 
 
-def _known(objectives: int, length: int, corruption: float) -> list[Known]:
+class _Play(NamedTuple):
+    """One simulated run."""
+
+    policy: str
+    world: dict[str, Any]
+    horizon: int
+    run: int
+
+
+def _played(plays: list[_Play], workers: int, watch: Callable[[Step], None] | None) -> list[Run]:
+    """Return what came of each run, in the order given."""
+
+    def told(runs: Iterable[Run]) -> Iterator[Run]:
+        for done, run in enumerate(runs, start=1):
+            if watch is not None:
+                watch(Step(done, len(plays)))
+            yield run
+
+    if workers == 1:
+        return list(told(map(_play, plays)))
+    with ProcessPoolExecutor(workers) as pool:
+        return list(told(pool.map(_play, plays)))
+
+
+def _play(play: _Play) -> Run:
+    marks = np.unique(np.geomspace(min(50, play.horizon), play.horizon, 20).round().astype(np.int64))
+    policy = make_policy(play.policy, n_objectives=play.world["n_objectives"], seed=play.run)
+    return simulate(policy, Synthetic(**play.world).tape(seed=(SEED, play.run), horizon=play.horizon), marks)
+
+
+def _line(name: str, rounds: Integers, curves: Floats) -> Line:
+    if len(curves) == 1:
+        return Line(name, rounds, curves[0])
+    told = np.array([interval(column) for column in curves.T])
+    return Line(name, rounds, told[:, 0], np.maximum(told[:, 1], 0.5 * told[:, 0]), told[:, 2])
+
+
+def _known(objectives: int, length: int, corruption: float, simulated: Run) -> list[Known]:
     """Return how many queries accuracies take; corruption leaves (1 - 2 eps)^2 of the information at worst."""
     weights = np.random.default_rng(SEED).uniform(0.0, SCALE, objectives)
     information = bounds.ranking_information(weights, length, draws=1_000) * (1.0 - 2.0 * corruption) ** 2
@@ -135,7 +195,9 @@ def _known(objectives: int, length: int, corruption: float) -> list[Known]:
                 bounds.query_error(t, n_objectives=objectives, bound=SCALE, risk=0.05, mean_length=length).error <= aim
             )
         )
-        told.append(Known(accuracy, need, by_hessian, printed))
+        near = np.flatnonzero(simulated.error <= accuracy)
+        rounds = float(simulated.rounds[near[0]]) / KNOWN_USERS if len(near) else math.inf
+        told.append(Known(accuracy, rounds, need, by_hessian, printed))
     return told
 
 

@@ -1,0 +1,99 @@
+"""Worlds in which regret is measured, and games that are played once, whoever asks for them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from druthers.environments import Environment, Reviews, Synthetic
+from druthers.policies import make_policy
+from druthers.simulation import simulate
+from druthers.theory.base import Game, Interval, Line, interval, resampled
+from druthers.types import Floats, Integers
+
+# The world of the analysis: rewards between 0 and 1 or nearly so, weights that sum to one; four users, ten arms.
+BOUNDED: dict[str, Any] = {
+    "n_arms": 10,
+    "n_objectives": 5,
+    "n_users": 4,
+    "offered": 10,
+    "scale": 1.0,
+    "preference_law": "dirichlet",
+    "reward_noise": 0.02,
+    "preference_noise": 0.02,
+}
+# Two arms of one objective each, rewards without noise: only trying an arm, or words, tell what it is worth.
+FIXED: dict[str, Any] = {"rewards": [[1.0, 0.0], [0.0, 1.0]], "preferences": [[1.0, 1.3]], "reward_noise": 0.0}
+# Two arms that differ in rewards alone, and noisily.
+NOISY: dict[str, Any] = {"rewards": [[2.0, 2.0], [2.5, 2.5]], "preferences": [[1.0, 1.0]], "preference_noise": 0.05}
+# Where a bonus of one standard deviation gave up an arm for good, now and then.
+STARVING: dict[str, dict[str, Any]] = {
+    "fixed, no queries": {**FIXED, "query_rate": 0.0},
+    "fixed, a query each round": FIXED,
+    "noisy, no queries": {**NOISY, "query_rate": 0.0},
+    "noisy, a query each round": NOISY,
+}
+# As hard as an instance can be at a horizon: two arms too close to be told apart before its end.
+HARDEST = "hardest"
+
+_played: dict[Game, Floats] = {}
+
+
+def make_world(name: str, horizon: int) -> Environment:
+    """Return a world by its name; the hardest one depends on the horizon."""
+    if name in STARVING:
+        return Reviews(**STARVING[name])
+    if name == HARDEST:
+        gap = hardest_gap(horizon)
+        return Reviews(rewards=[[1.0, 1.0], [1.0 + gap, 1.0]], preferences=[[1.0, 1.0]], preference_noise=0.05)
+    return Synthetic(**BOUNDED, corruption=0.2 if name == "corrupted" else 0.0)
+
+
+def hardest_gap(horizon: float) -> float:
+    """Return sqrt(s^2 K/T), s^2 = 1 the variance of the utility of a reward: what T/K tries of an arm just show."""
+    return math.sqrt(2.0 / horizon)
+
+
+def marks(horizon: int) -> Integers:
+    """Return rounds at which regret is read: six in each decade, evenly in the logarithm, powers of ten among them."""
+    steps = round(6 * math.log10(horizon / 100.0))
+    return np.unique(np.geomspace(100, horizon, steps + 1).round().astype(np.int64))
+
+
+def play(game: Game, run: int) -> Floats:
+    """Return the regret of one run of a game at its marks."""
+    tape = make_world(game.world, game.horizon).tape(seed=(20, run), horizon=game.horizon)
+    policy = make_policy(game.policy, n_objectives=tape.means.shape[1], seed=run, **dict(game.options))
+    return simulate(policy, tape, marks(game.horizon)).regret
+
+
+def keep(game: Game, regrets: Floats) -> None:
+    """Keep the regret (runs, marks) of a game that was played elsewhere."""
+    _played[game] = regrets
+
+
+def regrets_of(game: Game) -> Floats:
+    """Return the regret (runs, marks) of a game; asked for again, it is not played again."""
+    if game not in _played:
+        keep(game, np.array([play(game, run) for run in range(game.runs)]))
+    return _played[game]
+
+
+def band(label: str, game: Game) -> Line:
+    """Return the mean regret of a game as a line with its interval."""
+    told = np.array([interval(column) for column in regrets_of(game).T])
+    return Line(label, marks(game.horizon), told[:, 0], np.maximum(told[:, 1], 0.1 * told[:, 0]), told[:, 2])
+
+
+def mean_exponent(game: Game, first: float, last: float) -> Interval:
+    """Return the a of T^a by which the mean regret grows between two rounds, with its interval over runs."""
+    rounds = marks(game.horizon)
+    ends = [int(np.argmin(np.abs(np.log(rounds / each)))) for each in (first, last)]
+
+    def grown(regrets: Floats) -> float:
+        before, after = (max(float(regrets[:, end].mean()), 1e-9) for end in ends)
+        return math.log(after / before) / math.log(rounds[ends[1]] / rounds[ends[0]])
+
+    return resampled(grown, regrets_of(game))
