@@ -143,6 +143,13 @@ def play_bench(
     return bench
 
 
+def foretell_study(name: str, player: str, n_people: int | None = None) -> tuple[People, Floats]:
+    """Return the people of a study and what a player foretold of them, from the cache where it is there."""
+    people = read_study(name, n_people)
+    [(_, foretold)] = _played([Task(Path(name).name, player, 0, people)], None, 1, lambda done, total, label: None)
+    return people, foretold
+
+
 def read_study(name: str, n_people: int | None = None) -> People:
     """Return the people of a study with objectives on one scale; only the first few at wish."""
     people = read_people(name)

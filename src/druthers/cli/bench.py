@@ -14,6 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from druthers.bench import OURS, add_entry, play_bench, read_entry
+from druthers.bench.asking import COMPARED, HELD_OUT, RULES, ask_people
+from druthers.bench.fitting import fit_people, fit_rankings
 from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, Watch, write_results
 from druthers.cli.lab import Quiet, Workers
 from druthers.errors import InvalidSetting, MissingExtra
@@ -98,14 +100,86 @@ def submit(
             raise InvalidSetting(f"results must be a file of `druthers bench people`, but {results}: {error}") from None
 
 
+@app.command()
+def questions(
+    studies: Studies = None,
+    fast: Annotated[bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study: a quick look.")] = False,
+    out: Out = Path("results/people"),
+    workers: Workers = None,
+    quiet: Quiet = False,
+) -> None:
+    """Ask real people what tells most, and see how many answers that saves against questions at random.
+
+    druthers bench questions --fast
+    """
+    console = make_console(quiet)
+    with _progress(console, "asking") as watch:
+        results = ask_people(
+            studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None, workers=workers, watch=watch
+        )
+    for name, content in results["studies"].items():
+        table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+        table.title = f"{name}: {content['people']:,} people, {HELD_OUT} choices held out; hit rate/log-loss"
+        counts = (0, 2, *COMPARED)
+        for column in ("", *(f"{count} answers" for count in counts), *(f"as {count} at random" for count in COMPARED)):
+            table.add_column(column, justify="left" if not column else "right")
+        for rule in RULES:
+            curves = content[rule]
+            needed = [curves[f"as_{count}_by_hit"] for count in COMPARED] if rule != RULES[0] else []
+            table.add_row(
+                rule,
+                *(f"{curves['hit'][count]:.3f}/{curves['log_loss'][count]:.3f}" for count in counts),
+                *(f"{one['answers']:.1f} ({one['low']:.1f} to {one['high']:.1f})" for one in needed),
+            )
+        print_whole(console, table)
+        console.print()
+    console.print(f"results in {out}", soft_wrap=True)
+
+
+@app.command()
+def fit(
+    studies: Studies = None,
+    fast: Annotated[bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study: a quick look.")] = False,
+    out: Out = Path("results/people"),
+    quiet: Quiet = False,
+) -> None:
+    """Test whether people choose as the model says: what is left in their choices once they were foretold.
+
+    druthers bench fit
+    druthers bench fit universities parties
+    """
+    console = make_console(quiet)
+    results = fit_people(studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("", "log-loss less entropy", "", "what may tell more", "coefficient", "p", "nats to gain"):
+        table.add_column(column, justify="left" if column in ("", "what may tell more") else "right")
+    for name, content in results.items():
+        surprise = content["surprise"]
+        first = (name, f"{surprise['mean']:+.3f} ± {surprise['error']:.3f}", f"p {surprise['p']:.2g}")
+        for test, left in content["tests"].items():
+            coefficient = f"{left['coefficient']:+.3f} ± {left['error']:.3f}"
+            table.add_row(*first, test, coefficient, f"{left['p']:.2g}", f"{left['gain']:+.4f}")
+            first = ("", "", "")
+    print_whole(console, table)
+    with contextlib.suppress(InvalidSetting):  # rankings are shown where they were brought
+        ranked = fit_rankings()
+        console.print(
+            f"rankings of aims, {ranked['people']:,} people: Plackett-Luce {ranked['log_loss']:.3f} nats, a chance for"
+            f" every ranking {ranked['saturated']:.3f}; G = {ranked['statistic']:.1f} with {ranked['degrees']} degrees"
+            f" of freedom, p {ranked['p']:.2g}",
+            soft_wrap=True,
+        )
+    console.print(f"results in {out}", soft_wrap=True)
+
+
 @contextlib.contextmanager
-def _progress(console: Console) -> Iterator[Watch]:
+def _progress(console: Console, what: str = "foretelling") -> Iterator[Watch]:
     columns = (
         *(TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()),
         *(TextColumn("left"), TimeRemainingColumn(), TextColumn("[dim]{task.fields[label]}")),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("foretelling", label="")
+        task = bars.add_task(what, label="")
         yield lambda done, total, label: bars.update(task, completed=done, total=total, label=label)
 
 
