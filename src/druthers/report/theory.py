@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -75,13 +76,22 @@ def draw_chart(chart: Chart, new_figure: Any) -> Any:
     if not chart.log_y:
         axes.set_ylim(bottom=min(0.0, *(min(line.y) for line in chart.lines)))
     axes.minorticks_off()
-    axes.xaxis.set_major_formatter(compact)
-    if not chart.log_y or min(min(line.y) for line in chart.lines) > 1e-3:
-        axes.yaxis.set_major_formatter(compact)
+    _mark(axes.xaxis, chart.log_x)
+    _mark(axes.yaxis, chart.log_y)
     axes.grid(True, color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)
     name_axes([axes], [axes], chart.x, chart.y)
     return sheet.figure
+
+
+def _mark(axis: Any, log: bool) -> None:
+    """Set ticks: in the logarithm at powers of ten, or where there are hardly any, at 1, 2, 5 as well."""
+    low, high = axis.get_view_interval()
+    if not log or low > 1e-3:
+        axis.set_major_formatter(compact)
+    if log and math.floor(math.log10(high)) - math.ceil(math.log10(low)) < 2:
+        subs = (1, 2, 5) if high / low > 3.0 else (1, 1.5, 2, 3, 4, 5, 6, 8)
+        axis.set_major_locator(needs("matplotlib.ticker", "lab").LogLocator(subs=subs))
 
 
 def write_chart(chart: Chart, folder: str | Path, name: str) -> None:

@@ -126,8 +126,12 @@ def check(
 def _parts(
     games: list[Game], alone: list[str], of_games: list[str], fast: bool, workers: int
 ) -> Iterator[tuple[str, Finding | None]]:
-    """Yield the name and finding of each claim, and nothing but a sign for each run; the longest games come first."""
-    runs = [(game, run) for game in sorted(games, key=lambda game: -game.horizon) for run in range(game.runs)]
+    """Yield the name and finding of each claim, and nothing but a sign for each run.
+
+    The longest games come first, different ones side by side, so that processes do not compile the same at once.
+    """
+    runs = [(game, run) for game in games for run in range(game.runs)]
+    runs.sort(key=lambda each: (-each[0].horizon, each[1]))
     curves: dict[tuple[Game, int], Floats] = {}
     if workers == 1:
         for game, run in runs:

@@ -30,10 +30,10 @@ FIXED: dict[str, Any] = {"rewards": [[1.0, 0.0], [0.0, 1.0]], "preferences": [[1
 NOISY: dict[str, Any] = {"rewards": [[2.0, 2.0], [2.5, 2.5]], "preferences": [[1.0, 1.0]], "preference_noise": 0.05}
 # Where a bonus of one standard deviation gave up an arm for good, now and then.
 STARVING: dict[str, dict[str, Any]] = {
-    "fixed, no queries": {**FIXED, "query_rate": 0.0},
-    "fixed, a query each round": FIXED,
-    "noisy, no queries": {**NOISY, "query_rate": 0.0},
-    "noisy, a query each round": NOISY,
+    "fixed, silent": {**FIXED, "query_rate": 0.0},
+    "fixed, asked": FIXED,
+    "noisy, silent": {**NOISY, "query_rate": 0.0},
+    "noisy, asked": NOISY,
 }
 # As hard as an instance can be at a horizon: two arms too close to be told apart before its end.
 HARDEST = "hardest"

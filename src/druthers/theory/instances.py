@@ -110,8 +110,8 @@ def check_starving(fast: bool) -> Finding:
     early = int(np.argmin(np.abs(rounds - horizon / 10)))
     stuck = int(np.sum(regrets[:, -1] - regrets[:, early] > 0.9 * 0.3 * (rounds[-1] - rounds[early])))
     return Finding(
-        ran=f"two arms, fixed rewards (1, 0), (0, 1) or noisy ones (2, 2), (2.5, 2.5), with a query each round and with"
-        f" none, T = {horizon:,}, {silent.runs} runs, {games[-1].runs} with the guarantee",
+        ran=f"two arms, fixed rewards (1, 0), (0, 1) or noisy ones (2, 2), (2.5, 2.5), with a query each round"
+        f" (asked) and with none (silent), T = {horizon:,}, {silent.runs} runs, {games[-1].runs} with the guarantee",
         figure=f"largest exponent of the mean over a decade from T = {start:,.0f} on: default {worst['default']},"
         f" guarantee {worst['guarantee']}; {stuck} of {silent.runs} runs without queries stay on the worse arm",
         test="intervals over runs of all exponents, two decades of four instances in both modes, at most 0.6",
@@ -127,8 +127,12 @@ def check_starving(fast: bool) -> Finding:
             "round",
             "regret",
             [
-                *(band(game.world, game) for game in games[: len(STARVING)]),
-                *(band(f"{game.world}; guarantee", game) for game in games[len(STARVING) :]),
+                line
+                for default, sure in zip(games[: len(STARVING)], games[len(STARVING) :], strict=True)
+                for line in (
+                    band(default.world, default),
+                    Line(f"{sure.world}, guarantee", rounds, regrets_of(sure).mean(axis=0), dashed=True),
+                )
             ],
         ),
     )
