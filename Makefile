@@ -25,11 +25,12 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY) ## compare our policies with those of the paper on its synthetic benchmark; report in results/synthetic
 	$(BIN)/druthers run synthetic
 
-# Found, or installed where we may; the tests of the page are left out, loudly, where there is none.
+# Found, or installed where we may, within minutes; the tests of the page are left out, loudly, where there is none.
+APT := timeout 180 apt-get -qq -y -o DPkg::Lock::Timeout=60
 browser:
 	@command -v chromium chromium-browser google-chrome $(CHROMIUM) > /dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && echo "installing chromium for the tests of the page" && \
-	    { apt-get install -qq -y chromium || { apt-get update -qq && apt-get install -qq -y chromium; }; } > /dev/null 2>&1; } || \
+	    { $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } > /dev/null 2>&1 < /dev/null; } || \
 	  echo "NO BROWSER: install chromium to have the page tested" >&2
 
 test: $(READY) browser ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python

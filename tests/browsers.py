@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 
 import pytest
@@ -12,6 +13,14 @@ import pytest
 PATIENCE = 30_000  # milliseconds that a busy machine may need for anything
 WIDTHS = (390, 768, 1440)
 THEMES = ("light", "dark")
+# Drawn without a graphics card, and without the watch over one, which takes a busy machine for a broken one.
+OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-gpu-compositing",
+    "--disable-gpu-watchdog",
+    "--disable-dev-shm-usage",
+]
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -74,27 +83,33 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        )
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=[f"--{one}" for one in OPTIONS])
         yield browser
         browser.close()
 
 
-AXE = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8") if find_chromium() else ""
+CHECK = "axe.run(document, { runOnly: tags, resultTypes: ['violations'] })"
+STILL = "Promise.allSettled(document.getAnimations().map(one => one.finished))"
+LATE = f"new Promise((_, fail) => setTimeout(() => fail(new Error('waited in vain')), {PATIENCE}))"
+
+
+@cache
+def axe():
+    """Return axe-core, read when it is first wanted, so that test modules can be imported without it."""
+    return (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
 
 
 def violations(page):
     """Return what axe finds wrong with a page as it is now: rule, and where."""
     if not page.evaluate("typeof window.axe === 'object'"):
-        page.evaluate(AXE)
+        page.evaluate(axe())
     page.evaluate("scrollTo(0, 0)")  # nothing under the bar at the top
-    found = page.evaluate("tags => axe.run(document, { runOnly: tags, resultTypes: ['violations'] })", RULES)
+    found = page.evaluate(f"tags => Promise.race([{CHECK}, {LATE}])", RULES)
     return [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found["violations"]]
 
 
 def settled(page):
     """Wait until nothing is loading and nothing moves."""
     page.locator(".waiting").first.wait_for(state="detached")
-    page.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")
+    page.evaluate(f"Promise.race([{STILL}, {LATE}])")
     return page

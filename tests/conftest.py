@@ -68,6 +68,28 @@ def forker():
     forker.close()
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """Return one browser for all tests of a module; each visitor has a profile of its own in it.
+
+    Not for more than a module: as long as it is there, an event loop runs, and no test can have another.
+    """
+    from browsers import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visitor(browser, server):
+    """Return somebody at the browser who visits the module's server, and fails the test for any error of a page."""
+    from browsers import Visitor
+
+    visitor = Visitor(browser, server)
+    yield visitor
+    visitor.leave()
+
+
 # Ends a server as soon as the tests are no more, however they end.
 WATCH = """
     read -r _

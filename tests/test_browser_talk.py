@@ -6,7 +6,7 @@ import json
 from urllib.parse import quote
 
 import pytest
-from browsers import WIDTHS, Visitor, chromium, needs_browser, settled, violations
+from browsers import WIDTHS, needs_browser, settled, violations
 from service_processes import Server, free_port
 
 pytestmark = needs_browser()
@@ -20,19 +20,6 @@ def server(forker, tmp_path_factory):
     server.start(store="memory:", parser="lexicon", exploration=0.2)
     yield server
     server.kill()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def visitor(browser, server):
-    visitor = Visitor(browser, server)
-    yield visitor
-    visitor.leave()
 
 
 def say(page, text):

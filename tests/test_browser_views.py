@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
-from browsers import THEMES, WIDTHS, Visitor, chromium, needs_browser, settled, violations
-from service_processes import Server, free_port
+from browsers import PATIENCE, THEMES, WIDTHS, Visitor, needs_browser, settled, violations
+from service_processes import Server, free_port, until
 
 from druthers.advisor import events
 from druthers.experiments import load_experiment, run_experiment
 from druthers.language.evaluation import load_sentences
 from druthers.report import write_report
+from druthers.report.styles import styles_of
 from druthers.service.auth import make_key
 from druthers.stores import open_store
 
@@ -57,19 +59,6 @@ def locked(forker, tmp_path_factory):
     server.kill()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def visitor(browser, server):
-    visitor = Visitor(browser, server)
-    yield visitor
-    visitor.leave()
-
-
 def lost(page):
     return [float(text.replace(",", "")) for text in page.locator(".figures td").all_inner_texts()]
 
@@ -82,6 +71,8 @@ def test_the_demo_plays_pauses_steps_and_ends(visitor):
     listening, deaf, believing = lost(page)
     assert listening < deaf < believing
     assert page.locator(".chart canvas").count() == 1
+    page.locator(".chart .u-over").hover()
+    page.locator(".chart .tip").get_by_text("does not listen").wait_for()
     assert "listens and learns" in page.locator(".chart [role=img]").get_attribute("aria-label")
     page.get_by_label("Round", exact=True).fill("10")
     page.get_by_text("Lost after round 10").wait_for()
@@ -218,6 +209,20 @@ def test_an_experiment_is_started_watched_and_stopped(visitor, server):
     assert server.ask("GET", "/v1/lab")[1]["running"]["stage"] == "stopped"
 
 
+def test_an_experiment_is_watched_to_its_end_and_its_report_opened(visitor):
+    page = visitor.open("/lab")
+    page.get_by_role("combobox", name="Experiment").select_option("preference-error")
+    page.get_by_role("spinbutton", name="Runs").fill("1")
+    page.get_by_role("spinbutton", name="Rounds").fill("10")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("progressbar", name="Progress of preference-error").wait_for()
+    page.get_by_text("done: its report is listed below").wait_for(timeout=4 * PATIENCE)
+    page.get_by_role("button", name="preference-error-1x10").click()
+    frame = page.frame_locator("iframe.report")
+    frame.locator(".chart canvas").first.wait_for()
+    assert "Preference error on synthetic data" in frame.locator("body").inner_text()
+
+
 def test_a_report_reaches_nothing_and_no_other_file(server):
     import http.client
 
@@ -232,29 +237,35 @@ def test_a_report_reaches_nothing_and_no_other_file(server):
     connection.close()
 
 
-@pytest.fixture(scope="module")
-def paths():
-    return [f"/operate?tab={tab}" for tab in TABS] + ["/operate?tab=people&who=bob", "/lab?report=small", "/demo"]
+PATHS = [*(f"/operate?tab={tab}" for tab in TABS), "/operate?tab=people&who=bob", "/lab", "/lab?report=small", "/demo"]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_every_view_fits_every_width(visitor, paths, width):
-    page = visitor.open("/lab", width=width)
-    for path in paths:
-        page.goto(f"{visitor.home}{path}")
-        page.locator("main .panel").first.wait_for()
-        assert settled(page).evaluate("document.documentElement.scrollWidth") <= width, path
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_axe_finds_nothing_on_any_view(visitor, paths, theme):
-    page = visitor.open("/lab", theme=theme)
+def look_at(visitor, width, theme, paths):
+    """Check that each view fits a width in a theme, and that axe finds nothing."""
+    page = visitor.open("/lab", width=width, theme=theme)
     for path in paths:
         page.goto(f"{visitor.home}{path}")
         page.locator("main .panel").first.wait_for()
         if path == "/demo":
             page.get_by_role("button", name="To the end").click()
-        assert violations(settled(page)) == [], path
+        assert settled(page).evaluate("document.documentElement.scrollWidth") <= width, path
+        assert violations(page) == [], (path, width, theme)
+
+
+LOOKS = list(itertools.product(WIDTHS, THEMES))
+
+
+# Each view in both themes, at another width in each; the slow test has all widths.
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_every_view_fits_and_axe_finds_nothing(visitor, width, theme):
+    turn = LOOKS.index((width, theme))
+    look_at(visitor, width, theme, [path for place, path in enumerate(PATHS) if (place - turn) % 3 == 0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_every_view_fits_every_width_and_axe_finds_nothing_in_any_theme(visitor, width, theme):
+    look_at(visitor, width, theme, PATHS)
 
 
 def test_a_browser_without_motion_sees_the_end_at_once(visitor, browser):
@@ -266,27 +277,80 @@ def test_a_browser_without_motion_sees_the_end_at_once(visitor, browser):
     context.close()
 
 
+INK = """(canvas, hex) => {
+    const wanted = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) {
+        if (data[at + 3] > 250 && wanted.every((part, k) => Math.abs(data[at + k] - part) < 3)) count += 1;
+    }
+    return count;
+}"""
+
+
+@pytest.fixture
+def report(browser, folder):
+    """Return what opens a report from disk, and fails the test for any error of it."""
+    contexts, errors = [], []
+
+    def start(width=1200, theme="light"):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme))
+        contexts[-1].set_default_timeout(PATIENCE)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda told: errors.append(told.text))
+        page.goto((folder / "small" / "report.html").as_uri())
+        page.locator(".chart canvas").first.wait_for()
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
 @pytest.mark.parametrize("theme", THEMES)
-def test_a_report_from_disk_toggles_policies_and_shows_values_on_hover(browser, folder, theme):
-    context = browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme=theme)
-    page = context.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto((folder / "small" / "report.html").as_uri())
-    chart = page.locator(".chart svg").first
-    chart.wait_for()
+def test_a_report_toggles_policies_and_shows_values_on_hover(report, theme):
+    page = report(theme=theme)
+    style = styles_of(["random"])["random"]
+    color = style.dark if theme == "dark" else style.color
+    chart = page.locator(".chart").first
     bar = page.get_by_role("group", name="Policies shown in the charts")
-    lines = page.locator(".chart").first.locator("path.line")
-    before = lines.count()
+    assert chart.locator("canvas").evaluate(INK, color) > 100
     bar.get_by_role("button", name="random").click()
     assert bar.get_by_role("button", name="random").get_attribute("aria-pressed") == "false"
-    assert lines.count() == before - 1
+    assert chart.locator("canvas").evaluate(INK, color) == 0
+    assert "random" not in chart.locator("[role=img]").get_attribute("aria-label")
     bar.get_by_role("button", name="Show all").click()
-    assert lines.count() == before
-    box = chart.bounding_box()
+    assert chart.locator("canvas").evaluate(INK, color) > 100
+    box = chart.locator(".u-over").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    tip = page.locator(".chart .tip").first
+    tip = chart.locator(".tip")
     tip.wait_for()
-    assert "s-ucb" in tip.inner_text()
-    assert errors == []
-    context.close()
+    assert tip.locator("p").inner_text() == "Round 20"
+    assert sorted(tip.locator("td:nth-child(2)").all_inner_texts()) == ["random", "s-ucb"]
+    page.mouse.move(5, 5)
+    tip.wait_for(state="hidden")
+    page.get_by_role("button", name="Log–log").first.click()
+    page.get_by_role("heading", name="How fast regret grows").wait_for()
+    chart.locator("[role=img]").focus()
+    page.keyboard.press("End")
+    tip.get_by_text("Round 40").wait_for()
+    page.keyboard.press("Escape")
+    tip.wait_for(state="hidden")
+
+
+def test_a_report_is_printed_in_the_colors_of_paper(report):
+    page = report(theme="dark")
+    page.emulate_media(media="print")
+    style = styles_of(["random"])["random"]
+    canvas = page.locator(".chart canvas").first
+    until(lambda: canvas.evaluate(INK, style.color) > 100, "the chart in the colors of paper")
+    assert canvas.evaluate(INK, style.dark) == 0
+
+
+def test_axe_finds_nothing_in_a_report(report):
+    for width, theme in LOOKS:
+        page = report(width, theme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert violations(page) == [], (width, theme)

@@ -1,6 +1,8 @@
 
 const content = JSON.parse(document.getElementById("content").textContent);
 const styleOf = (group) => content.styles[group];
+const dark = matchMedia("screen and (prefers-color-scheme: dark)");
+const drawn = (line) => ({ ...line, ...line.style, ink: () => dark.matches ? line.style.dark : line.style.color });
 const whole = (number) => number.toLocaleString("en-US");
 const plural = (number, word) => `${whole(number)} ${word}${number === 1 ? "" : "s"}`;
 
@@ -132,11 +134,14 @@ class Section {
   card(title, tools, spec, note, wide = false) {
     const host = html("div", { class: "chart" });
     const heading = html("h3"), foot = html("p", { class: "note" });
-    const chart = new Chart(host);
+    const chart = new Plot(host);
     this.redraws.push(() => {
       heading.textContent = title();
       foot.textContent = note();
-      chart.show({ label: `${title()}. ${note()}`, ...spec() });
+      const made = spec();
+      const names = made.series.map((line) => line.name).join(", ") || "nothing";
+      chart.show({ format: (value, se) => withError(value, se).join(""), ...made, swatch: (line) => swatch(line.style),
+        label: `${title()}. Shown: ${names}. ${note()}`, series: made.series.map(drawn) });
     });
     return html("div", { class: wide ? "card plot wide" : "card plot" },
       html("div", { class: "head" }, heading, html("div", { class: "tools" }, ...tools)), host, foot);
@@ -159,7 +164,7 @@ class Section {
     const [low] = extent(lines.flatMap((line) => line.y.filter((value) => value > 0)));
     return {
       series: lines,
-      x: { title: "Round", log, low: log ? 1 : 0, high: Math.max(last, 2) },
+      x: { title: "Round", whole: true, log, low: log ? 1 : 0, high: Math.max(last, 2) },
       y: { title, log, low: log ? low / 1.4 : 0, high: log ? high * 1.4 : high * 1.04 || 1 },
       tell: (x) => `Round ${whole(x)}`,
     };
@@ -197,7 +202,7 @@ class Section {
         const percent = (value) => `${Number((100 * value).toPrecision(3))} %`;
         return {
           series: lines, most: true, format: percent,
-          x: { title: "Number of best arms", low: 1, high: Math.max(arms, 2), ticks: null },
+          x: { title: "Number of best arms", whole: true, low: 1, high: Math.max(arms, 2), ticks: null },
           y: { title: "Share of choices", low: 0, high: 1, text: percent },
           tell: (x) => x === 1 ? "The best arm" : `The best ${x} arms`,
         };

@@ -13,6 +13,7 @@ from druthers.experiments import Results
 from druthers.experiments.results import replaced
 from druthers.report.content import content_of
 from druthers.report.styles import styles_of
+from druthers.web import script, text_of
 
 
 def write_report(results: Sequence[Results], path: str | Path) -> None:
@@ -35,7 +36,9 @@ def write_report(results: Sequence[Results], path: str | Path) -> None:
     title = titles[0] if len(titles) == 1 else f"{len(titles)} experiments"
     text = _part("page.html")
     # The template's own words go in first: what comes from settings could contain them.
-    for mark, filling in (("/*css*/", _part("page.css")), ("/*js*/", _part("chart.js") + _part("page.js"))):
+    drawing = script("vendor/LICENSE-uplot.txt", "vendor/uplot.js", "plot.js")
+    style, program = text_of("vendor/uplot.css") + _part("page.css"), drawing + _part("parts.js") + _part("page.js")
+    for mark, filling in (("/*css*/", style), ("/*js*/", program)):
         text = text.replace(mark, filling)
     head, _, rest = text.partition("<!--title-->")
     middle, _, tail = rest.partition("<!--data-->")

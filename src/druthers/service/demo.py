@@ -6,6 +6,7 @@ import asyncio
 from typing import Annotated
 
 from fastapi import Query
+from pydantic import BaseModel, Field
 from pydantic_core import from_json
 from starlette.responses import Response
 
@@ -16,6 +17,20 @@ from druthers.service.routes import as_json
 from druthers.service.routing import Routes
 
 FEWEST, MOST = 2, 12  # objectives that a guest can have: those of the catalog, within reason
+Figures = list[float | None]
+
+
+class DemoAnswer(BaseModel):
+    """A game with a simulated guest; what is not finite is null."""
+
+    objectives: list[str]
+    guest: dict[str, float] = Field(description="The settings of the guest.")
+    truth: Figures = Field(description="Its hidden preference, a weight for each objective.")
+    said: list[list[int]] = Field(description="In each round, places of objectives, most important first.")
+    corrupted: list[bool] = Field(description="In each round, whether its words were not its own.")
+    regret: dict[str, Figures] = Field(description="Of each player, what was lost up to each round.")
+    estimates: list[Figures] = Field(description="Before the first round and after each, what is believed.")
+    spreads: list[Figures] = Field(description="Half the width of the 90 % interval around each of these.")
 
 
 def make_demo(desk: Desk) -> tuple[Routes, Player]:
@@ -23,7 +38,7 @@ def make_demo(desk: Desk) -> tuple[Routes, Player]:
     routes = Routes("/v1", tags=["demo"])
     player = Player()
 
-    @routes.get("/demo", role="read", include_in_schema=False)
+    @routes.get("/demo", role="read", response_model=DemoAnswer)
     async def demo(
         seed: Annotated[int, Query(ge=0, le=10**6, description="Which guest.")] = 1,
         rounds: Annotated[int, Query(ge=1, le=MOST_ROUNDS, description="How often it comes.")] = 150,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Path as PathPart
-from pydantic import Field
-from starlette.responses import Response
+from pydantic import BaseModel, Field
+from starlette.responses import HTMLResponse, Response
 
 from druthers.errors import choices
 from druthers.experiments import experiment_names, load_experiment
@@ -40,19 +40,55 @@ class RunRequest(Closed):
     horizon: Annotated[int, Field(ge=10, le=MOST_HORIZON)] = 500
 
 
+class ReportAnswer(BaseModel):
+    """A report that was written here."""
+
+    name: str
+    at: float = Field(description="When, in seconds since 1970.")
+    bytes: int
+
+
+class ExperimentAnswer(BaseModel):
+    """An experiment that comes along, as the paper has it."""
+
+    name: str
+    title: str
+    about: str
+    runs: int
+    horizon: int
+
+
+class ProgressAnswer(BaseModel):
+    """How far the experiment is that is or was played last."""
+
+    name: str
+    stage: str = Field(description="In the end done, failed or stopped.")
+    done: int
+    total: int
+    problem: str | None
+
+
+class LabAnswer(BaseModel):
+    """All that the lab has."""
+
+    reports: list[ReportAnswer] = Field(description="The latest first.")
+    experiments: list[ExperimentAnswer]
+    running: ProgressAnswer | None
+
+
 def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
     """Return the routes, and what plays experiments, which is to be stopped in the end."""
     routes = Routes("/v1/lab", tags=["lab"])
     runner = Runner()
     results = Path(settings.results)
 
-    @routes.get("", role="read", include_in_schema=False)
+    @routes.get("", role="read", response_model=LabAnswer)
     async def lab() -> Response:
         """List the reports, the experiments that come along, and how far the one is that is being played."""
         reports = await asyncio.to_thread(_reports, results)
         return as_json({"reports": reports, "experiments": _bundled(), "running": runner.told})
 
-    @routes.post("/runs", role="admin", include_in_schema=False)
+    @routes.post("/runs", role="admin", problems=[404, 409], status_code=202, response_model=ProgressAnswer)
     async def start(body: RunRequest) -> Response:
         """Play an experiment; its report is listed when it is done."""
         names = experiment_names()
@@ -63,13 +99,13 @@ def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
         )
         return as_json(runner.told, 202)
 
-    @routes.delete("/runs", role="admin", include_in_schema=False)
+    @routes.delete("/runs", role="admin", status_code=204, response_class=Response)
     async def stop() -> Response:
         """Stop the experiment that is being played; what was finished is kept."""
         runner.stop()
         return Response(status_code=204)
 
-    @routes.get("/reports/{report}", role="read", include_in_schema=False)
+    @routes.get("/reports/{report}", role="read", problems=[404], response_class=HTMLResponse)
     async def show(report: ReportName) -> Response:
         """Show a report."""
         path = results / report / REPORT
@@ -84,7 +120,7 @@ def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
 
 @cache
 def _bundled() -> list[dict[str, Any]]:
-    """Return the experiments that come along and need no data."""
+    """Return the experiments that come along."""
     found = (load_experiment(name) for name in experiment_names())
     return [
         {"name": one.name, "title": one.title, "about": one.about, "runs": one.runs, "horizon": one.horizon}

@@ -12,6 +12,8 @@ from typing import Any
 
 from druthers.errors import Contradiction, DruthersError
 
+FEW = 100  # rounds that are played sooner as plain Python than the kernels are compiled
+
 
 class Runner:
     """The experiment that is being played, if one is: one at a time, in a process of its own."""
@@ -31,7 +33,10 @@ class Runner:
             raise Contradiction("one experiment is played at a time, and one is; wait for its end, or stop it")
         command = [sys.executable, "-m", "druthers.service.runner", name, str(runs), str(horizon), str(folder)]
         self.told = {"name": name, "stage": "starting", "done": 0, "total": 0, "problem": None}
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        plain = {"NUMBA_DISABLE_JIT": "1"} if runs * horizon <= FEW else {}
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **plain}
+        )
         threading.Thread(target=self._follow, args=(self._process, self.told), daemon=True).start()
 
     @staticmethod

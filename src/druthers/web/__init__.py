@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -64,7 +65,31 @@ def load() -> Site:
 
 
 # Not a module, and what only some views load.
-LATER = ("theme.js", "vendor/uplot.js")
+LATER = ("theme.js", "plot.js", "vendor/uplot.js")
+
+
+def text_of(path: str) -> str:
+    """Return a file of the page."""
+    return load().files[path][1].decode()
+
+
+def script(*paths: str) -> str:
+    """Return modules of the page as one plain script, for pages that are a single file; licenses become comments.
+
+    They stand in the order in which they need each other, and share their names.
+
+    Examples
+    --------
+    >>> made = script("vendor/LICENSE-uplot.txt", "vendor/uplot.js", "plot.js")
+    >>> "MIT License" in made, "class Plot {" in made, "export " in made, "import " in made
+    (True, True, False, False)
+    """
+    parts = [f"/*\n{text_of(path)}*/\n" if path.endswith(".txt") else LINKS.sub("", text_of(path)) for path in paths]
+    return "".join(parts)
+
+
+# What ties modules together: imports, and the word or the line that exports.
+LINKS = re.compile(r"^(import .*\n|export default .*\n|export )", re.MULTILINE)
 
 
 def _walk(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:

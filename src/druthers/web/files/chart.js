@@ -1,45 +1,42 @@
-// Curves: uPlot in the colors of the theme, as wide as there is room.
-import { html, useEffect, useLayoutEffect, useRef } from "./html.js";
-import uPlot from "./vendor/uplot.js";
+// Curves in the colors of the theme, as wide as there is room.
+import { html, useLayoutEffect, useRef } from "./html.js";
+import { Plot } from "./plot.js";
+import { number } from "./words.js";
 
 export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-const grid = () => ({ stroke: color("--muted"), grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line"), width: 1 }, font: "12px system-ui", labelFont: "12px system-ui" });
+function swatch(one) {
+  const line = document.createElement("span");
+  line.className = `swatch ${one.dash ? "dashed" : ""}`;
+  line.style.borderColor = one.ink();
+  return line;
+}
+
+const extent = (values, least) => values.reduce(([low, high], value) => [Math.min(low, value ?? low), Math.max(high, value ?? high)], least);
 
 // data: [x, ...ys]; series: [{ label, color, dash }] with the names of tokens for colors; label: what a screen reader is told.
-export function Chart({ data, series, label, x, y, height = 280, top = null, right = null }) {
+function specOf({ data, series, label, x, y, top, right, whole }) {
+  const [places, ...lines] = data;
+  const [low, high] = extent(lines.flat(), [0, 0]);
+  return {
+    label, swatch, format: (value) => number(value, 3), tell: (place) => `${x} ${number(place, 3)}`,
+    series: series.map((one, k) => ({ name: one.label, ink: () => color(one.color), dash: one.dash, x: places, y: lines[k] })),
+    x: { title: x, whole, low: places[0] ?? 0, high: right ?? Math.max(places.at(-1) ?? 0, (places[0] ?? 0) + 1) },
+    y: { title: y, low, high: top ?? ((high || 1) * 1.05) },
+  };
+}
+
+export function Chart({ height = 280, ...given }) {
   const box = useRef(null);
   const plot = useRef(null);
-  const latest = useRef(data);
-  latest.current = data;
-  const shape = JSON.stringify([series, x, y, height]);
-  const bounds = useRef({});
-  bounds.current = { top, right };
   // Before painting: an effect after it may find that the figure is gone again.
   useLayoutEffect(() => {
-    const place = box.current;
-    const wide = () => Math.max(200, place.clientWidth);
-    const draw = () => {
-      plot.current?.destroy();
-      plot.current = new uPlot({
-        width: wide(), height, legend: { show: false }, cursor: { show: false },
-        scales: {
-          x: { time: false, range: (_, low, high) => [low, bounds.current.right ?? high] },
-          y: { range: (_, low, high) => [Math.min(0, low ?? 0), bounds.current.top ?? ((high || 1) * 1.05)] },
-        },
-        axes: [{ ...grid(), label: x, size: 42, labelSize: 18 }, { ...grid(), label: y, size: 58, labelSize: 18 }],
-        series: [{}, ...series.map((one) => ({ label: one.label, stroke: color(one.color), width: 2, dash: one.dash, points: { show: false } }))],
-      }, latest.current, place);
-    };
-    draw();
-    const watch = new ResizeObserver(() => plot.current?.setSize({ width: wide(), height }));
-    watch.observe(place);
-    addEventListener("themechange", draw);
-    return () => { watch.disconnect(); removeEventListener("themechange", draw); plot.current?.destroy(); plot.current = null; };
-  }, [shape]);
-  useEffect(() => { plot.current?.setData(data); }, [data, top, right]);
+    plot.current = new Plot(box.current);
+    return () => { plot.current.destroy(); plot.current = null; };
+  }, []);
+  useLayoutEffect(() => { plot.current?.show(specOf(given)); }, [given.data, given.label, given.top, given.right]);
   return html`<figure class="chart">
-    <div ref=${box} role="img" aria-label=${label}></div>
-    <figcaption>${series.map((one) => html`<span key=${one.label}><span class=${`swatch ${one.dash ? "dashed" : ""}`} style=${{ borderColor: `var(${one.color})` }}></span> ${one.label}</span>`)}</figcaption>
+    <div class="plot" ref=${box} style=${{ height: `${height}px` }}></div>
+    <figcaption>${given.series.map((one) => html`<span key=${one.label}><span class=${`swatch ${one.dash ? "dashed" : ""}`} style=${{ borderColor: `var(${one.color})` }}></span> ${one.label}</span>`)}</figcaption>
   </figure>`;
 }

@@ -10,8 +10,8 @@ import { Estimates } from "./estimates.js";
 
 const SERIES = [
   { label: "listens and learns", color: "--words" },
-  { label: "does not listen", color: "--behavior", dash: [8, 4] },
-  { label: "only listens", color: "--bad", dash: [2, 4] },
+  { label: "does not listen", color: "--behavior", dash: [4, 2] },
+  { label: "only listens", color: "--bad", dash: [1, 2] },
 ];
 const USUAL = { guest: 1, length: 3, corruption: 0, noise: 0.5 };
 const SPEEDS = [[2, "slow"], [8, "normal"], [30, "fast"]];
@@ -105,6 +105,6 @@ function Regret({ played, round }) {
   ], [played, round]);
   const most = Math.max(...SERIES.slice(0, all ? 3 : 2).map((one) => played.regret[one.label].at(-1)), 1);
   const label = `Regret after ${round} rounds: ${SERIES.map((one, place) => `${one.label} ${number(data[place + 1].at(-1), 3)}`).join(", ")}.`;
-  return html`<${Chart} data=${data} series=${SERIES} label=${label} x="round" y="utility lost" top=${most * 1.1} right=${played.said.length} />
+  return html`<${Chart} data=${data} series=${SERIES} label=${label} x="round" whole y="utility lost" top=${most * 1.1} right=${played.said.length} />
     <label class="check"><input type="checkbox" checked=${all} onChange=${(event) => showAll(event.target.checked)} /> Fit the one that only listens</label>`;
 }
