@@ -33,7 +33,7 @@ async function doing(busy, work) {
     if (talk.get().user === user) talk.set({ trouble, again: () => doing(busy, work) });
     return false;
   } finally {
-    talk.set({ busy: "" });
+    if (talk.get().busy) talk.set({ busy: "" });
   }
 }
 
@@ -58,13 +58,16 @@ async function lookUp() {
   }
 }
 
-async function refresh() {
+// The card as it is now, and what changed since it was shown.
+async function believed() {
   const before = talk.get().card;
   const card = await lookUp();
   const weights = Object.fromEntries((before?.weights || []).map((one) => [one.objective, one.weight]));
   const changes = Object.fromEntries((card?.weights || []).map((one) => [one.objective, one.weight - (weights[one.objective] ?? one.weight)]));
-  talk.set({ card, changes });
+  return { card, changes };
 }
+
+const refresh = async () => talk.set(await believed());
 
 async function slate(decision) {
   if (!decision) return null;
@@ -73,8 +76,9 @@ async function slate(decision) {
   return { id: decision.id, items: decision.items.filter((one) => known[one.item]).map((one) => ({ ...known[one.item], why: one })) };
 }
 
-function add(turn) {
-  talk.set(({ turns }) => ({ turns: [...turns, { id: ++serial, ...turn }] }));
+// All that a turn changes is shown at once: drawing costs more than asking.
+function add(turn, more = {}) {
+  talk.set(({ turns }) => ({ turns: [...turns, { id: ++serial, ...turn }], busy: "", ...more }));
   save();
   const names = turn.slate?.items.map((one) => one.item.name) || [];
   say([turn.answer, names.length ? `Recommended: ${listed(names)}.` : ""].filter(Boolean).join(" "));
@@ -83,22 +87,22 @@ function add(turn) {
 // Whatever a person types, as in `druthers chat`.
 export const send = (text) => doing("Reading", async () => {
   const reply = await post(path("/messages"), { text });
-  const [shown] = await Promise.all([slate(reply.recommendation), refresh()]);
-  add({ text, answer: reply.text, kind: reply.kind, heard: reply.heard, slate: shown });
+  const [shown, news] = await Promise.all([slate(reply.recommendation), believed()]);
+  add({ text, answer: reply.text, kind: reply.kind, heard: reply.heard, slate: shown }, news);
 });
 
-const decide = async (answer) => add({ text: null, answer, slate: await slate(await post(path("/decisions"), { size: SIZE })) });
+async function decide(answer) {
+  const decision = await post(path("/decisions"), { size: SIZE });
+  const [shown, news] = await Promise.all([slate(decision), believed()]);
+  add({ text: null, answer, slate: shown }, news);
+}
 
-export const next = () => doing("Choosing", async () => {
-  await decide("The next round:");
-  await refresh();
-});
+export const next = () => doing("Choosing", () => decide("The next round:"));
 
 // Say what is meant instead of what was read: objectives in their order or weights, and limits.
 export const correct = (instead, told) => doing("Correcting", async () => {
   if (talk.get().card === null) await post(path("/queries"), { ranking: instead.ranking });
   else await patch(path(), instead);
-  await refresh();
   await decide(told);
 });
 
