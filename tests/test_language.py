@@ -375,3 +375,9 @@ def test_the_command_evaluates(tmp_path):
 def test_adjectives_speak_of_the_objective_that_is_named_by_their_noun(text, name):
     objectives = [Objective("complexity"), Objective("scariness", less_is_better=True), Objective("durability")]
     assert make_parser("lexicon", objectives=objectives).read(text).names == (name,)
+
+
+def test_a_term_belongs_to_the_objective_whose_name_it_ends_in():
+    cars = make_parser("lexicon", objectives=["mileage", "consumption", "ink cost"])
+    assert cars.read("low fuel consumption matters").names == ("consumption",)
+    assert cars.read("ink costs do not matter").dismissed_names == ("ink cost",)

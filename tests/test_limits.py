@@ -309,3 +309,30 @@ def test_ages_days_and_facts_of_several_words(text, where):
     ]
     items = {str(k): Item(str(k), details=one) for k, one in enumerate(details)}
     assert LimitReader(Columns(items), [Objective("sound")], "concerts").read(text).where == where
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("I don't want a diesel", {"fuel": {"not": "diesel"}}),
+        ("I don't want it to be diesel", {"fuel": {"not": "diesel"}}),
+        ("a desk for under 300 a month", {"price": {"max": 300}}),
+        ("at most 60 desks", {"desks": {"max": 60}}),
+        ("less than 100 thousand kilometers", {"mileage": {"max": 100}}),
+        ("under 90000 km", {"mileage": {"max": 90}}),
+    ],
+)
+def test_what_is_not_wanted_and_what_numbers_are_about(text, where):
+    items = {
+        f"i{k}": Item(
+            f"i{k}",
+            values={"price": 100.0 + 90 * k, "mileage": 12.0 + 60 * k},
+            details={"fuel": ("diesel", "petrol")[k % 2], "desks": 20 + 30 * k},
+        )
+        for k in range(4)
+    }
+    objectives = [
+        Objective("price", "Euros a month.", low=0, high=2000, less_is_better=True),
+        Objective("mileage", "Thousand kilometers driven.", low=0, high=500, less_is_better=True),
+    ]
+    assert LimitReader(Columns(items), objectives).read(text).where == where

@@ -390,3 +390,72 @@ def test_a_cap_on_one_thing_leaves_the_others(hotels):
 )
 def test_points_are_ratings(hotels, text, told):
     assert f"was {told}" in said_by(hotels, "quiet", text).text
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("cheap, but not the Birch Inn", {"name": {"not": ["Birch Inn"]}}),
+        ("I don't want the Amber Inn", {"name": {"not": ["Amber Inn"]}}),
+        ("quiet; the Elm Inn is out", {"name": {"not": ["Elm Inn"]}}),
+        ("cheaper than the Elm Inn", {"price": {"max": 88.0}, "name": {"not": ["Elm Inn"]}}),
+        ("something cleaner than the Copper Inn", {"cleanliness": {"min": 2.6}, "name": {"not": ["Copper Inn"]}}),
+        ("more expensive than the Elm Inn", {}),
+        ("like the Elm Inn", {}),
+    ],
+)
+def test_items_called_by_name_are_limits(text, where):
+    with Advisor(INNS, parser="lexicon") as advisor:
+        heard = advisor.hear("ada", text)
+        assert advisor.preference("ada").limits == where
+        assert {one.name for one in heard.limits} == set(where)
+        gone = where.get("name", {"not": []})["not"]
+        assert not {one.name for one in advisor.recommend("ada", size=8).items} & set(gone)
+
+
+def test_exclusions_add_up_and_are_taken_back():
+    with Advisor(INNS, parser="lexicon") as advisor:
+        advisor.hear("ada", "not the Birch Inn")
+        advisor.hear("ada", "and not the Elm Inn")
+        assert advisor.preference("ada").limits == {"name": {"not": ["Birch Inn", "Elm Inn"]}}
+        advisor.message("ada", "start over")
+        assert advisor.preference("ada").limits == {}
+
+
+def test_better_than_one_that_was_shown(talk):
+    shown = talk("clean").recommendation
+    price = {item.id: item.values["price"] for item in INNS.items}
+    made = talk("something cheaper than 1").recommendation
+    assert made is not None
+    assert all(price[one.item] <= price[shown.items[0].item] for one in made.items)
+    assert shown.items[0].item not in {one.item for one in made.items}
+
+
+def test_taking_one_of_several_is_a_choice():
+    with Advisor(INNS, parser="lexicon") as advisor:
+        shown = [one.item for one in advisor.message("ada", "clean").recommendation.items]
+        assert advisor.message("ada", "ok, book 2").items == (shown[1],)
+        last = list(advisor.store.walk())[-1]
+        assert (last.kind, last.body["picked"], last.body["offer"]) == ("choice", shown[1], shown)
+        advisor.message("ada", "I'll take 1 instead")  # a choice stands as first told: the second one is a rating
+        assert list(advisor.store.walk())[-1].body["item"] == shown[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "places"),
+    [
+        ("we were at 1 last year, it was horrible", Kind.FEEDBACK, 1),
+        ("the last one was horrible", Kind.FEEDBACK, 1),
+        ("take number 3 off the list", Kind.REJECT, 1),
+        ("remove 1", Kind.REJECT, 1),
+        ("not the Birch Inn", Kind.REJECT, 1),
+        ("anything in Graz?", Kind.FIND, 0),
+        ("quiet? I don't need it", Kind.DISMISSAL, 0),
+        ("something cleaner", Kind.WISH, 0),
+        ("I stayed at the first one and did not sleep a minute", Kind.FEEDBACK, 1),
+    ],
+)
+def test_more_kinds(talk, text, kind, places):
+    talk("cheap")
+    reply = talk(text)
+    assert (reply.kind, len(reply.items)) == (kind, places)

@@ -63,8 +63,8 @@ class Choosing:
             raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
 
     def limitable(self) -> list[str]:
-        """Return the names that a limit can be on."""
-        return [*(one.name for one in self.catalog.objectives), *self.columns.names]
+        """Return the names that a limit can be on; what an item is called is one of them."""
+        return [*(one.name for one in self.catalog.objectives), *self.columns.names, "name"]
 
     def check_floors(self, floors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return floors in their plain form; their shares are of one place."""

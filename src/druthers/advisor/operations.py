@@ -19,6 +19,7 @@ from typing import Any
 from druthers.advisor import cards, decisions, events, statements
 from druthers.advisor.answers import Card, Decided, Heard, Learned, Recommendation
 from druthers.advisor.choosing import Choosing
+from druthers.advisor.comparing import with_items
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
 from druthers.advisor.outcomes import Told, fresh
@@ -141,7 +142,7 @@ class Operations:
 
     def _read(self, text: str, columns: Columns) -> tuple[Reading, Limits]:
         """Read a text: limits first, and what is left as wishes."""
-        limits = self.limit_reader(columns).read(text)
+        limits = with_items(text, self.limit_reader(columns).read(text), self.parser, columns)
         return replace(self.parser.read(limits.rest), text=text), limits
 
     def _heard_before(self, key: str, user: str, body: dict[str, Any]) -> Operation[Event]:

@@ -13,11 +13,12 @@ from druthers.advisor.answers import Heard, Recommendation
 from druthers.advisor.fold import Person
 from druthers.advisor.messages import Context, Kind, Message, Opinion
 from druthers.advisor.operations import Operations
+from druthers.advisor.picking import pick
 from druthers.advisor.reasons import number
 from druthers.advisor.steps import Look, Operation, Read
 from druthers.advisor.understanding import Understanding
 from druthers.catalogs import Item
-from druthers.errors import NothingFits, UnknownUser
+from druthers.errors import Contradiction, NothingFits, UnknownUser
 from druthers.language import not_understood
 from druthers.limits import speaks_of_money
 from druthers.limits.words import stems
@@ -87,7 +88,8 @@ class Conversation:
         decision, ids = ("", []) if person is None else person.shown
         shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
         columns = self.ask.columns
-        context = self._context(person, shown)
+        choice = (yield Look(lambda: self.ask.store.find(events.choice_key(decision)))) if shown else None
+        context = self._context(person, shown, None if choice is None else choice.body["picked"])
         message: Message = yield Read(
             lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, context)
         )
@@ -96,11 +98,11 @@ class Conversation:
         made: Reply = yield from answer(self, _Turn(user, text, message, decision, shown, about, size))
         return made
 
-    def _context(self, person: Person | None, shown: Sequence[Item]) -> Context:
+    def _context(self, person: Person | None, shown: Sequence[Item], picked: str | None) -> Context:
         if person is None:
             return Context(shown)
         names = [one.name for one in self.ask.catalog.objectives]
-        felt = next(reversed(person.felt), None)
+        felt = picked or next(reversed(person.felt), None)
         latest = next((place for place, item in enumerate(shown) if item.id == felt), 0)
         return Context(shown, [names[k] for k in person.wishes.draws], dict(person.wishes.limits), latest)
 
@@ -190,9 +192,20 @@ class Conversation:
         return items
 
     def _taken(self, turn: _Turn) -> Operation[Reply]:
-        taken = yield from self._rated(turn, CHOSEN)
+        taken = yield from self._picked(turn)
         names = _listed([item.name for item in taken])
         return turn.reply(f"Good: you took {names}. Tell me how it was when you know.", about=taken)
+
+    def _picked(self, turn: _Turn) -> Operation[Sequence[Item]]:
+        """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""
+        items = turn.about or turn.shown[:1]
+        if len(items) == 1 and items[0] in turn.shown and len(turn.shown) > 1:
+            try:
+                yield from pick(self.ask, turn.decision, items[0].id)
+                return items
+            except Contradiction:  # another one was taken first
+                pass
+        return (yield from self._rated(turn, CHOSEN))
 
     def _reject(self, turn: _Turn) -> Operation[Reply]:
         felt = turn.message.utility

@@ -87,10 +87,10 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     numbered = "|".join(table()["numbered"])
     for place, words in enumerate(table()["counts"]):
         found += [(match.start(), place) for match in re.finditer(rf"(?<!\w)(?:{numbered})\s*(?:{words})\b", text)]
-    for name in (*PLACES, "last"):
-        place = len(shown) - 1 if name == "last" else PLACES.index(name)
+    for place, name in enumerate(PLACES):
         words = "|".join(table()[name])
         found += [(match.start(), place) for match in re.finditer(rf"\b(?:{words})\b(?! of all)", text)]
+    found += [(match.start(), len(shown) - 1) for match in ways("the_last").finditer(text)]  # not "last year"
     for match in re.finditer(rf"\b(?:{'|'.join(table()['both'])})\b", text):
         found += [(match.start(), place) for place in range(2 if match.group() == "both" else len(shown))]
     for place, item in enumerate(shown):

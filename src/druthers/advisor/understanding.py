@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from druthers.advisor.comparing import NAME, with_items
 from druthers.advisor.kinds import guess
 from druthers.advisor.messages import Context, Kind, Message, Opinion
 from druthers.advisor.sayings import PLACES, feeling, references, table, ways, whole_words
@@ -36,6 +37,7 @@ SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "It
 UNTRUE = re.compile(
     r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
 )
+HAVING = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")  # "we've got three kids" tells of nothing that was shown
 NOTHING = Context()
 BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
@@ -169,7 +171,7 @@ class Understanding:
         pair = said.asks and len(said.places) > 1
         if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not PAST.search(said.core)):
             return Message(Kind.COMPARE, said.places)
-        if not said.asks and not ways("detail").match(said.core):
+        if not (said.asks or ways("detail").match(said.core) or ways("find").match(said.core)):
             return None
         if said.has("best"):
             reading = self.parser.read(said.text)
@@ -189,11 +191,17 @@ class Understanding:
         if not said.context.shown:
             return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
         other = said.has("other")
+        chosen = said.places and said.has("choose") and not said.has("reject")
+        if chosen and not PAST.search(said.core) and feeling(said.core) is None:  # "ok, book 3" praises nothing
+            return Message(Kind.TAKEN, said.places)
         felt = self._feeling(said) if said.places else None
         if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
             return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
         named = () if said.places else self._named(said.plain)
         if said.has("reject") or (other and said.places):
+            wish = None if said.places else self._wishing(said)  # "battery life? I don't need it"
+            if wish is not None and wish.kind == Kind.DISMISSAL:
+                return wish
             return Message(Kind.REJECT, said.places, named)
         if said.has("like"):
             return Message(Kind.LIKE, said.places, named)
@@ -236,13 +244,16 @@ class Understanding:
 
     def _wishing(self, said: _Said) -> Message:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
-        limits = self.limits.read(said.text)
+        limits = with_items(said.text, self.limits.read(said.text), self.parser, self.columns, said.context.shown)
         reading = self.parser.read(limits.rest)
         kinds = {
             Kind.WISH: set(reading.names) - set(limits.where),
             Kind.LIMIT: limits.where or (limits.dropped and not reading.dismissed),
             Kind.DISMISSAL: reading.dismissed,
         }
+        if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
+            gone = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
+            return Message(Kind.REJECT, items=tuple(item for item in self.columns.items if item.name in gone))
         for kind, found in kinds.items():
             if found:
                 return Message(kind, said.places, reading=reading, limits=limits)
@@ -266,7 +277,7 @@ class Understanding:
         """Return feedback about something shown or named: it points at one, or tells of the past."""
         plain, places = said.plain, said.places
         named = () if places else self._named(plain)
-        took = said.has("took")
+        took = said.has("took") and not HAVING.search(said.core)
         past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
         if said.asks or not (places or named or (said.context.shown and (took or past))):
             return None
@@ -315,7 +326,9 @@ class _Said:
         """Whether it is a question."""
         if pattern(r"\b<dismissing>").search(self.core):  # "how it looks does not matter", "shade? not important"
             return False
-        return self.text.rstrip(" !").endswith("?") or whole_words("question").match(self.core) is not None
+        if self.text.rstrip(" !").endswith("?"):
+            return True
+        return whole_words("question").match(self.core) is not None and not re.search(r"\blet'?s\b", self.plain)
 
 
 def _small_talk(plain: str) -> Kind | None:

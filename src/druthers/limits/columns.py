@@ -212,7 +212,9 @@ class Columns:
 
 
 def _fact(item: Item, name: str) -> Any:
-    return item.values[name] if name in item.values else item.details.get(name)
+    if name in item.values:
+        return item.values[name]
+    return item.details.get(name, item.name if name == "name" else None)
 
 
 def _key(fact: Any) -> tuple[Any, Any]:

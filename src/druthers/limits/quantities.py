@@ -54,6 +54,11 @@ class Attribute:
         return cls(name, frozenset(stems(name)), name.casefold(), low, high, objective=False, counted=counted)
 
     @property
+    def described(self) -> str:
+        """What is told of it beside its name."""
+        return self.about.removeprefix(self.name.casefold()).strip()
+
+    @property
     def units(self) -> list[str]:
         """The units that its description names; "a night" of "euros a night" is none."""
         named = self.name.casefold()
@@ -87,9 +92,10 @@ class Attribute:
 
     def unit(self, measure: str) -> float:
         """Return the unit this attribute is measured in, by its description or by how large its numbers are."""
+        thousand = 1000.0 if re.match(r"(?:in )?thousands?\b", self.described) else 1.0
         for word in self.units:
             if units()[word][0] == measure:
-                return units()[word][1]
+                return units()[word][1] * thousand
         if measure == "time" and "age" in self.words:
             return units()["year"][1]
         if measure == "time":
@@ -228,15 +234,22 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     return tuple(dict.fromkeys(found)), end
 
 
-def find_attribute(quantity: Quantity, attributes: Sequence[Attribute], clause: str) -> Attribute | None:
-    """Return what a number is about: by a name in the clause, by its unit, or as the only price there is."""
-    said = set(stems(clause))
+def find_attribute(
+    quantity: Quantity, attributes: Sequence[Attribute], clause: str, near: str | None = None
+) -> Attribute | None:
+    """Return what a number is about: by a name in the clause, by its unit, or as the only price there is.
+
+    Money is for what is paid: for anything else only if that is named right beside it ("a desk for 300 a month").
+    """
+    said, beside = set(stems(clause)), set(stems(clause if near is None else near))
     found = None
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
         for one in attributes:
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure) or (named and not one.objective)
+            if quantity.measure == "money" and not one.measures("money") and not one.words <= beside:
+                fitting = False
             if (one.objective and not quantity.bound) or not fitting:
                 continue
             if not one.fits(quantity, within=FAR_OFF if named else within):

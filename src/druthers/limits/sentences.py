@@ -18,7 +18,7 @@ from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, 
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
-NOT = r"\b<not>(?:\s+<articles>)*\s+$"
+NOT = r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
 # "3 rooms and a balcony" too
 HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
 HAD = r"\s+(?:<modal>\s+)?<had>\b|(?:\s+[a-z]+)?\s+only(?=\s*(?:$|[.,;!]))"
@@ -35,6 +35,7 @@ MOST_VALUES = 20_000  # different texts under one name; more are no kinds of thi
 LONGEST_CLAUSE = 200  # letters before and after a piece
 MOST_LETTERS = 2_000  # of a text that limits are read in
 LONGEST = 5  # words in a text that is looked for
+BESIDE = 10  # letters around a number in which the name of what it is about may stand
 
 
 class Stated(NamedTuple):
@@ -182,7 +183,9 @@ class LimitReader:
             if (aged := self._aged(folded, quantity)) is not None:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
                 continue
-            attribute = find_attribute(quantity, self._attributes, clause)
+            first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
+            near = folded[first : quantity.end + BESIDE]
+            attribute = find_attribute(quantity, self._attributes, clause, near)
             if attribute is None:
                 if quantity.bound:
                     unmatched.append(text[quantity.start : quantity.end].strip())

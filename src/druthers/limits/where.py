@@ -87,8 +87,15 @@ def _is_value(value: object) -> bool:
     return isinstance(value, str | bool) or _is_number(value)
 
 
+def _both(values: Any, others: Any) -> Any:
+    """Return the values of both, each once."""
+    mine, theirs = (one if isinstance(one, list) else [one] for one in (values, others))
+    joined = [*mine, *(one for one in theirs if one not in mine)]
+    return values if len(joined) == 1 else joined[-MOST:]
+
+
 def merge(before: Where, after: Where) -> Where:
-    """Return limits with later ones in force: about the same thing the later one counts, and bounds join.
+    """Return limits with later ones in force: about the same thing the later one counts; bounds join, exclusions too.
 
     Examples
     --------
@@ -99,7 +106,11 @@ def merge(before: Where, after: Where) -> Where:
     for name, limit in after.items():
         known = merged.pop(name, None)  # what was said last stands last
         merged[name] = limit
-        if isinstance(known, dict) and isinstance(limit, dict) and "not" not in {*known, *limit}:
+        if not isinstance(known, dict) or not isinstance(limit, dict):
+            continue
+        if "not" in known and "not" in limit:
+            merged[name] = {"not": _both(known["not"], limit["not"])}
+        elif "not" not in {*known, *limit}:
             joined = {**known, **limit}
             if joined.get("min", -math.inf) <= joined.get("max", math.inf):  # else the later one alone is meant
                 merged[name] = joined

@@ -96,16 +96,24 @@ _NOUNS = {
     "ity": ("", "e"), "ety": ("e", "ous"), "ency": ("ent",), "ancy": ("ant",), "ence": ("ent",), "ance": ("ant",),
     "acy": ("ate",), "ty": ("",),
 }  # fmt: skip
+# Nouns whose adjectives follow no rule.
+_IRREGULAR = {
+    "length": "long", "warmth": "warm", "strength": "strong", "height": "tall", "width": "wide", "depth": "deep",
+    "beauty": "beautiful", "ease": "easy", "health": "healthy", "taste": "tasty", "comfort": "comfortable",
+    "speed": "speedy", "noise": "noisy", "color": "colorful", "harmony": "harmonious", "elegance": "elegant",
+}  # fmt: skip
 
 
 def adjectives(noun: str) -> list[str]:
-    """Return the adjectives that a noun is made of, by its ending: words of English only.
+    """Return the adjectives that belong to a noun, by its ending unless it follows no rule: words of English only.
 
     Examples
     --------
     >>> [adjectives(noun) for noun in ("complexity", "friendliness", "durability", "punctuality", "safety", "price")]
     [['complex'], ['friendly'], ['durable'], ['punctual'], ['safe'], []]
     """
+    if noun in _IRREGULAR:
+        return [_IRREGULAR[noun]]
     for ending, others in _NOUNS.items():
         if noun.endswith(ending) and len(noun) > len(ending) + 2:
             found = [noun.removesuffix(ending) + other for other in others]

@@ -104,6 +104,7 @@ class Words:
             for text in (objective.name, *objective.synonyms):
                 own.add(words_of(text))
                 self._add_own(index, text, objectives)
+        self._give_heads(objectives)
         self._idle = {words_of(phrase) for phrase in split(read_data("idle.toml")["phrases"])} - own
         self._speller = Speller(word for words in self._senses for word in words if len(word) > 3)
         self._foreign: dict[str, dict[tuple[str, ...], Mention]] = {}
@@ -115,7 +116,9 @@ class Words:
             return
         concepts = {name: bound.strength for name, bound in self._bindings.items() if bound.objective == index}
         concept = max(concepts, key=concepts.__getitem__, default="")
-        _add(self._senses, words, Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True))
+        for last in (words[-1], *(inflections(words[-1], noun=True) if len(words) > 1 else ())):
+            own = Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True)
+            _add(self._senses, (*words[:-1], last), own)
         telling = [word for word in words if word not in small_words("generic") and len(word) > 2]
         for word in telling if is_name else words if len(words) == 1 else ():
             shared = sum(word in words_of(other.name) for other in objectives) > 1
@@ -131,6 +134,14 @@ class Words:
             for adjective in adjectives(word) if alone else ():
                 for form in (adjective, *inflections(adjective)):
                     self._senses.setdefault((form,), replace(sense, kind=judges, worth=WORTH[judges], named=False))
+
+    def _give_heads(self, objectives: Sequence[Objective]) -> None:
+        """Give terms that end in the name of an objective to it: where there is a consumption, "fuel consumption"."""
+        named = {words_of(one.name): index for index, one in enumerate(objectives)}
+        for words, sense in self._senses.items():
+            index = named.get(words[-1:]) if len(words) > 1 and not sense.named else None
+            if index is not None and index != sense.objective:
+                self._senses[words] = replace(sense, objective=index, concept="")
 
     def _senses_of(self, language: str) -> dict[tuple[str, ...], Mention]:
         """Return what words of another language mean; the catalog's own names hold in all of them."""

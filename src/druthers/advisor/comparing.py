@@ -1,0 +1,111 @@
+"""Items called by their names in wishes: what is not wanted, and what something shall be better than.
+
+"Not the Birch Inn" is a limit on the name; "cheaper than the Birch Inn" is one on the price, which that inn itself is
+outside of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+from druthers.advisor.sayings import references
+from druthers.catalogs import Item
+from druthers.language import Parser
+from druthers.limits import Columns, Limits, Stated, merge
+from druthers.limits.words import fold, pattern
+
+NAME = "name"
+MOST_WORDS, LONGEST = 6, 200  # words and letters of a name
+NEAR = 30  # letters after "than" in which an item that was shown is named
+# What turns an item down, right before its name or right after it.
+BEFORE = (
+    r"(?:\b<not>|n't (?:\w+ ){1,2})\s*"
+    r"(?:(?:the|that|this|in|at|to|with|of|me|want|like|need|show|again|recommend)\s+)*$"
+)
+AFTER = re.compile(r"\s+(?:is|are|'s)(?: definitely| really)? (?:out|no option|not an option|not for (?:me|us))\b")
+THAN = re.compile(r"(?:^|[.;!?,]|\b(?:and|but|or)\b)(?P<how>[^.;!?,]*?)\bthan\s+(?:(?:the|that|number|in|at|of)\s+)*")
+# Better in what is bad: nobody asks for that.
+WORSE = re.compile(r"\b(?:(?:more )?(?:expensive|costly)|pricier|dearer|worse|slower|heavier|louder|noisier|dirtier)\b")
+LESS = re.compile(r"\bless\b")
+
+
+def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, shown: Sequence[Item] = ()) -> Limits:
+    """Return the limits of a text with those that items it names stand for.
+
+    Parameters
+    ----------
+    text, limits
+        What is said, and the limits that were read in it.
+    parser
+        Reads in what something shall be better.
+    columns
+        All items, by their names.
+    shown
+        Items that may be called by number.
+    """
+    folded = fold(limits.rest)
+    if "than" not in folded and pattern(r"\b<not>\b|n't\b|\bout\b|\boption\b").search(folded) is None:
+        return limits
+    found = [*_better(folded, text, parser, columns, shown), *_unwanted(folded, text, columns)]
+    if not found:
+        return limits
+    where, rest = limits.where, limits.rest
+    unwanted = list(dict.fromkeys(item for one in found if one.name == NAME for item in one.limit["not"]))
+    for one in found:
+        where = merge(where, {one.name: {"not": unwanted} if one.name == NAME else one.limit})
+        rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
+    return replace(limits, where=where, stated=(*limits.stated, *found), rest=rest)
+
+
+def _better(folded: str, text: str, parser: Parser, columns: Columns, shown: Sequence[Item]) -> list[Stated]:
+    """Return the limits of "cheaper than the Birch Inn": at least as good, and another item."""
+    found = []
+    for match in THAN.finditer(folded):
+        item, end = _at(folded, match.end(), columns)
+        if item is None and shown:
+            places = references(folded[match.end() : match.end() + NEAR], shown)
+            item, end = (shown[places[0]], match.end() + 1) if places else (None, 0)
+        if item is None or bool(WORSE.search(match["how"])) != bool(LESS.search(match["how"])):
+            continue
+        names = parser.read(match["how"].strip()).names
+        known = [one for one in parser.objectives if one.name in names[-1:] and one.name in item.values]
+        than = match.start("how") + len(match["how"])
+        for one in known:
+            limit = {"max" if one.less_is_better else "min": item.values[one.name]}
+            found.append(Stated(one.name, limit, text[than:end], than, end))
+            found.append(Stated(NAME, {"not": [item.name]}, text[than:end], than, end))
+    return found
+
+
+def _unwanted(folded: str, text: str, columns: Columns) -> list[Stated]:
+    """Return the limits of "not the Birch Inn"."""
+    found = []
+    place = 0
+    for match in re.finditer(r"[^\W_]+", folded):
+        if match.start() < place:
+            continue
+        item, end = _at(folded, match.start(), columns)
+        if item is None:
+            continue
+        lead = pattern(BEFORE).search(folded[max(0, match.start() - NEAR) : match.start()])
+        after = AFTER.match(folded[end:])
+        if lead or after:
+            start = match.start() - len(lead.group()) if lead else match.start()
+            place = end + after.end() if after else end
+            found.append(Stated(NAME, {"not": [item.name]}, text[start:place], start, place))
+    return found
+
+
+def _at(folded: str, start: int, columns: Columns) -> tuple[Item | None, int]:
+    """Return the item whose name stands somewhere, the longest name that does, and where it ends."""
+    words = list(islice(re.finditer(r"[^\W_]+", folded[start : start + LONGEST]), MOST_WORDS))
+    if not words or words[0].start():
+        return None, start
+    for length in range(len(words), 0, -1):
+        item = columns.by_name.get(" ".join(match.group() for match in words[:length]))
+        if item is not None:
+            return item, start + words[length - 1].end()
+    return None, start
