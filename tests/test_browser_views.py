@@ -149,7 +149,11 @@ def test_doubtful_readings_are_marked_and_exported_as_sentences(visitor, tmp_pat
     assert page.locator("main img").count() == 0
     reading.get_by_role("button", name="Wrong").click()
     reading.get_by_role("button", name="rooms").click()
+    reading.get_by_role("button", name="1. rooms").wait_for()
     reading.get_by_role("button", name="service").click()
+    reading.get_by_role("button", name="2. service").wait_for()
+    page.reload()  # the journal keeps marks
+    reading.get_by_role("button", name="1. rooms").wait_for()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Export as sentences").click()
     target = tmp_path / "sentences.json"

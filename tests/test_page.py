@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from service_processes import free_port, until
 
+from druthers.language.evaluation import load_sentences
 from druthers.service import overview
 from druthers.service.app import make_app
 from druthers.service.settings import Settings
@@ -228,3 +229,27 @@ def test_a_demo_opens_in_a_browser_without_catalog_and_key(tmp_path):
     finally:
         process.terminate()
         process.wait()
+
+
+def test_marks_on_readings_are_kept_and_become_sentences_until_their_author_is_erased(client, tmp_path):
+    said = {
+        text: client.post("/v1/users/marks/queries", json={"text": text}).json()
+        for text in ("flarn", "zibble", "cheap")
+    }
+    place = {text: f"/v1/operate/readings/{one['position']}" for text, one in said.items()}
+    assert client.put(place["flarn"], json={"right": False, "ranking": ["rooms", "value"]}).status_code == 204
+    assert client.put(place["zibble"], json={"right": False, "ranking": ["rooms"]}).status_code == 204
+    assert client.put(place["zibble"], json={"right": True}).status_code == 204
+    assert client.put(place["cheap"], json={"right": True}).status_code == 204
+    rows = {row["text"]: row["mark"] for row in client.get("/v1/operate/readings").json()["readings"]}
+    assert rows["flarn"] == {"right": False, "ranking": ["rooms", "value"], "dismissed": []}
+    assert rows["zibble"] == {"right": True, "ranking": [], "dismissed": []}
+    (tmp_path / "sentences.json").write_text(client.get("/v1/operate/sentences").text)
+    gold = {one.query: one.gold for one in load_sentences(tmp_path / "sentences.json")}
+    assert gold == {"flarn": ("rooms", "value"), "zibble": (), "cheap": ("value",)}
+    assert client.put(place["flarn"], json={"right": False, "ranking": ["beauty"]}).status_code == 404
+    assert client.put("/v1/operate/readings/1", json={"right": True}).status_code == 404
+    assert client.delete(place["cheap"]).status_code == 204
+    assert len(client.get("/v1/operate/sentences").json()) == 2
+    assert client.delete("/v1/users/marks").status_code == 204
+    assert client.get("/v1/operate/sentences").json() == []

@@ -189,6 +189,7 @@ _REWRITES = {
     events.CORRECTION: _wish,
     events.DECISION: _decided,
     events.FEEDBACK: _told,
+    events.MARK: _wish,
 }
 
 

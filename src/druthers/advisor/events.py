@@ -17,7 +17,7 @@ LONGEST_ID = 200
 OPENING, MIGRATION, ITEM, RETIREMENT = "opening", "migration", "item", "retirement"
 QUERY, CORRECTION, DECISION, FEEDBACK, ERASURE = "query", "correction", "decision", "feedback", "erasure"
 CHOICE, HELD, ACTIVATION = "choice", "held", "activation"
-KEY, REVOCATION = "key", "revocation"
+KEY, REVOCATION, MARK = "key", "revocation", "mark"
 
 
 def make(kind: str, body: Mapping[str, Any], **where: Any) -> Event:
@@ -166,6 +166,15 @@ def _is_choice(body: Mapping[str, Any]) -> bool:
     return _is_texts(offer) and (len(offer) > 0 if picked is None else picked in offer and len(offer) > 1)
 
 
+def _is_mark(body: Mapping[str, Any]) -> bool:
+    """Tell whether a mark is whole: of which event, and how it should be read, or nothing more to take a mark back.
+
+    It holds no words and nobody's id, so that of an erased person nothing stays in it.
+    """
+    readings = [body[part] for part in ("ranking", "dismissed") if part in body]
+    return isinstance(body.get("position"), int) and all(map(_is_texts, readings))
+
+
 PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK, CHOICE, HELD, ACTIVATION)
 LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     OPENING: lambda body: isinstance(body.get("catalog"), Mapping),
@@ -182,4 +191,5 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     ERASURE: lambda body: isinstance(body.get("first"), int),
     KEY: lambda body: all(_is_text(body.get(part)) for part in ("id", "digest", "role", "name")),
     REVOCATION: lambda body: _is_text(body.get("id")),
+    MARK: _is_mark,
 }

@@ -137,6 +137,7 @@ class Fold:
             events.ERASURE: self._erasure,
             events.KEY: self._keys,
             events.REVOCATION: self._keys,
+            events.MARK: lambda event: None,  # about how something was read, which stays as it was
         }
 
     @functools.cached_property

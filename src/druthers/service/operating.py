@@ -7,7 +7,7 @@ import dataclasses
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from druthers.advisor import events
@@ -27,6 +27,28 @@ class KeyRequest(Closed):
 
     role: Literal["read", "decide", "admin"]
     name: Annotated[str, Field(max_length=200, description="What it is for.")] = ""
+
+
+class MarkRequest(Closed):
+    """Whether a reading is right, and if not, what was meant."""
+
+    right: bool
+    ranking: list[str] = Field([], max_length=100, description="What was meant, most important first.")
+    dismissed: list[str] = Field([], max_length=100, description="What was set aside.")
+
+
+class SentenceAnswer(BaseModel):
+    """A sentence and its right reading, as `druthers read --evaluate` takes it."""
+
+    query: str
+    domain: str
+    objectives: list[str]
+    gold: list[str]
+    low: list[str]
+    tags: list[str]
+
+
+Position = Annotated[int, Path(ge=1, le=2**53, description="Where the journal has it.")]
 
 
 def make_operating(desk: Desk, settings: Settings) -> Routes:
@@ -56,7 +78,33 @@ def make_operating(desk: Desk, settings: Settings) -> Routes:
     async def readings() -> Response:
         """List readings that were unsure, and queries that do not fit what else somebody said."""
         said = await asyncio.to_thread(overview.latest, desk.store, events.QUERY)
-        return as_json(await asyncio.to_thread(overview.doubtful, desk.fold, said))
+        marked = await asyncio.to_thread(overview.latest, desk.store, events.MARK)
+        return as_json(await asyncio.to_thread(overview.doubtful, desk.fold, said, marked))
+
+    @routes.put("/readings/{position}", role="admin", problems=[404], status_code=204, response_class=Response)
+    async def mark(position: Position, body: MarkRequest) -> Response:
+        """Mark a reading as right or wrong, in place of what it was marked before; the journal keeps it."""
+        said = await asyncio.to_thread(overview.said_at, desk.store, position)
+        if said is None:
+            raise Problem(404, f"a reading must be of something that was said, but event {position} is not")
+        read = desk.fold.editions.today(said).body
+        parts = ("ranking", "dismissed")
+        meant = {part: read.get(part, []) if body.right else getattr(body, part) for part in parts}
+        for names in meant.values():
+            desk.fold.catalog.ranking(names)
+        await desk.append(events.make(events.MARK, {"position": position, "right": body.right, **meant}))
+        return Response(status_code=204)
+
+    @routes.delete("/readings/{position}", role="admin", status_code=204, response_class=Response)
+    async def unmark(position: Position) -> Response:
+        """Take a mark back."""
+        await desk.append(events.make(events.MARK, {"position": position}))
+        return Response(status_code=204)
+
+    @routes.get("/sentences", role="admin", response_model=list[SentenceAnswer])
+    async def marked() -> Response:
+        """List the readings that were marked, as sentences with their right readings, to evaluate parsers on."""
+        return as_json(await asyncio.to_thread(overview.sentences, desk.fold, desk.store))
 
     @routes.get("/settings", role="admin", response_model=list[dict[str, Any]])
     async def in_force() -> Response:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.advisor import cards
+from druthers.advisor import cards, events
 from druthers.advisor.fold import Fold
 from druthers.policies.stated import REWARD_VARIANCE, StatedUCB
 from druthers.stores import Event, Store
@@ -126,8 +126,38 @@ def _clusters(weights: Floats) -> Any:
     return np.unique(groups, return_inverse=True)[1]
 
 
-def doubtful(fold: Fold, said: Sequence[Event]) -> dict[str, Any]:
-    """Return the latest readings that were unsure, and queries that do not fit what else somebody said."""
+def marks_of(fold: Fold, marked: Sequence[Event]) -> dict[int, dict[str, Any]]:
+    """Return the last mark of each reading, by its position: whether it is right, and how it should be read."""
+    marks: dict[int, dict[str, Any]] = {}
+    for event in map(fold.editions.today, marked):
+        marks.pop(event.body["position"], None)
+        if "ranking" in event.body:
+            marks[event.body["position"]] = {part: event.body[part] for part in ("right", "ranking", "dismissed")}
+    return marks
+
+
+def sentences(fold: Fold, store: Store) -> list[dict[str, Any]]:
+    """Return the readings that were marked, as sentences with their right readings; those of the erased are gone."""
+    names = [objective.name for objective in fold.catalog.objectives]
+    found = []
+    for position, mark in marks_of(fold, latest(store, events.MARK)).items():
+        event = said_at(store, position)
+        if event is not None:
+            told = {"query": event.body["text"], "domain": fold.catalog.name, "objectives": names}
+            found.append({**told, "gold": mark["ranking"], "low": mark["dismissed"], "tags": ["from the service"]})
+    return found
+
+
+def said_at(store: Store, position: int) -> Event | None:
+    """Return the query at a position, if there is one with a text that was not erased."""
+    found = store.read(position - 1, limit=1)
+    fits = found and found[0].position == position and found[0].kind == events.QUERY and "text" in found[0].body
+    return found[0] if fits else None
+
+
+def doubtful(fold: Fold, said: Sequence[Event], marked: Sequence[Event]) -> dict[str, Any]:
+    """Return the latest readings that were unsure with their marks, and queries that do not fit what else was said."""
+    marks = marks_of(fold, marked)
     spoken = [fold.editions.today(event) for event in said if event.user is not None]
     unsure = [
         event
@@ -153,9 +183,9 @@ def doubtful(fold: Fold, said: Sequence[Event]) -> dict[str, Any]:
                 "ranking": event.body["ranking"],
                 "dismissed": event.body.get("dismissed", []),
                 "confidence": event.body.get("confidence"),
+                "mark": marks.get(event.position or 0),
             }
             for event in reversed(unsure[-200:])
         ],
         "suspicious": sorted(suspicious, key=lambda one: -one["doubt"]),
-        "domain": fold.catalog.name,
     }

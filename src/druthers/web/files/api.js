@@ -51,6 +51,7 @@ async function troubleOf(answer) {
 
 export const get = (path, options) => ask("GET", path, undefined, options);
 export const post = (path, body, options) => ask("POST", path, body, options);
+export const put = (path, body) => ask("PUT", path, body);
 export const patch = (path, body) => ask("PATCH", path, body);
 export const remove = (path) => ask("DELETE", path);
 export const segment = encodeURIComponent;

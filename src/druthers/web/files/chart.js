@@ -5,9 +5,11 @@ import { number } from "./words.js";
 
 export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+const look = ({ dash }) => `swatch ${!dash ? "" : dash[0] > 1 ? "dashed" : "dotted"}`;
+
 function swatch(one) {
   const line = document.createElement("span");
-  line.className = `swatch ${one.dash ? "dashed" : ""}`;
+  line.className = look(one);
   line.style.borderColor = one.ink();
   return line;
 }
@@ -37,6 +39,6 @@ export function Chart({ height = 280, ...given }) {
   useLayoutEffect(() => { plot.current?.show(specOf(given)); }, [given.data, given.label, given.top, given.right]);
   return html`<figure class="chart">
     <div class="plot" ref=${box} style=${{ height: `${height}px` }}></div>
-    <figcaption>${given.series.map((one) => html`<span key=${one.label}><span class=${`swatch ${one.dash ? "dashed" : ""}`} style=${{ borderColor: `var(${one.color})` }}></span> ${one.label}</span>`)}</figcaption>
+    <figcaption>${given.series.map((one) => html`<span key=${one.label}><span class=${look(one)} style=${{ borderColor: `var(${one.color})` }}></span> ${one.label}</span>`)}</figcaption>
   </figure>`;
 }

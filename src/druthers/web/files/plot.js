@@ -37,7 +37,7 @@ export class Plot {
   // spec.swatch: an element that stands for a line.
   constructor(host) {
     this.host = host;
-    this.face = made("div", { class: "face", role: "img", tabindex: "0" });
+    this.face = made("div", { class: "drawing", role: "img", tabindex: "0" });
     this.tip = made("div", { class: "tip", role: "status", hidden: "" });
     host.append(this.face, this.tip);
     this.redraw = () => this.draw();

@@ -16,5 +16,5 @@ export function Estimates({ played, round }) {
       </span>
       <span class="figure">${number(means[k], 2)} <span class="among">true ${number(played.truth[k], 2)}</span></span>
     </li>`)}</ul>
-    <p class="legend" aria-hidden="true"><span class="key words"></span> estimate <span class="key interval"></span> 90 % interval <span class="key truth"></span> truth</p>`;
+    <p class="legend" aria-hidden="true"><span><i class="key words"></i> estimate</span> <span><i class="key interval"></i> 90 % interval</span> <span><i class="key truth"></i> truth</span></p>`;
 }

@@ -38,7 +38,7 @@ export function Settings() {
   if (!answer) return trouble ? html`<${Alert} trouble=${trouble} again=${again} />` : html`<${Waiting} what="Looking" />`;
   return html`<p class="hint">As this process was started; bold ones differ from their defaults.</p>
     <div class="wide" tabindex="0" role="group" aria-label="Settings"><table>
-      <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">What it is</th></tr></thead>
-      <tbody>${answer.map((one) => html`<tr key=${one.name}><th scope="row"><code>${one.name}</code></th><td>${one.changed ? html`<b>${one.value}</b>` : one.value}</td><td>${one.about}</td></tr>`)}</tbody>
+      <thead><tr><th scope="col">Setting</th><th scope="col">Value</th></tr></thead>
+      <tbody>${answer.map((one) => html`<tr key=${one.name}><th scope="row"><code>${one.name}</code><br /><small class="among">${one.about}</small></th><td>${one.changed ? html`<b>${one.value}</b>` : one.value}</td></tr>`)}</tbody>
     </table></div>`;
 }

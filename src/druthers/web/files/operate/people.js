@@ -24,7 +24,7 @@ export function People() {
     } catch (problem) { tell(problem); }
   };
   return html`
-    <label>Find <input type="search" value=${sought} placeholder="a part of an id" onInput=${(event) => seek(event.target.value)} /></label>
+    <label class="find">Find <input type="search" value=${sought} placeholder="a part of an id" onInput=${(event) => seek(event.target.value)} /></label>
     <${Alert} trouble=${trouble || found.trouble} again=${found.again} away=${() => tell(null)} />
     <div class="two">
       <div>

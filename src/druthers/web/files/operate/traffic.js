@@ -70,6 +70,6 @@ export function Traffic() {
     ${rates.length > 1 && html`<${Chart} data=${data} series=${[{ label: "requests per second", color: "--words" }]} label=${`Requests per second, now ${number(rates.at(-1)[1], 2)}.`} x="seconds ago" y="per second" height=${180} />`}
     <div class="wide" tabindex="0" role="group" aria-label="Routes"><table>
       <thead><tr><th scope="col">Route</th><th scope="col">Requests</th><th scope="col">Refused or failed</th><th scope="col">Half within</th><th scope="col">99 % within</th></tr></thead>
-      <tbody>${routes(found).map((row) => html`<tr key=${row.name}><th scope="row"><code>${row.name}</code></th><td>${number(row.count)}</td><td>${number(row.failed)}</td><td>${span(row.half)}</td><td>${span(row.most)}</td></tr>`)}</tbody>
+      <tbody>${routes(found).map((row) => html`<tr key=${row.name}><th scope="row"><code>${row.name}</code></th><td>${number(row.count)}</td><td>${number(row.failed)}</td><td class="figure">${span(row.half)}</td><td class="figure">${span(row.most)}</td></tr>`)}</tbody>
     </table></div>`;
 }

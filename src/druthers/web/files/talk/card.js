@@ -14,7 +14,7 @@ export function Card({ state }) {
     <h2 id="card-title">Your preferences</h2>
     <p class="hint">From ${plural(card.queries, "message")} and ${plural(card.feedbacks, "rating")}. Drag a weight to correct it.</p>
     <ul class="weights">${card.weights.map((one) => html`<${Weight} key=${one.objective} one=${one} card=${card} change=${changes[one.objective] || 0} busy=${Boolean(busy)} />`)}</ul>
-    <p class="legend" aria-hidden="true"><span class="key words"></span> words <span class="key behavior"></span> ratings <span class="key neither"></span> what is believed of anyone <span class="key interval"></span> 90 % interval</p>
+    <p class="legend" aria-hidden="true"><span><i class="key words"></i> words</span> <span><i class="key behavior"></i> ratings</span> <span><i class="key neither"></i> what is believed of anyone</span> <span><i class="key interval"></i> 90 % interval</span></p>
     ${card.suspicious.length > 0 && html`<p class="note unsure">Doubtful: ${card.suspicious.map((one) => `“${one.text || one.ranking.join(", ")}”`).join(", ")} ${card.suspicious.length > 1 ? "do" : "does"} not fit what else you said.</p>`}
     <div class="row tight">
       <button class="small" onClick=${save}>Download</button>
