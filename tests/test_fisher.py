@@ -38,7 +38,7 @@ def test_scores_and_preference_after_random_histories(seed):
         wanted = fisher_pqucb(life.history, user, offer, anchor, information, width=0.8, **params)
         check_reasons(decision, wanted, rtol=1e-6)
         weights, matrix = fisher_belief(x, y, anchor, information, **params)
-        believed = life.policy.preference(user)
+        believed = life.policy._preference_at_unit(life.policy._users.rows.get(user, 0))
         np.testing.assert_allclose(believed.weights, weights, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(believed.covariance @ matrix, np.eye(life.size), atol=1e-6)
         variance, variances = life.policy.noise(user)

@@ -8,7 +8,8 @@ import pytest
 from druthers import FisherPQUCBRobust, Likelihood, make_policy
 from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting
-from druthers.policies.voices import AGAINST_CONTRARY, AGAINST_SLACK, NOISES, SLACKS, listen, weigh_voices
+from druthers.policies.units import SLAB, SPIKE
+from druthers.policies.voices import AGAINST_CONTRARY, AGAINST_SLACK, NOISES, SLACKS, listen, mix_readings, weigh_voices
 from druthers.simulation import play_tape, simulate
 
 READINGS = ((0, 1.0, 0.0), (0, -1.0, AGAINST_CONTRARY), (1, 1.0, None))
@@ -49,7 +50,8 @@ def naive_readings(x, y, anchors, variance, unit, odds, ridge=0.5, pull=0.5):
                 told = np.linalg.pinv(
                     np.linalg.pinv(information, rcond=1e-9) + slack * (np.eye(size) - 1.0 / size), rcond=1e-9
                 )
-                drawn = told @ estimate
+                # What rankings alone say: the anchor was drawn to zero by `pull` already.
+                drawn = told @ np.linalg.pinv(information, rcond=1e-9) @ (information + pull * np.eye(size)) @ estimate
             told, drawn = told / unit**2, sign * drawn / unit
             mean = np.linalg.solve(told + prior, drawn)
             for noise in NOISES:
@@ -186,3 +188,70 @@ def test_fisher_ucb_hears_nothing():
     quiet = Synthetic(n_users=3, query_rate=0.0).tape(seed=1, horizon=300)
     runs = [simulate(make_policy("fisher-ucb", n_objectives=20), each, np.array([300])) for each in (tape, quiet)]
     assert runs[0].regret[-1] == runs[1].regret[-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_stated_belief_is_the_mixture_of_all_readings(seed):
+    """With one unit and one noise, by dense normal densities; what lies between readings stays in the covariance."""
+    x, y, anchors, _, odds = drawn_case(seed)
+    x, y = np.tile(x, (32, 1)), np.tile(y, 32)  # enough utilities for one noise
+    size, both = x.shape[1], np.column_stack([x, y])
+    mean, covariance = np.empty(size), np.empty((size, size))
+    voices, informations = (np.array([getattr(one, part) for one in anchors]) for part in ("estimate", "information"))
+    assert mix_readings(
+        products=both.T @ both,
+        variance=0.3,
+        feedbacks=float(len(y)),
+        voices=voices,
+        informations=informations,
+        rival_odds=odds,
+        ridge=0.5,
+        pull=0.5,
+        sites=np.zeros((size, size + 1)),
+        dimensions=size - 1.0,
+        usual=1.0,
+        estimate=mean,
+        covariance=covariance,
+    )
+    slow_mean, slow_covariance = naive_mixture(x, y, anchors, 0.3, odds)
+    deviations = np.sqrt(np.diag(slow_covariance))
+    np.testing.assert_allclose(mean / deviations, slow_mean / deviations, atol=0.03)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), deviations, rtol=0.03)
+
+
+def naive_mixture(x, y, anchors, variance, odds):
+    """Return mean and covariance over readings and a fine grid of units."""
+    size, grid = x.shape[1], np.linspace(-3.2, 3.2, 801)
+    chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
+    logs, means, covariances = [], [], []
+    for log_unit, chance in [*zip(grid, chances, strict=True), (0.0, SPIKE)]:
+        unit = np.exp(log_unit)
+        prior = 0.5 / unit**2 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
+        for _, _, noise, value, told, drawn in naive_readings(x, y, anchors, variance, unit, odds):
+            if noise == 1.0:
+                matrix = told + prior + x.T @ x / variance
+                logs.append(np.log(chance) + value)
+                means.append(np.linalg.solve(matrix, drawn + x.T @ y / variance))
+                covariances.append(np.linalg.inv(matrix))
+    shares = np.exp(np.array(logs) - max(logs))
+    shares /= shares.sum()
+    mean = shares @ np.array(means)
+    apart = np.array(means) - mean
+    return mean, np.einsum("n,nij->ij", shares, np.array(covariances)) + (shares * apart.T) @ apart
+
+
+def test_a_gate_that_closes_again_leaves_no_rival_behind():
+    """One odd ranking among three opens the gate now and then; once many agree, nothing is left of a rival."""
+    policy = FisherPQUCBRobust(n_objectives=4)
+    opened = False
+    for ranking in [(0, 1, 2, 3)] * 6 + [(3, 2, 1, 0)] * 3:
+        policy.hear("ada", ranking)
+        opened |= bool(policy._state.users.rival.queries[1] > 0)
+    assert opened, "the gate never opened: the rankings of this test are too kind"
+    rng, weights = np.random.default_rng(0), np.array([0.3, 0.1, 0.0, -0.1])
+    for _ in range(400):
+        policy.hear("ada", np.argsort(-(weights + rng.gumbel(size=4))))
+    users = policy._state.users
+    assert users.anchor.corruption[1] == 0.0
+    assert users.rival.queries[1] == 0
+    np.testing.assert_array_equal(users.rival.estimate[1], 0.0)

@@ -20,6 +20,7 @@ from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores
 from druthers.policies.choices import add_choice, begin_choices, offer_rows
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
+from druthers.policies.units import SPIKE, average_units, tell
 from druthers.types import Floats, Integers, Preference
 
 
@@ -103,7 +104,9 @@ class FisherPQUCB(Policy):
 
     Notes
     -----
-    `preference` returns M^-1 as an honest covariance: see docs/fisher.md for how often its intervals hold the truth.
+    The score takes the unit of a user's utilities to be one number. What `preference` returns is averaged over units by
+    their evidence, so that its covariance is honest where the unit is not known: see docs/belief.md for how often its
+    intervals hold the truth.
 
     Examples
     --------
@@ -196,6 +199,13 @@ class FisherPQUCB(Policy):
         fit_after_utility(self._state, user)
 
     def _preference(self, row: int) -> Preference:
+        weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
+        if state_belief(self._state.users, self._state.settings, row, weights, covariance):
+            return Preference(weights=weights, covariance=covariance)
+        return self._preference_at_unit(row)
+
+    def _preference_at_unit(self, row: int) -> Preference:
+        """Return what the score is made of."""
         size = self.n_objectives
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
         believe_user(self._state.users, self._state.settings, row, weights, root)
@@ -203,7 +213,7 @@ class FisherPQUCB(Policy):
         return Preference(weights=weights, covariance=covariance)
 
     def _anytime_preference(self, row: int) -> Preference:
-        users, believed = self._state.users, self._preference(row)
+        users, believed = self._state.users, self._preference_at_unit(row)
         radius = anytime_radius(
             believed.weights,
             believed.covariance,
@@ -229,7 +239,7 @@ class FisherPQUCB(Policy):
                [1., 1.]])
         """
         row, size = self._users.rows.get(user, 0), self.n_objectives
-        covariance = self._preference(row).covariance
+        covariance = self._preference_at_unit(row).covariance
         products = self._state.users.products
         felt = (products[row] - products[0])[:size, :size] / self._utility_variance(row)
         felt += self._state.users.sites[row][:, :size] / self._state.users.unit[row] ** 2
@@ -311,6 +321,26 @@ def believe_user(users: Any, settings: FisherSettings, user: int, estimate: Floa
     unit, ridge, pull, sites = users.unit[user], settings.ridge, settings.pull, users.sites[user]
     believe(users.products[user], variance, anchor, information, unit, ridge, pull, sites, estimate, root)
     return variance
+
+
+@kernel
+def state_belief(users: Any, settings: FisherSettings, user: int, estimate: Floats, covariance: Floats) -> bool:
+    """Write mean and covariance of a user's weights, averaged over units; False where there is nothing to average.
+
+    Without utilities the unit is a convention, and for a guarantee it is known.
+    """
+    if settings.guarantee > 0.0 or not users.feedbacks[user] > users.feedbacks[0]:
+        return False
+    size = estimate.shape[0]
+    told = np.empty((size, size + 1))
+    anchor, products, feedbacks = users.anchor.estimate[user], users.products[user], users.feedbacks[user]
+    tell(anchor, users.anchor.information[user], settings.ridge, settings.pull, users.sites[user], told)
+    variance = utility_variance(products, users.root[user], feedbacks, anchor)
+    dimensions = size if users.choices[user] > 0.0 else size - 1.0
+    found, _ = average_units(
+        products, told, feedbacks, variance, dimensions, users.unit[0], SPIKE, estimate, covariance
+    )
+    return not np.isnan(found)
 
 
 @kernel

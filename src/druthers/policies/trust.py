@@ -22,7 +22,7 @@ from druthers.policies.choices import begin_choices
 from druthers.policies.fisher import FisherPQUCB, FisherSettings, take_in, take_in_choice
 from druthers.policies.linear import add_distances
 from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
-from druthers.policies.voices import CONTRARY, MAIN, weigh_voices
+from druthers.policies.voices import CONTRARY, MAIN, mix_readings, weigh_voices
 from druthers.rankings import loss
 from druthers.types import Floats, Integers, Preference
 
@@ -162,6 +162,12 @@ class FisherPQUCBRobust(FisherPQUCB):
         weigh_after_utility(self._state, user)
 
     def _preference(self, row: int) -> Preference:
+        weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
+        if state_readings(self._state.users, self._state.settings, row, weights, covariance):
+            return Preference(weights=weights, covariance=covariance)
+        return self._preference_at_unit(row)
+
+    def _preference_at_unit(self, row: int) -> Preference:
         size = self.n_objectives
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
         believe_voices(self._state.users, self._state.settings, row, weights, root)
@@ -218,6 +224,48 @@ def believe_voices(users: Any, settings: FisherSettings, user: int, estimate: Fl
 
 
 @kernel
+def state_readings(users: Any, settings: FisherSettings, user: int, estimate: Floats, covariance: Floats) -> bool:
+    """Write mean and covariance of a user's weights over readings and units; False where nothing was felt yet."""
+    if not users.feedbacks[user] > users.feedbacks[0]:
+        return False
+    size = estimate.shape[0]
+    products, feedbacks = users.products[user], users.feedbacks[user]
+    voices, informations = np.empty((2, size)), np.empty((2, size, size))
+    odds = two_voices(users, user, voices, informations)
+    variance = utility_variance(products, users.root[user], feedbacks, voices[0])
+    dimensions = size if users.choices[user] > 0.0 else size - 1.0
+    ridge, pull, sites, usual = settings.ridge, settings.pull, users.sites[user], users.unit[0]
+    return mix_readings(
+        products,
+        variance,
+        feedbacks,
+        voices,
+        informations,
+        odds,
+        ridge,
+        pull,
+        sites,
+        dimensions,
+        usual,
+        estimate,
+        covariance,
+    )
+
+
+@kernel
+def two_voices(users: Any, user: int, voices: Floats, informations: Floats) -> float:
+    """Write what the main voice and the rival say (2, D) and how surely (2, D, D); return the odds of the rival."""
+    size = voices.shape[1]
+    for k in range(size):
+        voices[0, k] = users.anchor.estimate[user, k]
+        voices[1, k] = users.rival.estimate[user, k]
+        for j in range(size):
+            informations[0, k, j] = users.anchor.information[user, k, j]
+            informations[1, k, j] = users.rival.information[user, k, j]
+    return odds_of_rival(users.anchor, users.rival, user)
+
+
+@kernel
 def mean_voice_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, float]:
     """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
     n_users, size = truths.shape
@@ -242,6 +290,31 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     return 1
 
 
+@kernel
+def fall_silent(rival: Any, user: int) -> None:
+    """Make a rival as one who heard nothing; whatever else its row holds is written anew by what it hears."""
+    rival.estimate[user] = rival.estimate[0]
+    rival.information[user] = rival.information[0]
+    rival.corruption[user] = rival.corruption[0]
+    rival.queries[user] = rival.queries[0]
+    rival.total_length[user] = rival.total_length[0]
+    rival.shortest[user] = rival.shortest[0]
+    rival.kept[user] = rival.kept[0]
+    rival.refitted[user] = rival.refitted[0]
+    rival.mixture_estimate[user] = rival.mixture_estimate[0]
+    rival.mixture_corruption[user] = rival.mixture_corruption[0]
+    rival.folded_information[user] = rival.folded_information[0]
+    rival.folded_response[user] = rival.folded_response[0]
+    rival.folded_cross[user] = rival.folded_cross[0]
+    rival.folded_clean[user] = rival.folded_clean[0]
+    rival.folded_corrupted[user] = rival.folded_corrupted[0]
+    rival.folded_tilt[user] = rival.folded_tilt[0]
+    rival.folded_gain[user] = rival.folded_gain[0]
+    rival.plain_estimate[user] = rival.plain_estimate[0]
+    rival.plain_information[user] = rival.plain_information[0]
+    rival.plain_response[user] = rival.plain_response[0]
+
+
 @implements(hear_policy, DoubtingState)
 @kernel
 def _hear(state: Any, user: int, ranking: Integers) -> None:
@@ -249,6 +322,8 @@ def _hear(state: Any, user: int, ranking: Integers) -> None:
     hear_anchor(users.anchor, user, ranking)
     anchor = users.anchor
     if anchor.corruption[user] <= 0.0:
+        if users.rival.queries[user] > 0:  # the gate has closed again: nothing is left for a rival to explain
+            fall_silent(users.rival, user)
         return
     # The newest ranking; or, where the gate has just opened, all that are kept: the rival catches up.
     uniforms = uniform_losses(anchor.estimate.shape[1])
@@ -325,13 +400,7 @@ def weigh_readings(state: Any, user: int, refit: bool) -> None:
     size = users.pulled.shape[1]
     voices = np.empty((2, size))
     informations = np.empty((2, size, size))
-    for k in range(size):
-        voices[0, k] = users.anchor.estimate[user, k]
-        voices[1, k] = users.rival.estimate[user, k]
-        for j in range(size):
-            informations[0, k, j] = users.anchor.information[user, k, j]
-            informations[1, k, j] = users.rival.information[user, k, j]
-    odds = odds_of_rival(users.anchor, users.rival, user)
+    odds = two_voices(users, user, voices, informations)
     variance = utility_variance(products, users.root[user], users.feedbacks[user], voices[0])
     ridge, pull = settings.ridge, settings.pull
     trust, taken, tempered, pulled = users.trust[user], users.open[user], users.tempered[user], users.pulled[user]

@@ -7,6 +7,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.policies.belief import NOTHING, combine, surprise
+from druthers.policies.units import SPIKE, average_units, mix_normals
 from druthers.types import Floats
 
 # How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
@@ -27,8 +28,9 @@ def listen(
 ) -> bool:
     """Write the information and the pull of a voice that may be off by `slack` more in each weight.
 
-    (J^+ + slack I)^-1 is (I - (I + slack J)^-1)/slack: all of J without slack, nothing with an infinite one. Returns
-    False where J is no information.
+    (J^+ + slack I)^-1 is (I - (I + slack J)^-1)/slack: all of J without slack, nothing with an infinite one. The voice
+    was drawn to zero by `pull` already, so rankings alone say (I + slack J)^-1 (J + pull) voice. Returns False where J
+    is no information.
     """
     size = voice.shape[0]
     scale = 1.0 / (unit * unit)
@@ -52,11 +54,11 @@ def listen(
                 kept[k, j] = -kept[k, j] / slack
             kept[k, k] += 1.0 / slack
     for k in range(size):
-        value = pull * voice[k] if slack == 0.0 else 0.0
+        value = pull * voice[k]
         for j in range(size):
             if slack == 0.0:
                 kept[k, j] = information[k, j]
-            value += kept[k, j] * voice[j]
+            value += (1.0 - pull * slack) * kept[k, j] * voice[j]
             kept[k, j] *= scale
         drawn[k] = value / unit
     return True
@@ -202,3 +204,65 @@ def average(
                 for j in range(size):
                     tempered[k, j] += share * kept[voice, level, k, j]
     return float(precision / total), float(plain + 2.0 * np.log(total))
+
+
+@kernel
+def against_reading(reading: int, level: int, rival_odds: float) -> float:
+    """Return the log-odds against a reading before anything is felt; infinity for one that there is not."""
+    if SLACKS[level] == np.inf:
+        return 0.0 if reading == MAIN else np.inf  # not to listen at all is one reading
+    against = AGAINST_SLACK if SLACKS[level] > 0.0 else 0.0
+    if reading == CONTRARY:
+        return against + AGAINST_CONTRARY
+    return against - rival_odds if reading == RIVAL else against
+
+
+@kernel
+def mix_readings(
+    products: Floats,
+    variance: float,
+    feedbacks: float,
+    voices: Floats,
+    informations: Floats,
+    rival_odds: float,
+    ridge: float,
+    pull: float,
+    sites: Floats,
+    dimensions: float,
+    usual: float,
+    estimate: Floats,
+    covariance: Floats,
+) -> bool:
+    """Write mean and covariance of the weights over all readings and units; what lies between readings stays in it.
+
+    The score pools what readings say, which is nearer to the truth where words are honest, but too sure of itself.
+    """
+    size = estimate.shape[0]
+    kept, drawn, told = np.empty((size, size)), np.empty(size), np.empty((size, size + 1))
+    mean, spread = np.empty(size), np.empty((size, size))
+    means, spreads = np.zeros((3 * len(SLACKS), size)), np.zeros((3 * len(SLACKS), size, size))
+    logs = np.full(3 * len(SLACKS), -np.inf)
+    for reading in range(3):
+        voice = 1 if reading == RIVAL else 0
+        sign = -1.0 if reading == CONTRARY else 1.0
+        for level in range(len(SLACKS)):
+            against = against_reading(reading, level, rival_odds)
+            if against == np.inf or not listen(
+                voices[voice], informations[voice], SLACKS[level], 1.0, pull, kept, drawn
+            ):
+                continue
+            for k in range(size):
+                told[k, size] = sign * drawn[k] + sites[k, size]
+                for j in range(size):
+                    told[k, j] = kept[k, j] + sites[k, j] - ridge / size
+                told[k, k] += ridge + NOTHING
+            _, evidence = average_units(products, told, feedbacks, variance, dimensions, usual, SPIKE, mean, spread)
+            if np.isnan(evidence):
+                continue
+            row = reading * len(SLACKS) + level
+            logs[row] = evidence + 0.5 * prior_surprise(kept, drawn, ridge) - against
+            for k in range(size):
+                means[row, k] = mean[k]
+                for j in range(size):
+                    spreads[row, k, j] = spread[k, j]
+    return mix_normals(logs, means, spreads, estimate, covariance)

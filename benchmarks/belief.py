@@ -1,0 +1,127 @@
+"""How often the 90 % intervals of `preference` hold the truth where utilities come in other units than words.
+
+    python benchmarks/belief.py                       all units, sizes, sources of evidence: some ten minutes
+    python benchmarks/belief.py --quick               five objectives, fewer people: a minute
+    python benchmarks/belief.py --population          the same with 30 people known before, and what they share
+
+People have weights of N(0, 1) in the units of the Plackett-Luce model, rank all objectives or three of them, feel
+utilities of noise 0.5 |reward|^2 and pick from offers of five, n times each. Beside the share of weights that
+were held: the error relative to knowing the unit, both with standard errors over crowds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from druthers import Likelihood, make_policy
+from druthers.policies.fisher import believe_user
+
+NINETY = 1.6448536269514722
+UNITS = (1 / 3, 1.0, 1.5, 2.0, 3.0)
+MOMENTS = (3, 10, 80, 320)
+SOURCES = ("utilities", "choices", "both")
+ARMS, OFFERED, NOISE, BEFORE = 40, 5, 0.5, 30
+
+Task = tuple[str, int, int | None, float, str, int, int, bool, int]
+
+
+def crowd(task: Task) -> list[tuple[float, float, float]]:
+    """Return, for each moment, the share of weights held, and mean square errors without and with the unit."""
+    name, size, length, unit, source, people, last, population, seed = task
+    rng = np.random.default_rng((size, SOURCES.index(source), round(100 * unit), seed))
+    n_before = BEFORE if population else 0
+    weights = rng.normal(size=(n_before + people, size))
+    rewards = rng.uniform(0.0, math.sqrt(12.0), (ARMS, size))
+    setting = {"population": True} if population else {}
+    policy = make_policy(name, n_objectives=size, **setting)
+    knowing = make_policy("fisher-pqucb", n_objectives=size, unit=unit, anchor=Likelihood(ridge=0.5))
+    for each in (policy, knowing):
+        for arm in range(ARMS):
+            each.give("catalog", arm, rewards[arm], np.full(size, 1e9))
+    for person in range(n_before):
+        for _ in range(max(last, 10) if population else last):
+            live((policy,), person, weights[person], unit, rewards, source, length, rng)
+    results = []
+    for t in range(1, last + 1):
+        for person in range(n_before, n_before + people):
+            live((policy, knowing), person, weights[person], unit, rewards, source, length, rng)
+        if t in MOMENTS:
+            results.append(look(policy, knowing, range(n_before, n_before + people), unit * weights, unit))
+    return results
+
+
+def live(policies, person, weights, unit, rewards, source, length, rng) -> None:  # type: ignore[no-untyped-def]
+    """Let a person rank, feel and pick once, the same for all policies."""
+    order = np.argsort(-(weights + rng.gumbel(size=len(weights))))[:length]
+    arm, reward_noise = int(rng.integers(ARMS)), math.sqrt(NOISE) * rng.normal()
+    utility = unit * (weights @ rewards[arm] + reward_noise * float(np.linalg.norm(rewards[arm])))
+    offer = rng.choice(ARMS, OFFERED, replace=False)
+    picked = int(offer[np.argmax(rewards[offer] @ weights + rng.gumbel(size=OFFERED))])
+    for policy in policies:
+        policy.hear(person, order)
+        if source != "choices":
+            policy.learn(person, arm, utility=utility)
+        if source != "utilities":
+            policy.learn_choice(person, picked, offer.tolist())
+
+
+def look(policy, knowing, people, truths, unit) -> tuple[float, float, float]:  # type: ignore[no-untyped-def]
+    """Return the share of weights held by intervals, and the mean square errors of both policies."""
+    held, error, least = [], [], []
+    size = truths.shape[1]
+    for person in people:
+        believed = policy.preference(person)
+        off = believed.weights - truths[person]
+        held.append(np.abs(off) <= NINETY * np.sqrt(np.diag(believed.covariance)))
+        row, estimate, root = knowing._users.rows[person], np.empty(size), np.empty((size, size))
+        knowing._state.users.unit[row] = unit
+        believe_user(knowing._state.users, knowing._state.settings, row, estimate, root)
+        error.append(off @ off / size)
+        least.append(float((estimate - truths[person]) @ (estimate - truths[person])) / size)
+    return float(np.mean(held)), float(np.mean(error)), float(np.mean(least))
+
+
+def cell(results: list[list[tuple[float, float, float]]], moment: int) -> str:
+    """Return a cell of the table: coverage in percent with its error, and the error relative to knowing the unit."""
+    held, error, least = np.array([run[moment] for run in results]).T
+    spread = 100 * held.std(ddof=1) / math.sqrt(len(held)) if len(held) > 1 else math.nan
+    return f"{100 * held.mean():3.0f} ± {spread:1.0f} {math.sqrt(error.mean() / least.mean()):5.2f}"
+
+
+def main() -> None:
+    """Read the arguments and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--population", action="store_true")
+    parser.add_argument("--policy", default="fisher-pqucb")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[5, 12, 20])
+    parser.add_argument("--crowds", type=int, default=20)
+    parser.add_argument("--people", type=int, default=10)
+    parser.add_argument("--last", type=int, default=320)
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args()
+    if given.quick:
+        given.sizes, given.crowds, given.people, given.last = given.sizes[:1], 4, 10, 80
+    print(f"{given.policy}: % of weights held (90 % is right) ± s.e. of crowds, error relative to knowing the unit\n")
+    moments = [moment for moment in MOMENTS if moment <= given.last]
+    print(f"{'D':>2} {'words':>6} {'with':>9} {'unit':>5}" + "".join(f"{f'n = {moment}':>15}" for moment in moments))
+    with ProcessPoolExecutor(given.processes) as pool:
+        for size, short, source in itertools.product(given.sizes, (False, True), SOURCES):
+            for unit in UNITS if source != "choices" else (1.0,):
+                length = 3 if short else None
+                tasks: list[Task] = [
+                    (given.policy, size, length, unit, source, given.people, given.last, given.population, seed)
+                    for seed in range(given.crowds)
+                ]
+                results = list(pool.map(crowd, tasks))
+                cells = "".join(f"{cell(results, moment):>15}" for moment in range(len(moments)))
+                print(f"{size:2d} {length or 'all':>6} {source:>9} {unit:5.2f}{cells}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

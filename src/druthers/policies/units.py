@@ -1,0 +1,306 @@
+"""What is believed of a person where the unit of utilities is not known: averaged over units by their evidence.
+
+Words and choices tell theta, weights in the units of the Plackett-Luce model, and utilities tell c = kappa theta. With
+G/s^2 and h/s^2 the information and pull of utilities, L and p those of all the rest with its prior, c is normal
+for a given kappa and noise s^2, with M = G/s^2 + L/kappa^2 and M c = h/s^2 + p/kappa. In the axes in which G and L are
+both diagonal, each pair of kappa and s^2 costs O(D).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from druthers._jit import kernel
+from druthers._matrices import eigen, factor, solve_transposed, solve_upper
+from druthers.policies.belief import NOTHING
+from druthers.types import Floats
+
+# Before anything is felt, the usual unit has this chance to be right; else the log-unit is normal with deviation SLAB.
+SPIKE = 0.1
+SLAB = 1.0
+# Log-units from -SPAN to SPAN around the usual one are compared, NODES at a time, ever closer to the likely ones.
+SPAN = 3.2
+NODES = 33
+# Units whose log-evidence is this much below the best are left out of the next look.
+UNLIKELY = 15.0
+# With fewer utilities than so many the noise is averaged too: these log-factors of its estimate are weighed by a normal
+# law of the log-noise around a share of the mean square utility.
+FEW = 32.0
+NOISE_STEPS = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5)
+NOISE_SHARE = 0.3
+NOISE_SLAB = 1.2
+
+
+@kernel
+def common_axes(products: Floats, told: Floats, gains: Floats, felt: Floats, said: Floats, axes: Floats) -> float:
+    """Write the axes (D, D), as columns, in which utilities and all the rest are independent; return ln |L|.
+
+    `told` (D, D + 1) is L and p. In these axes, c = B z, L is the identity, G is `gains`, h is `felt` and p is `said`.
+    Returns NaN where L is no information.
+    """
+    size = gains.shape[0]
+    root, matrix, vectors = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
+    column = np.empty(size)
+    for k in range(size):
+        for j in range(size):
+            matrix[k, j] = told[k, j]
+    if not factor(matrix, root):
+        return np.nan
+    volume = 0.0
+    for k in range(size):
+        volume += 2.0 * np.log(root[k, k])
+    for k in range(size):  # R'^-1 G, then R'^-1 of its rows
+        for j in range(size):
+            column[j] = products[j, k]
+        solve_transposed(root, column)
+        for j in range(size):
+            matrix[k, j] = column[j]
+    for k in range(size):
+        for j in range(size):
+            column[j] = matrix[j, k]
+        solve_transposed(root, column)
+        for j in range(size):
+            vectors[k, j] = column[j]
+    for k in range(size):
+        for j in range(size):
+            matrix[k, j] = 0.5 * (vectors[k, j] + vectors[j, k])
+    eigen(matrix, gains, vectors)
+    rotate(vectors, root, products[:, size], felt)
+    rotate(vectors, root, told[:, size], said)
+    for k in range(size):
+        gains[k] = max(gains[k], 0.0)
+        for j in range(size):
+            column[j] = vectors[j, k]
+        solve_upper(root, column)
+        for j in range(size):
+            axes[j, k] = column[j]
+    return float(volume)
+
+
+@kernel
+def rotate(vectors: Floats, root: Floats, x: Floats, out: Floats) -> None:
+    """Write Q'R'^-1 x."""
+    size = out.shape[0]
+    column = np.empty(size)
+    for k in range(size):
+        column[k] = x[k]
+    solve_transposed(root, column)
+    for k in range(size):
+        out[k] = 0.0
+        for j in range(size):
+            out[k] += vectors[j, k] * column[j]
+
+
+@kernel
+def unit_evidence(gains: Floats, felt: Floats, said: Floats, unit: float, variance: float, dimensions: float) -> float:
+    """Return the log-evidence of a unit and a noise, up to what depends on neither and on utilities alone."""
+    total = 0.0
+    product = 1.0
+    for k in range(gains.shape[0]):
+        information = gains[k] / variance + 1.0 / (unit * unit)
+        pull = felt[k] / variance + said[k] / unit
+        total += 0.5 * pull * pull / information
+        product *= information
+        if product < 1e-150 or product > 1e150:  # one logarithm for several factors
+            total -= 0.5 * np.log(product)
+            product = 1.0
+    return float(total - 0.5 * np.log(product) - dimensions * np.log(unit))
+
+
+@kernel
+def weigh_noise(feedbacks: float, energy: float, variance: float, steps: Floats) -> None:
+    """Write, for each noise that is tried, its log-prior and the log-chance of utilities that depends on it alone."""
+    centre = np.log(max(NOISE_SHARE * energy / max(feedbacks, 1.0), 1e-300))
+    for n in range(steps.shape[0]):
+        log_noise = np.log(variance) + NOISE_STEPS[n]
+        off = (log_noise - centre) / NOISE_SLAB
+        steps[n] = -0.5 * off * off - 0.5 * feedbacks * log_noise - 0.5 * energy * np.exp(-log_noise)
+    if feedbacks >= FEW:
+        for n in range(steps.shape[0]):
+            steps[n] = 0.0 if NOISE_STEPS[n] == 0.0 else -np.inf
+
+
+@kernel
+def find_units(
+    gains: Floats, felt: Floats, said: Floats, variance: float, noises: Floats, dimensions: float, usual: float
+) -> tuple[float, float]:
+    """Return between which log-units, from the usual one, all those lie that are not unlikely."""
+    low, high = -SPAN, SPAN
+    values = np.empty(NODES)
+    for _ in range(2):
+        step = (high - low) / (NODES - 1)
+        best = -np.inf
+        for i in range(NODES):
+            values[i] = -np.inf
+            for n in range(noises.shape[0]):
+                if noises[n] > -np.inf:
+                    unit, noise = usual * np.exp(low + i * step), variance * np.exp(NOISE_STEPS[n])
+                    values[i] = max(values[i], noises[n] + unit_evidence(gains, felt, said, unit, noise, dimensions))
+            off = (low + i * step) / SLAB
+            values[i] -= 0.5 * off * off
+            best = max(best, values[i])
+        first, last = NODES - 1, 0
+        for i in range(NODES):
+            if values[i] > best - UNLIKELY:
+                first, last = min(first, i), max(last, i)
+        low, high = low + step * max(first - 1, 0), low + step * min(last + 1, NODES - 1)
+    return low, high
+
+
+@kernel
+def weigh_units(
+    gains: Floats,
+    felt: Floats,
+    said: Floats,
+    variance: float,
+    noises: Floats,
+    dimensions: float,
+    usual: float,
+    spike: float,
+    log_units: Floats,
+    shares: Floats,
+) -> float:
+    """Write the log-units that are weighed, the last being the spike, and their shares with each noise.
+
+    Returns the log-evidence of all of them together.
+    """
+    low, high = find_units(gains, felt, said, variance, noises, dimensions, usual)
+    step = (high - low) / (NODES - 1)
+    best = -np.inf
+    for i in range(NODES + 1):
+        log_units[i] = low + i * step if i < NODES else 0.0
+        prior = np.log(spike) if i == NODES else np.log((1.0 - spike) * step / (SLAB * np.sqrt(2.0 * np.pi)))
+        prior -= 0.5 * (log_units[i] / SLAB) ** 2
+        for n in range(noises.shape[0]):
+            shares[i, n] = -np.inf
+            if noises[n] > -np.inf:
+                unit, noise = usual * np.exp(log_units[i]), variance * np.exp(NOISE_STEPS[n])
+                shares[i, n] = prior + noises[n] + unit_evidence(gains, felt, said, unit, noise, dimensions)
+                best = max(best, shares[i, n])
+    total = 0.0
+    for i in range(NODES + 1):
+        for n in range(noises.shape[0]):
+            shares[i, n] = np.exp(shares[i, n] - best)
+            total += shares[i, n]
+    for i in range(NODES + 1):
+        for n in range(noises.shape[0]):
+            shares[i, n] /= total
+    return float(best + np.log(total))
+
+
+@kernel
+def average_units(
+    products: Floats,
+    told: Floats,
+    feedbacks: float,
+    variance: float,
+    dimensions: float,
+    usual: float,
+    spike: float,
+    estimate: Floats,
+    covariance: Floats,
+) -> tuple[float, float]:
+    """Write mean and covariance of the weights over all units and noises.
+
+    `told` (D, D + 1) is the information and the pull of words, choices and the prior, in their own unit, and
+    `dimensions` is of how many weights they speak. Returns the mean log-unit from the usual one, and the log-evidence
+    of all units together, up to what is the same for every `told`; NaN, with nothing written, where that is no
+    information.
+    """
+    size = estimate.shape[0]
+    gains, felt, said, value = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    axes = np.empty((size, size))
+    volume = common_axes(products, told, gains, felt, said, axes)
+    if np.isnan(volume):
+        return np.nan, np.nan
+    noises, log_units = np.empty(len(NOISE_STEPS)), np.empty(NODES + 1)
+    shares = np.empty((NODES + 1, noises.shape[0]))
+    weigh_noise(feedbacks, products[size, size], variance, noises)
+    evidence = weigh_units(gains, felt, said, variance, noises, dimensions, usual, spike, log_units, shares)
+    mean_log = 0.0
+    mean, spread = np.zeros(size), np.zeros((size, size))
+    for i in range(NODES + 1):
+        unit = usual * np.exp(log_units[i])
+        for n in range(noises.shape[0]):
+            share = shares[i, n]
+            if share < 1e-12:
+                continue
+            noise = variance * np.exp(NOISE_STEPS[n])
+            mean_log += share * log_units[i]
+            for k in range(size):
+                information = gains[k] / noise + 1.0 / (unit * unit)
+                value[k] = (felt[k] / noise + said[k] / unit) / information
+                mean[k] += share * value[k]
+                spread[k, k] += share / information
+                for j in range(k + 1):
+                    spread[k, j] += share * value[k] * value[j]
+    for k in range(size):
+        for j in range(k + 1):
+            spread[k, j] -= mean[k] * mean[j]
+            spread[j, k] = spread[k, j]
+    carry(axes, mean, spread, estimate, covariance)
+    return float(mean_log), float(evidence - 0.5 * volume)
+
+
+@kernel
+def carry(axes: Floats, mean: Floats, spread: Floats, estimate: Floats, covariance: Floats) -> None:
+    """Write mean and covariance of B z."""
+    size = estimate.shape[0]
+    half = np.zeros((size, size))
+    for k in range(size):
+        estimate[k] = 0.0
+        for j in range(size):
+            estimate[k] += axes[k, j] * mean[j]
+            for i in range(size):
+                half[k, j] += axes[k, i] * spread[i, j]
+    for k in range(size):
+        for j in range(size):
+            value = 0.0
+            for i in range(size):
+                value += half[k, i] * axes[j, i]
+            covariance[k, j] = value
+
+
+@kernel
+def tell(anchor: Floats, information: Floats, ridge: float, pull: float, sites: Floats, told: Floats) -> None:
+    """Write information and pull (D, D + 1) of words, choices and the prior, in units of the Plackett-Luce model."""
+    size = anchor.shape[0]
+    for k in range(size):
+        value = pull * anchor[k] + sites[k, size]
+        for j in range(size):
+            value += information[k, j] * anchor[j]
+            told[k, j] = information[k, j] + sites[k, j] - ridge / size
+        told[k, k] += ridge + NOTHING
+        told[k, size] = value
+
+
+@kernel
+def mix_normals(logs: Floats, means: Floats, spreads: Floats, estimate: Floats, covariance: Floats) -> bool:
+    """Write mean and covariance of a mixture of normal laws with these log-weights, which are replaced by shares.
+
+    Returns False, with nothing written, where no law has any weight.
+    """
+    size = estimate.shape[0]
+    best = -np.inf
+    for row in range(logs.shape[0]):
+        best = max(best, logs[row])
+    if best == -np.inf:
+        return False
+    total = 0.0
+    for row in range(logs.shape[0]):
+        logs[row] = np.exp(logs[row] - best)
+        total += logs[row]
+    for k in range(size):
+        estimate[k] = 0.0
+        for row in range(logs.shape[0]):
+            estimate[k] += logs[row] / total * means[row, k]
+    for k in range(size):
+        for j in range(size):
+            covariance[k, j] = 0.0
+    for row in range(logs.shape[0]):
+        logs[row] /= total
+        for k in range(size):
+            for j in range(size):
+                between = (means[row, k] - estimate[k]) * (means[row, j] - estimate[j])
+                covariance[k, j] += logs[row] * (spreads[row, k, j] + between)
+    return True

@@ -1,0 +1,120 @@
+"""The belief that is averaged over units: equal to a slow twin, honest in every unit, indifferent to the usual one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive import utility_variance
+
+from druthers import FisherPQUCB, Likelihood
+from druthers.policies.units import FEW, NOISE_SHARE, NOISE_SLAB, NOISE_STEPS, SLAB, SPIKE, average_units, tell
+
+NINETY = 1.6448536269514722
+
+
+def felt(seed, unit=1.0, size=4, n=20, rankings=20):
+    """Return the anchor of a user's rankings, and the rewards, scaled to length one, and utilities beside it."""
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=size)
+    anchor = Likelihood(ridge=0.5, n_objectives=size)
+    for _ in range(rankings):
+        anchor.hear(np.argsort(-(weights + rng.gumbel(size=size))))
+    x = rng.uniform(0.0, 1.0, (n, size))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    return anchor, x, unit * (x @ weights + 0.5 * rng.normal(size=n))
+
+
+def averaged(anchor, x, y, usual=1.0):
+    """Return mean, covariance and mean log-unit as the kernel has them."""
+    size, both = x.shape[1], np.column_stack([x, y])
+    told, mean, covariance = np.empty((size, size + 1)), np.empty(size), np.empty((size, size))
+    tell(anchor.estimate, anchor.information, 0.5, 0.5, np.zeros((size, size + 1)), told)
+    variance = utility_variance(x, y, anchor.estimate)
+    found, _ = average_units(both.T @ both, told, float(len(y)), variance, size - 1.0, usual, SPIKE, mean, covariance)
+    return mean, covariance, found
+
+
+def slowly_averaged(anchor, x, y, usual=1.0, nodes=3001):
+    """Do the same by the density of utilities given each unit and noise, on a fine grid."""
+    size, estimate = x.shape[1], anchor.estimate
+    middle = utility_variance(x, y, estimate)
+    precision = anchor.information + 0.5 * (np.eye(size) - 1.0 / size)
+    grid = np.linspace(-3.2, 3.2, nodes)
+    chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
+    places = [*zip(grid, chances, strict=True), (0.0, SPIKE)]
+    few = len(y) < FEW
+    logs, means, covariances, log_units = [], [], [], []
+    for log_unit, chance in places:
+        unit = usual * np.exp(log_unit)
+        for step in NOISE_STEPS if few else (0.0,):
+            noise = middle * np.exp(step)
+            matrix = x.T @ x / noise + (precision + 1e-6 * np.eye(size)) / unit**2
+            mean = np.linalg.solve(matrix, x.T @ y / noise + precision @ estimate / unit)
+            off = (np.log(noise) - np.log(NOISE_SHARE * (y @ y) / len(y))) / NOISE_SLAB
+            # Gaussian evidence by its quadratic form at the mean: the same as integrating the weights out.
+            bare = y @ y / noise - mean @ matrix @ mean
+            value = -0.5 * (bare + np.linalg.slogdet(matrix)[1]) - (size - 1.0) * np.log(unit)
+            logs.append(np.log(chance) + value - 0.5 * len(y) * np.log(noise) - 0.5 * off**2 * few)
+            means.append(mean)
+            covariances.append(np.linalg.inv(matrix))
+            log_units.append(log_unit)
+    shares = np.exp(np.array(logs) - max(logs))
+    shares /= shares.sum()
+    mean = shares @ np.array(means)
+    apart = np.array(means) - mean
+    covariance = np.einsum("n,nij->ij", shares, np.array(covariances)) + (shares * apart.T) @ apart
+    return mean, covariance, float(shares @ np.array(log_units))
+
+
+@pytest.mark.parametrize(("unit", "n"), [(1.0, 3), (3.0, 12), (0.2, 60), (12.0, 300)])
+def test_the_average_is_that_of_a_fine_grid(unit, n):
+    anchor, x, y = felt(int(n), unit, n=n, rankings=min(n, 40))
+    mean, covariance, found = averaged(anchor, x, y)
+    slow_mean, slow_covariance, slow_found = slowly_averaged(anchor, x, y)
+    deviations = np.sqrt(np.diag(slow_covariance))
+    np.testing.assert_allclose(mean / deviations, slow_mean / deviations, atol=0.02)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), deviations, rtol=0.02)
+    assert found == pytest.approx(slow_found, abs=0.02)
+    assert np.linalg.eigvalsh(covariance).min() > 0.0
+
+
+def test_in_other_usual_units_all_is_the_same_but_for_the_unit():
+    anchor, x, y = felt(1, 2.0)
+    mean, covariance, found = averaged(anchor, x, y)
+    scaled_mean, scaled_covariance, scaled_found = averaged(anchor, x, 7.0 * y, usual=7.0)
+    np.testing.assert_allclose(scaled_mean, 7.0 * mean, rtol=1e-4)
+    np.testing.assert_allclose(scaled_covariance, 49.0 * covariance, rtol=1e-4, atol=1e-6)
+    assert scaled_found == pytest.approx(found, abs=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.0])
+def test_intervals_hold_the_truth_in_any_unit(unit):
+    """Of 40 people with 30 rankings and utilities: most weights, where one unit for all holds less than half."""
+    rng, size = np.random.default_rng(2), 5
+    rewards = rng.uniform(0.0, 3.0, (20, size))
+    policy = FisherPQUCB(n_objectives=size)
+    for arm in range(20):
+        policy.give("catalog", arm, rewards[arm], np.full(size, 1e9))
+    held, held_at_unit = [], []
+    for person in range(40):
+        weights = rng.normal(size=size)
+        for arm in rng.integers(20, size=30):
+            policy.hear(person, np.argsort(-(weights + rng.gumbel(size=size))))
+            noise = np.sqrt(0.5) * np.linalg.norm(rewards[arm]) * rng.normal()
+            policy.learn(person, int(arm), utility=unit * (weights @ rewards[arm] + noise))
+        for believed, inside in (
+            (policy.preference(person), held),
+            (policy._preference_at_unit(policy._users.rows[person]), held_at_unit),
+        ):
+            off = np.abs(believed.weights - unit * weights)
+            inside.append(off <= NINETY * np.sqrt(np.diag(believed.covariance)))
+    assert 0.7 <= np.mean(held) <= 0.97
+    assert np.mean(held_at_unit) < 0.5 or unit == 1.0
+
+
+def test_without_utilities_the_unit_is_a_convention():
+    policy = FisherPQUCB(n_objectives=3, unit=2.0)
+    policy.hear("ada", (1, 0, 2))
+    believed, plain = policy.preference("ada"), policy._preference_at_unit(policy._users.rows["ada"])
+    np.testing.assert_array_equal(believed.weights, plain.weights)
+    np.testing.assert_array_equal(believed.covariance, plain.covariance)
