@@ -80,7 +80,7 @@ def look(policy, knowing, people, truths, unit) -> tuple[float, float, float]:  
         held.append(np.abs(off) <= NINETY * np.sqrt(np.diag(believed.covariance)))
         row, estimate, root = knowing._users.rows[person], np.empty(size), np.empty((size, size))
         knowing._state.users.unit[row] = unit
-        believe_user(knowing._state.users, knowing._state.settings, row, estimate, root)
+        believe_user(knowing._state, row, estimate, root)
         error.append(off @ off / size)
         least.append(float((estimate - truths[person]) @ (estimate - truths[person])) / size)
     return float(np.mean(held)), float(np.mean(error)), float(np.mean(least))

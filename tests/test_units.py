@@ -30,7 +30,9 @@ def averaged(anchor, x, y, usual=1.0):
     told, mean, covariance = np.empty((size, size + 1)), np.empty(size), np.empty((size, size))
     tell(anchor.estimate, anchor.information, 0.5, 0.5, np.zeros((size, size + 1)), told)
     variance = utility_variance(x, y, anchor.estimate)
-    found, _ = average_units(both.T @ both, told, float(len(y)), variance, size - 1.0, usual, SPIKE, mean, covariance)
+    found, _ = average_units(
+        both.T @ both, told, float(len(y)), variance, size - 1.0, usual, SPIKE, SLAB, mean, covariance
+    )
     return mean, covariance, found
 
 

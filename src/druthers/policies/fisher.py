@@ -8,10 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from druthers._jit import implements, kernel
+from druthers._jit import generic, implements, kernel
 from druthers._matrices import add_rank_one, inverse, solve_transposed
 from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
+from druthers.errors import InvalidSetting
 from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
 from druthers.policies.base import Policy
@@ -20,7 +21,7 @@ from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores
 from druthers.policies.choices import add_choice, begin_choices, offer_rows
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
-from druthers.policies.units import SPIKE, average_units, tell
+from druthers.policies.units import SLAB, SPIKE, average_units, tell
 from druthers.types import Floats, Integers, Preference
 
 
@@ -74,6 +75,28 @@ class DeafState(NamedTuple):
     users: FisherUsers
 
 
+class CrowdUsers(NamedTuple):
+    """As `FisherUsers`; `shared` is what others say of a user's log-unit: mean and deviation, 0 before any look."""
+
+    feedbacks: Floats
+    products: Floats
+    root: Floats
+    unit: Floats
+    choices: Floats
+    sites: Floats
+    anchor: Any
+    shared: Floats
+
+
+class CrowdState(NamedTuple):
+    """The same with a population: `clock` goes on with what people share (see `policies.crowds`)."""
+
+    settings: FisherSettings
+    clock: Floats
+    arms: Arms
+    users: CrowdUsers
+
+
 class FisherPQUCB(Policy):
     """Rankings, utilities and choices weighed by their information, with noise scales learned on the way.
 
@@ -101,6 +124,9 @@ class FisherPQUCB(Policy):
     guarantee
         Whether bonuses are as wide as the proof of a sublinear regret needs (docs/theory.md) instead of one standard
         deviation. The unit must then be known: it stays as given.
+    population
+        Whether people have something in common: the law of their weights and units is then learned from all of them,
+        and whoever is new is met with it. Users are no longer apart, but exchangeable.
 
     Notes
     -----
@@ -136,6 +162,7 @@ class FisherPQUCB(Policy):
         level: float = 0.0,
         unit: float = 1.0,
         guarantee: bool = False,
+        population: bool = False,
     ) -> None:
         super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
         require_positive(ridge=ridge, unit=unit)
@@ -144,7 +171,10 @@ class FisherPQUCB(Policy):
         self.width = width
         self.level = level
         self.unit = unit
+        if guarantee and population:
+            raise InvalidSetting("a guarantee holds for people apart, but got population=True beside guarantee=True")
         self.guarantee = guarantee
+        self.population = population
         self.anchor = Likelihood(ridge=ridge) if anchor is None else anchor
         self._start()
 
@@ -155,7 +185,15 @@ class FisherPQUCB(Policy):
 
     def _start(self) -> None:
         super()._start()
-        self._state = self._state._replace(clock=np.zeros(2 + 5 * self.n_objectives))
+        clock = np.zeros(2 + 5 * self.n_objectives)
+        if self.population:
+            from druthers.policies.crowds import begin_shared, shared_size
+
+            shared = np.empty(shared_size(self.n_objectives))
+            begin_shared(shared, self.n_objectives, float(self.ridge))
+            self._state = CrowdState(*self._state)
+            clock = np.concatenate([clock, shared])
+        self._state = self._state._replace(clock=clock)
 
     def _settings(self) -> FisherSettings:
         return FisherSettings(
@@ -165,7 +203,7 @@ class FisherPQUCB(Policy):
             guarantee=float(self.guarantee),
         )
 
-    def _fresh_users(self, n_users: int) -> FisherUsers:
+    def _fresh_users(self, n_users: int) -> Any:
         size = self.n_objectives + 1
         root = np.sqrt(NOTHING) * np.eye(size)
         root[-1, -1] = 1e-100  # no residual yet, and no zero to divide by
@@ -176,7 +214,7 @@ class FisherPQUCB(Policy):
             first /= np.sqrt(self.n_objectives)
             products += np.outer(first, first)
             add_rank_one(root, first)
-        return FisherUsers(
+        users = FisherUsers(
             feedbacks=np.full(n_users, float(self.level > 0.0)),
             products=np.repeat(products[None], n_users, axis=0),
             root=np.repeat(root[None], n_users, axis=0),
@@ -185,6 +223,7 @@ class FisherPQUCB(Policy):
             sites=np.zeros((n_users, self.n_objectives, size)),
             anchor=self.anchor.rows(n_users, self.n_objectives),
         )
+        return CrowdUsers(*users, shared=np.zeros((n_users, 2))) if self.population else users
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
         users, filled = self._state.users, np.empty(self.n_objectives)
@@ -196,11 +235,12 @@ class FisherPQUCB(Policy):
 
     def _refit(self, user: int) -> None:
         """Fit what is fitted after a utility."""
-        fit_after_utility(self._state, user)
+        if not self.population:  # there the next look does
+            fit_after_utility(self._state, user)
 
     def _preference(self, row: int) -> Preference:
         weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
-        if state_belief(self._state.users, self._state.settings, row, weights, covariance):
+        if state_belief(self._state, row, weights, covariance):
             return Preference(weights=weights, covariance=covariance)
         return self._preference_at_unit(row)
 
@@ -208,7 +248,7 @@ class FisherPQUCB(Policy):
         """Return what the score is made of."""
         size = self.n_objectives
         weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
-        believe_user(self._state.users, self._state.settings, row, weights, root)
+        believe_user(self._state, row, weights, root)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
@@ -312,9 +352,10 @@ def taken_variance(settings: Any, users: Any, user: int) -> float:
     return cautious(variance) if settings.guarantee > 0.0 else variance
 
 
-@kernel
-def believe_user(users: Any, settings: FisherSettings, user: int, estimate: Floats, root: Floats) -> float:
+@generic
+def believe_user(state: Any, user: int, estimate: Floats, root: Floats) -> float:
     """Write the estimate of a user's weights and the upper factor of its information; return `taken_variance`."""
+    users, settings = state.users, state.settings
     anchor = users.anchor.estimate[user]
     information = users.anchor.information[user]
     variance = taken_variance(settings, users, user)
@@ -323,12 +364,13 @@ def believe_user(users: Any, settings: FisherSettings, user: int, estimate: Floa
     return variance
 
 
-@kernel
-def state_belief(users: Any, settings: FisherSettings, user: int, estimate: Floats, covariance: Floats) -> bool:
+@generic
+def state_belief(state: Any, user: int, estimate: Floats, covariance: Floats) -> bool:
     """Write mean and covariance of a user's weights, averaged over units; False where there is nothing to average.
 
     Without utilities the unit is a convention, and for a guarantee it is known.
     """
+    users, settings = state.users, state.settings
     if settings.guarantee > 0.0 or not users.feedbacks[user] > users.feedbacks[0]:
         return False
     size = estimate.shape[0]
@@ -338,7 +380,7 @@ def state_belief(users: Any, settings: FisherSettings, user: int, estimate: Floa
     variance = utility_variance(products, users.root[user], feedbacks, anchor)
     dimensions = size if users.choices[user] > 0.0 else size - 1.0
     found, _ = average_units(
-        products, told, feedbacks, variance, dimensions, users.unit[0], SPIKE, estimate, covariance
+        products, told, feedbacks, variance, dimensions, users.unit[0], SPIKE, SLAB, estimate, covariance
     )
     return not np.isnan(found)
 
@@ -351,20 +393,21 @@ def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, floa
     root = np.empty((size, size))
     total = np.zeros(2)
     for user in range(n_users):
-        believe_user(state.users, state.settings, rows[user], estimate, root)
+        believe_user(state, rows[user], estimate, root)
         add_distances(root, estimate, truths[user], total)
     return total[0] / n_users, total[1] / n_users
 
 
 @implements(score_policy, FisherState)
 @kernel
-def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+def score_fisher(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    """Write what each offered arm is worth with its bonuses, as is believed of the user."""
     users = state.users
     settings = state.settings
     size = users.sites.shape[1]
     estimate = np.empty(size)
     root = np.empty((size, size))
-    variance = believe_user(users, settings, user, estimate, root)
+    variance = believe_user(state, user, estimate, root)
     arms, clock, width, feedbacks = state.arms, state.clock, settings.width, users.feedbacks[user]
     if settings.guarantee > 0.0:
         ridge = settings.ridge / (users.unit[user] * users.unit[user])
@@ -478,7 +521,7 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     estimate = np.empty(size)
     root = np.empty((size, size))
     begin_choices(state.users, user, state.settings.ridge)
-    believe_user(state.users, state.settings, user, estimate, root)
+    believe_user(state, user, estimate, root)
     take_in_choice(state, user, offer, place, estimate, root)
 
 
@@ -498,6 +541,6 @@ def take_in_choice(state: Any, user: int, offer: Integers, place: int, estimate:
     users.choices[user] += 1.0
 
 
-implements(score_policy, DeafState)(_score)
+implements(score_policy, DeafState)(score_fisher)
 implements(learn_policy, DeafState)(_learn)
 implements(learn_choice_policy, DeafState)(_learn_choice)

@@ -19,7 +19,7 @@ from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
 from druthers.policies.bonuses import fisher_scores
 from druthers.policies.choices import begin_choices
-from druthers.policies.fisher import FisherPQUCB, FisherSettings, take_in, take_in_choice
+from druthers.policies.fisher import FisherPQUCB, FisherSettings, FisherUsers, take_in, take_in_choice
 from druthers.policies.linear import add_distances
 from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.voices import CONTRARY, MAIN, mix_readings, weigh_voices
@@ -145,7 +145,7 @@ class FisherPQUCBRobust(FisherPQUCB):
         return {**super().service_defaults(n_objectives, settings), "anchor": anchor}
 
     def _fresh_users(self, n_users: int) -> Any:
-        plain = super()._fresh_users(n_users)
+        plain: FisherUsers = super()._fresh_users(n_users)
         trust, taken = np.zeros((n_users, 4)), np.zeros((n_users, 2))
         trust[:, MAIN] = taken[:, MAIN] = 1.0
         return DoubtingUsers(

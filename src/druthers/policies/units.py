@@ -122,7 +122,14 @@ def weigh_noise(feedbacks: float, energy: float, variance: float, steps: Floats)
 
 @kernel
 def find_units(
-    gains: Floats, felt: Floats, said: Floats, variance: float, noises: Floats, dimensions: float, usual: float
+    gains: Floats,
+    felt: Floats,
+    said: Floats,
+    variance: float,
+    noises: Floats,
+    dimensions: float,
+    usual: float,
+    slab: float,
 ) -> tuple[float, float]:
     """Return between which log-units, from the usual one, all those lie that are not unlikely."""
     low, high = -SPAN, SPAN
@@ -136,7 +143,7 @@ def find_units(
                 if noises[n] > -np.inf:
                     unit, noise = usual * np.exp(low + i * step), variance * np.exp(NOISE_STEPS[n])
                     values[i] = max(values[i], noises[n] + unit_evidence(gains, felt, said, unit, noise, dimensions))
-            off = (low + i * step) / SLAB
+            off = (low + i * step) / slab
             values[i] -= 0.5 * off * off
             best = max(best, values[i])
         first, last = NODES - 1, 0
@@ -157,6 +164,7 @@ def weigh_units(
     dimensions: float,
     usual: float,
     spike: float,
+    slab: float,
     log_units: Floats,
     shares: Floats,
 ) -> float:
@@ -164,13 +172,13 @@ def weigh_units(
 
     Returns the log-evidence of all of them together.
     """
-    low, high = find_units(gains, felt, said, variance, noises, dimensions, usual)
+    low, high = find_units(gains, felt, said, variance, noises, dimensions, usual, slab)
     step = (high - low) / (NODES - 1)
     best = -np.inf
     for i in range(NODES + 1):
         log_units[i] = low + i * step if i < NODES else 0.0
-        prior = np.log(spike) if i == NODES else np.log((1.0 - spike) * step / (SLAB * np.sqrt(2.0 * np.pi)))
-        prior -= 0.5 * (log_units[i] / SLAB) ** 2
+        prior = np.log(spike) if i == NODES else np.log((1.0 - spike) * step / (slab * np.sqrt(2.0 * np.pi)))
+        prior -= 0.5 * (log_units[i] / slab) ** 2
         for n in range(noises.shape[0]):
             shares[i, n] = -np.inf
             if noises[n] > -np.inf:
@@ -197,15 +205,17 @@ def average_units(
     dimensions: float,
     usual: float,
     spike: float,
+    slab: float,
     estimate: Floats,
     covariance: Floats,
 ) -> tuple[float, float]:
     """Write mean and covariance of the weights over all units and noises.
 
     `told` (D, D + 1) is the information and the pull of words, choices and the prior, in their own unit, and
-    `dimensions` is of how many weights they speak. Returns the mean log-unit from the usual one, and the log-evidence
-    of all units together, up to what is the same for every `told`; NaN, with nothing written, where that is no
-    information.
+    `dimensions` is of how many weights they speak. The usual unit is right with chance `spike`; else the log-unit is
+    normal around its logarithm with deviation `slab`. Returns the mean log-unit from the usual one, and the
+    log-evidence of all units together, up to what is the same for every `told`; NaN, with nothing written, where that
+    is no information.
     """
     size = estimate.shape[0]
     gains, felt, said, value = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
@@ -215,8 +225,8 @@ def average_units(
         return np.nan, np.nan
     noises, log_units = np.empty(len(NOISE_STEPS)), np.empty(NODES + 1)
     shares = np.empty((NODES + 1, noises.shape[0]))
-    weigh_noise(feedbacks, products[size, size], variance, noises)
-    evidence = weigh_units(gains, felt, said, variance, noises, dimensions, usual, spike, log_units, shares)
+    weigh_noise(feedbacks, float(products[size, size]), variance, noises)
+    evidence = weigh_units(gains, felt, said, variance, noises, dimensions, usual, spike, slab, log_units, shares)
     mean_log = 0.0
     mean, spread = np.zeros(size), np.zeros((size, size))
     for i in range(NODES + 1):

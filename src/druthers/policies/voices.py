@@ -7,7 +7,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.policies.belief import NOTHING, combine, surprise
-from druthers.policies.units import SPIKE, average_units, mix_normals
+from druthers.policies.units import SLAB, SPIKE, average_units, mix_normals
 from druthers.types import Floats
 
 # How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
@@ -256,7 +256,9 @@ def mix_readings(
                 for j in range(size):
                     told[k, j] = kept[k, j] + sites[k, j] - ridge / size
                 told[k, k] += ridge + NOTHING
-            _, evidence = average_units(products, told, feedbacks, variance, dimensions, usual, SPIKE, mean, spread)
+            _, evidence = average_units(
+                products, told, feedbacks, variance, dimensions, usual, SPIKE, SLAB, mean, spread
+            )
             if np.isnan(evidence):
                 continue
             row = reading * len(SLACKS) + level
