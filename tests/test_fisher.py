@@ -131,7 +131,7 @@ def test_the_estimate_is_the_information_weighted_one():
         prior = 0.5 * (np.eye(5) - 0.2)
         floor = 1e-6 + 1e-11 * (np.trace(gram) + np.trace(information))
         wanted = information_weighted(gram, response, anchor, information + prior, ridge=floor)
-        believed = policy.preference(user)
+        believed = policy._preference_at_unit(row)
         np.testing.assert_allclose(believed.weights, wanted.weights, rtol=1e-9)
         np.testing.assert_allclose(believed.covariance, wanted.covariance, rtol=1e-8, atol=1e-12)
 

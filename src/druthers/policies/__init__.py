@@ -9,7 +9,6 @@ from druthers.errors import UnknownName
 from druthers.own import is_own, own_class
 from druthers.policies.base import Policy
 from druthers.policies.conucb import ConUCB
-from druthers.policies.crowds import look_at_people as _look_at_people  # noqa: F401
 from druthers.policies.fisher import FisherPQUCB, FisherUCB
 from druthers.policies.linear import MOOFUL
 from druthers.policies.pareto import ParetoTS, ParetoUCB

@@ -15,10 +15,10 @@ from druthers._jit import implements, kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.anchors.base import hear_anchor
 from druthers.beliefs.population import fit_law
-from druthers.policies.base import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.belief import believe, surprise, utility_variance
 from druthers.policies.choices import LEVEL, begin_choices
 from druthers.policies.fisher import CrowdState, believe_user, score_fisher, state_belief, take_in, take_in_choice
+from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.units import (
     NOISE_STEPS,
     SLAB,

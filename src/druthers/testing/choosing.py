@@ -110,9 +110,9 @@ def check_restored_continues(build: BuildPolicy) -> None:
 
 @law
 def check_users_are_apart(build: BuildPolicy) -> None:
-    """What one user says or feels never moves another user's preference."""
+    """Without a population, what one user says or feels never moves another user's preference."""
     policy, _ = trained(build)
-    if not policy.learns_preference:
+    if not policy.learns_preference or getattr(policy, "population", False):
         return
     before = policy.preference(1)
     policy.hear(0, (2, 1, 0))
@@ -122,6 +122,22 @@ def check_users_are_apart(build: BuildPolicy) -> None:
     after = policy.preference(1)
     assert np.array_equal(before.weights, after.weights)
     assert np.array_equal(before.covariance, after.covariance)
+
+
+@law
+def check_users_are_exchangeable(build: BuildPolicy) -> None:
+    """Which row of memory a user has, and what the user is called, changes nothing for anybody, to rounding."""
+    world = World.draw(seed=15, rounds=60)
+    policy, twin = build(n_objectives=3, seed=0), build(n_objectives=3, seed=0)
+    if policy.noise_per_arm or not policy.learns_preference:
+        return
+    policy.add_users(range(3))
+    twin.add_users([2, 0, 1])
+    assert world.play(policy) == world.play(twin), "the order in which users became known changed a choice"
+    for user in range(3):
+        ours, theirs = policy.preference(user), twin.preference(user)
+        assert np.allclose(ours.weights, theirs.weights, rtol=1e-6, atol=1e-8)
+        assert np.allclose(ours.covariance, theirs.covariance, rtol=1e-6, atol=1e-8)
 
 
 @law
