@@ -20,6 +20,7 @@ from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, util
 from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores, reward_variances
 from druthers.policies.choices import add_choice, begin_choices, offer_rows
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
+from druthers.policies.soft import Said, soft_site
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.units import SLAB, SPIKE, average_units, tell
 from druthers.types import Floats, Integers, Preference
@@ -41,7 +42,7 @@ class FisherUsers(NamedTuple):
     `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its upper factor, started at nearly nothing: its last
     entry is the root of the residual sum of squares. `unit` is how many units of utility one of the Plackett-Luce
     model is worth. `choices` counts choices, and `sites` (D, D + 1) sums their information and their pull, of
-    weights in units of the Plackett-Luce model.
+    weights in units of the Plackett-Luce model, together with those of soft words, which `softly` has alone.
     """
 
     feedbacks: Floats
@@ -50,6 +51,7 @@ class FisherUsers(NamedTuple):
     unit: Floats
     choices: Floats
     sites: Floats
+    softly: Floats
     anchor: Any
 
 
@@ -84,6 +86,7 @@ class CrowdUsers(NamedTuple):
     unit: Floats
     choices: Floats
     sites: Floats
+    softly: Floats
     anchor: Any
     shared: Floats
 
@@ -221,9 +224,51 @@ class FisherPQUCB(Policy):
             unit=np.full(n_users, float(self.unit)),
             choices=np.zeros(n_users),
             sites=np.zeros((n_users, self.n_objectives, size)),
+            softly=np.zeros((n_users, self.n_objectives, size)),
             anchor=self.anchor.rows(n_users, self.n_objectives),
         )
         return CrowdUsers(*users, shared=np.zeros((n_users, 2))) if self.population else users
+
+    def hear_softly(self, user: Hashable, said: Said, *, weight: float = 1.0) -> None:
+        """Take in words that are not one list, as a weighted, partial Plackett-Luce law.
+
+        Parameters
+        ----------
+        user
+            Who said it.
+        said
+            Sets of objectives, the most important first, each in no order of its own: `[0, (2, 3)]` is "0 above all,
+            then 2 and 3". Or a mapping of objectives to how likely each is the first choice, as a reading with
+            confidences has them.
+        weight
+            How many rankings it counts for: less than 1 where a reading is unsure.
+
+        Examples
+        --------
+        >>> policy = FisherPQUCB(n_objectives=4)
+        >>> policy.hear_softly("ada", [(1, 2)])
+        >>> weights = policy.preference("ada").weights
+        >>> bool(abs(weights[1] - weights[2]) < 1e-6 and weights[1] > weights[0] + 0.2)
+        True
+        """
+        require_positive(weight=weight)
+        row = self._users.rows.get(user, 0)
+        believed, unit = self._preference_at_unit(row), float(self._state.users.unit[row])
+        precision: Floats = unit**2 * np.linalg.inv(believed.covariance).astype(np.float64)
+        information, pull = soft_site(said, weight, believed.weights / unit, precision)
+        if not self.hears:
+            return
+        row = self._user_row(user)  # may replace the state, so it comes first
+        for sums in (self._state.users.sites[row], self._state.users.softly[row]):
+            sums[:, :-1] += information
+            sums[:, -1] += pull
+
+    def unhear(self, user: Hashable) -> None:
+        """Forget what a user said, softly too, and keep what the user felt; for a user never seen, nothing happens."""
+        row = self._users.rows.get(user)
+        if row is not None:
+            self._state.users.sites[row] -= self._state.users.softly[row]
+        super().unhear(user)
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
         users, filled = self._state.users, np.empty(self.n_objectives)

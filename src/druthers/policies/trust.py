@@ -51,6 +51,7 @@ class DoubtingUsers(NamedTuple):
     unit: Floats
     choices: Floats
     sites: Floats
+    softly: Floats
     anchor: Any
     rival: Any
     trust: Floats
