@@ -287,7 +287,7 @@ def _rotate(matrix: Floats, vectors: Floats, k: int, i: int) -> None:
     if common == 0.0:
         return
     ratio = (matrix[i, i] - matrix[k, k]) / (2.0 * common)
-    tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
+    tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio)) if abs(ratio) < 1e100 else 0.5 / abs(ratio)
     if ratio < 0.0:
         tangent = -tangent
     cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)

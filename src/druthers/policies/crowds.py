@@ -2,7 +2,7 @@
 
 The law of weights, in units of the Plackett-Luce model, is that of `beliefs.population`, learned from one normal
 summary for each person. All that is shared is made anew from people's own rows at each look, so whoever is forgotten
-is gone with the next one. The prior that anyone had before is kept beside it, and each person's own data weigh both.
+is gone. The prior that anyone had before is kept beside it, and each person's own data weigh both.
 """
 
 from __future__ import annotations

@@ -269,6 +269,19 @@ class FisherPQUCB(Policy):
         if row is not None:
             self._state.users.sites[row] -= self._state.users.softly[row]
         super().unhear(user)
+        self._look_again()
+
+    def forget_user(self, user: Hashable) -> None:
+        """Forget everything about a user, in what people have in common too; what was learned about arms stays."""
+        super().forget_user(user)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Make what people share anew from those who are left."""
+        if self.population:
+            from druthers.policies.crowds import look_at_people
+
+            look_at_people(self._state)
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
         users, filled = self._state.users, np.empty(self.n_objectives)

@@ -177,7 +177,8 @@ def weigh_units(
     best = -np.inf
     for i in range(NODES + 1):
         log_units[i] = low + i * step if i < NODES else 0.0
-        prior = np.log(spike) if i == NODES else np.log((1.0 - spike) * step / (slab * np.sqrt(2.0 * np.pi)))
+        chance = spike if i == NODES else (1.0 - spike) * step / (slab * np.sqrt(2.0 * np.pi))
+        prior = np.log(chance) if chance > 0.0 else -np.inf
         prior -= 0.5 * (log_units[i] / slab) ** 2
         for n in range(noises.shape[0]):
             shares[i, n] = -np.inf
