@@ -32,10 +32,9 @@ def drawn_case(seed):
     return x, y, anchors, float(rng.choice([0.5, 1.0, 2.0])), float(rng.normal())
 
 
-def naive_readings(x, y, anchors, variance, unit, odds, ridge=0.5, pull=0.5):
-    """Return (reading, slack, noise, log-probability, information, pull) of all readings, by dense normal densities."""
-    size = x.shape[1]
-    prior = ridge / unit**2 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
+def naive_voices(anchors, unit, odds, pull=0.5):
+    """Return (reading, slack, log-odds against, information, pull) of all readings, by dense matrices."""
+    size = len(anchors[0].estimate)
     found = []
     for reading, (voice, sign, against) in enumerate(READINGS):
         estimate, information = anchors[voice].estimate, anchors[voice].information
@@ -52,14 +51,23 @@ def naive_readings(x, y, anchors, variance, unit, odds, ridge=0.5, pull=0.5):
                 )
                 # What rankings alone say: the anchor was drawn to zero by `pull` already.
                 drawn = told @ np.linalg.pinv(information, rcond=1e-9) @ (information + pull * np.eye(size)) @ estimate
-            told, drawn = told / unit**2, sign * drawn / unit
-            mean = np.linalg.solve(told + prior, drawn)
-            for noise in NOISES:
-                spread = x @ np.linalg.solve(told + prior, x.T) + variance * noise * np.eye(len(y))
-                off = y - x @ mean
-                value = -0.5 * (np.linalg.slogdet(spread)[1] + off @ np.linalg.solve(spread, off))
-                value -= (-odds if against is None else against) + (AGAINST_SLACK if 0.0 < slack < np.inf else 0.0)
-                found.append((reading, slack, noise, value, told, drawn))
+            minus = (-odds if against is None else against) + (AGAINST_SLACK if 0.0 < slack < np.inf else 0.0)
+            found.append((reading, slack, minus, told / unit**2, sign * drawn / unit))
+    return found
+
+
+def naive_readings(x, y, anchors, variance, unit, odds, ridge=0.5, pull=0.5):
+    """Return (reading, slack, noise, log-probability, information, pull) of all readings, by dense normal densities."""
+    size = x.shape[1]
+    prior = ridge / unit**2 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
+    found = []
+    for reading, slack, against, told, drawn in naive_voices(anchors, unit, odds, pull):
+        mean = np.linalg.solve(told + prior, drawn)
+        for noise in NOISES:
+            spread = x @ np.linalg.solve(told + prior, x.T) + variance * noise * np.eye(len(y))
+            off = y - x @ mean
+            value = -0.5 * (np.linalg.slogdet(spread)[1] + off @ np.linalg.solve(spread, off))
+            found.append((reading, slack, noise, value - against, told, drawn))
     return found
 
 
@@ -198,21 +206,8 @@ def test_the_stated_belief_is_the_mixture_of_all_readings(seed):
     size, both = x.shape[1], np.column_stack([x, y])
     mean, covariance = np.empty(size), np.empty((size, size))
     voices, informations = (np.array([getattr(one, part) for one in anchors]) for part in ("estimate", "information"))
-    assert mix_readings(
-        products=both.T @ both,
-        variance=0.3,
-        feedbacks=float(len(y)),
-        voices=voices,
-        informations=informations,
-        rival_odds=odds,
-        ridge=0.5,
-        pull=0.5,
-        sites=np.zeros((size, size + 1)),
-        dimensions=size - 1.0,
-        usual=1.0,
-        estimate=mean,
-        covariance=covariance,
-    )
+    told = both.T @ both, 0.3, float(len(y)), voices, informations, odds, 0.5, 0.5, np.zeros((size, size + 1))
+    assert mix_readings(*told, size - 1.0, 1.0, mean, covariance)
     slow_mean, slow_covariance = naive_mixture(x, y, anchors, 0.3, odds)
     deviations = np.sqrt(np.diag(slow_covariance))
     np.testing.assert_allclose(mean / deviations, slow_mean / deviations, atol=0.03)
@@ -220,19 +215,21 @@ def test_the_stated_belief_is_the_mixture_of_all_readings(seed):
 
 
 def naive_mixture(x, y, anchors, variance, odds):
-    """Return mean and covariance over readings and a fine grid of units."""
-    size, grid = x.shape[1], np.linspace(-3.2, 3.2, 801)
+    """Return mean and covariance over readings and a fine grid of units, by quadratic forms of utilities."""
+    size, grid = x.shape[1], np.linspace(-3.2, 3.2, 401)
     chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
     logs, means, covariances = [], [], []
     for log_unit, chance in [*zip(grid, chances, strict=True), (0.0, SPIKE)]:
         unit = np.exp(log_unit)
         prior = 0.5 / unit**2 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
-        for _, _, noise, value, told, drawn in naive_readings(x, y, anchors, variance, unit, odds):
-            if noise == 1.0:
-                matrix = told + prior + x.T @ x / variance
-                logs.append(np.log(chance) + value)
-                means.append(np.linalg.solve(matrix, drawn + x.T @ y / variance))
-                covariances.append(np.linalg.inv(matrix))
+        for _, _, against, told, drawn in naive_voices(anchors, unit, odds):
+            own, matrix = told + prior, told + prior + x.T @ x / variance
+            pulled = drawn + x.T @ y / variance
+            value = np.linalg.slogdet(own)[1] - drawn @ np.linalg.solve(own, drawn)
+            value += pulled @ np.linalg.solve(matrix, pulled) - np.linalg.slogdet(matrix)[1]
+            logs.append(np.log(chance) + 0.5 * value - against)
+            means.append(np.linalg.solve(matrix, pulled))
+            covariances.append(np.linalg.inv(matrix))
     shares = np.exp(np.array(logs) - max(logs))
     shares /= shares.sum()
     mean = shares @ np.array(means)
