@@ -78,6 +78,7 @@ class Policy(ABC):
     learns_choices: ClassVar[bool] = False
     hears_weights: ClassVar[bool] = False
     knows_truth: ClassVar[bool] = False
+    population: bool = False  # whether users have something in common; else they are apart
     # What of a user's memory comes from feedback; all the rest comes from words.
     felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
     noise_per_arm: int = 0

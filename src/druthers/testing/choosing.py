@@ -112,7 +112,7 @@ def check_restored_continues(build: BuildPolicy) -> None:
 def check_users_are_apart(build: BuildPolicy) -> None:
     """Without a population, what one user says or feels never moves another user's preference."""
     policy, _ = trained(build)
-    if not policy.learns_preference or getattr(policy, "population", False):
+    if not policy.learns_preference or policy.population:
         return
     before = policy.preference(1)
     policy.hear(0, (2, 1, 0))

@@ -190,7 +190,7 @@ def check_users_and_arms_come_and_go(build: BuildPolicy) -> None:
     assert 4 not in policy.arms
     if policy.learns_preference and not policy.knows_truth:
         assert np.array_equal(policy.preference(0).weights, policy.preference("stranger").weights)
-        assert getattr(policy, "population", False) or np.array_equal(policy.preference(1).weights, other)
+        assert policy.population or np.array_equal(policy.preference(1).weights, other)
     policy.choose(0, [4, 1])
     policy.learn(0, 4, [0.1, 0.2, 0.3], 0.4)
     assert policy.arms[-1] == 4
