@@ -127,3 +127,19 @@ def test_common_limits_are_read(text, where):
     }
     objective = Objective("price", "euros a night", low=0, high=500, less_is_better=True)
     assert LimitReader(Columns(items), [objective]).read(text).where == where
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "dismissed"),
+    [
+        ("Sie sollen vor allem leicht sein.", ("weight",), ()),
+        ("El peso no importa, lo importante es que sea barato", ("price",), ("weight",)),
+        ("léger et pas cher", ("weight", "price"), ()),
+        ("leggero, il prezzo non importa", ("weight",), ("price",)),
+        ("leve e barato", ("weight", "price"), ()),
+        ("het gewicht maakt niet uit", (), ("weight",)),
+    ],
+)
+def test_words_beyond_the_embedded_domains(text, wanted, dismissed):
+    reading = make_parser("lexicon", objectives=["price", "grip", "weight", "comfort"]).read(text)
+    assert (reading.names, reading.dismissed_names) == (wanted, dismissed)

@@ -453,6 +453,12 @@ def test_taking_one_of_several_is_a_choice():
         ("quiet? I don't need it", Kind.DISMISSAL, 0),
         ("something cleaner", Kind.WISH, 0),
         ("I stayed at the first one and did not sleep a minute", Kind.FEEDBACK, 1),
+        ("been to the first, will never go again", Kind.FEEDBACK, 1),
+        ("let's do number 1", Kind.TAKEN, 1),
+        ("staff of number 1?", Kind.DETAIL, 1),
+        ("what speaks for number 3", Kind.WHY, 1),
+        ("which inns are in Graz?", Kind.FIND, 0),
+        ("list the ones in Graz", Kind.FIND, 0),
     ],
 )
 def test_more_kinds(talk, text, kind, places):

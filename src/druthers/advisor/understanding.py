@@ -38,6 +38,7 @@ UNTRUE = re.compile(
     r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
 )
 HAVING = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")  # "we've got three kids" tells of nothing that was shown
+LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
 NOTHING = Context()
 BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
@@ -171,7 +172,8 @@ class Understanding:
         pair = said.asks and len(said.places) > 1
         if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not PAST.search(said.core)):
             return Message(Kind.COMPARE, said.places)
-        if not (said.asks or ways("detail").match(said.core) or ways("find").match(said.core)):
+        telling = LETS.search(said.plain) is None and ways("detail").match(said.core)
+        if not (said.asks or telling or ways("find").match(said.core)):
             return None
         if said.has("best"):
             reading = self.parser.read(said.text)
@@ -328,7 +330,7 @@ class _Said:
             return False
         if self.text.rstrip(" !").endswith("?"):
             return True
-        return whole_words("question").match(self.core) is not None and not re.search(r"\blet'?s\b", self.plain)
+        return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
 
 
 def _small_talk(plain: str) -> Kind | None:

@@ -104,6 +104,15 @@ class Column:
         """For each different fact what it says, one for each entry of a list."""
         return [{canonical(part) for part in _parts(fact)} for _, fact in self._different[0]]
 
+    @cached_property
+    def _sayers(self) -> dict[Any, list[int]]:
+        """The different facts that say something: names are as many as items, and not all are looked at each time."""
+        found: dict[Any, list[int]] = {}
+        for code, said in enumerate(self._meanings):
+            for one in said:
+                found.setdefault(one, []).append(code)
+        return found
+
     def within(self, limit: Any) -> Mask:
         """Tell which items are within a limit; what is not known of an item breaks it."""
         if isinstance(limit, dict):
@@ -117,7 +126,11 @@ class Column:
 
     def _is_any(self, values: Any) -> Mask:
         wanted = {canonical(value) for value in (values if isinstance(values, list) else [values])}
-        return self._spread((not wanted.isdisjoint(said) for said in self._meanings), bool)
+        said = np.zeros(len(self._meanings), dtype=bool)
+        for value in wanted:
+            said[self._sayers.get(value, [])] = True
+        mask: Mask = said[self._different[1]]
+        return mask
 
 
 class Columns:
