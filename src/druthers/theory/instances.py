@@ -83,10 +83,11 @@ def check_queries_alone(fast: bool) -> Finding:
 
 def starving_games(fast: bool) -> list[Game]:
     """Return the games on instances where arms used to starve; the default first, then with the guarantee."""
-    horizon, runs = (20_000, (6, 3)) if fast else (1_000_000, (24, 8))
+    horizon, many, few = (20_000, 6, 3) if fast else (1_000_000, 24, 6)
+    # Where nothing is said the default differs most from run to run.
     return [
-        Game("fisher-pqucb", options, world, horizon, count)
-        for options, count in zip(((), GUARANTEE), runs, strict=True)
+        Game("fisher-pqucb", options, world, horizon, many if world == "fixed, silent" and not options else few)
+        for options in ((), GUARANTEE)
         for world in STARVING
     ]
 
@@ -111,9 +112,10 @@ def check_starving(fast: bool) -> Finding:
     stuck = int(np.sum(regrets[:, -1] - regrets[:, early] > 0.9 * 0.3 * (rounds[-1] - rounds[early])))
     return Finding(
         ran=f"two arms, fixed rewards (1, 0), (0, 1) or noisy ones (2, 2), (2.5, 2.5), with a query each round"
-        f" (asked) and with none (silent), T = {horizon:,}, {silent.runs} runs, {games[-1].runs} with the guarantee",
+        f" (asked) and with none (silent), T = {horizon:,}, {games[-1].runs} runs, and {silent.runs} of the"
+        " default with fixed rewards and no queries",
         figure=f"largest exponent of the mean over a decade from T = {start:,.0f} on: default {worst['default']},"
-        f" guarantee {worst['guarantee']}; {stuck} of {silent.runs} runs without queries stay on the worse arm",
+        f" guarantee {worst['guarantee']}; {stuck} of these {silent.runs} stay on the worse arm",
         test="intervals over runs of all exponents, two decades of four instances in both modes, at most 0.6",
         verdict=all_of(at_most(each, 0.6) for rows in told.values() for row in rows.values() for each in row),
         values={
