@@ -274,6 +274,27 @@ def test_a_service_that_does_not_answer_is_told_with_a_way_out(visitor):
     page.locator(".turn").nth(1).wait_for()
 
 
+def test_what_chance_put_there_and_what_is_not_known_are_said(visitor, server):
+    values = dict.fromkeys(("cleanliness", "location", "rooms", "service", "value"), 5.0)
+    assert server.ask("PUT", "/v1/items/gap", {"name": "Gap Inn", "values": values})[0] == 201
+    try:
+        page = visitor.open("/?user=chance")
+        say(page, "as clean as possible")
+        gap = page.locator(".item", has_text="Gap Inn")
+        assert "sleep quality is not known of it" in gap.locator(".unsure").inner_text()
+        assert gap.locator(".bar.blank").count() == 1
+        for _ in range(60):  # one of five decisions is left to chance
+            if page.locator(".note.explored").count():
+                break
+            turns = page.locator(".turn").count()
+            page.get_by_role("button", name="Next round").click()
+            page.locator(".turn").nth(turns).wait_for()
+            settled(page)
+        assert "chance put it here" in page.locator(".note.explored").first.inner_text()
+    finally:
+        server.ask("DELETE", "/v1/items/gap")
+
+
 @pytest.mark.parametrize(("width", "theme"), [*zip(WIDTHS, ("dark", "light", "dark"), strict=True), (1440, "light")])
 def test_it_fits_every_width_and_axe_finds_nothing(visitor, width, theme):
     page = visitor.open(f"/?user=axe-{width}-{theme}", width=width, theme=theme)

@@ -41,6 +41,8 @@ def server(forker, tmp_path_factory, folder):
         made = server.ask("POST", f"/v1/users/{user}/messages", {"text": text})[1]["recommendation"]
         server.ask("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.5})
     server.ask("POST", "/v1/users/odd/queries", {"text": f"{ODD} flarn zibble"})
+    for ranking in [["value", "rooms", "service"]] * 8 + [["location", "sleep quality", "cleanliness"]]:
+        server.ask("POST", "/v1/users/fickle/queries", {"ranking": ranking})
     yield server
     server.kill()
 
@@ -147,6 +149,7 @@ def test_doubtful_readings_are_marked_and_exported_as_sentences(visitor, tmp_pat
     reading = page.locator(".reading", has_text="flarn")
     reading.wait_for()
     assert page.locator("main img").count() == 0
+    assert "fickle" in page.get_by_text("“location, sleep quality and cleanliness”").inner_text()
     reading.get_by_role("button", name="Wrong").click()
     reading.get_by_role("button", name="rooms").click()
     reading.get_by_role("button", name="1. rooms").wait_for()
