@@ -17,8 +17,11 @@ from druthers.bench.asking import _Half as Half
 from druthers.bench.asking import answers_needed, ask_half, ask_people, learn_from
 from druthers.bench.fitting import examine, fit_rankings, left_over, upper_chi_square
 from druthers.bench.players import shares_of
+from druthers.bench.when import Rule, compare_rules, play_rules
 from druthers.cli import app
 from druthers.environments.people import People
+from druthers.errors import InvalidSetting
+from druthers.policies import FisherPQUCB
 
 
 def entropy(chances: np.ndarray) -> float:
@@ -161,3 +164,88 @@ def test_chi_square_is_that_of_tables() -> None:
     for degrees in (1, 2, 3, 8, 13):
         for value in (0.0, 0.5, 4.0, 30.0):
             assert upper_chi_square(value, degrees) == pytest.approx(stats.chi2.sf(value, degrees), rel=1e-9)
+
+
+def known_arms(**settings: float) -> FisherPQUCB:
+    """Return a policy that knows four arms well from others, each good in one objective."""
+    policy = FisherPQUCB(n_objectives=4, **settings)
+    for arm in range(4):
+        for _ in range(5):
+            policy.learn("ben", arm, reward=np.eye(4)[arm])
+    return policy
+
+
+def test_a_question_is_asked_until_it_pays_no_more() -> None:
+    """Ranking after ranking the value falls, and then it is not worth its price."""
+    policy = known_arms()
+    rng = np.random.default_rng(6)
+    values = []
+    while (question := policy.ask("ada", price=0.02)) is not None and len(values) < 100:
+        assert (question.user, question.length, question.objective) == ("ada", 4, -1)
+        values.append(question.value)
+        policy.hear("ada", np.argsort(-(np.array([3.0, 0.0, 1.0, -1.0]) + rng.gumbel(size=4))))
+    assert 1 < len(values) < 40
+    assert values[-1] < values[0] / 3
+    assert policy.ask("eve", price=0.02).value == pytest.approx(values[0])  # others are still strangers
+
+
+def test_a_question_may_be_refused_by_price_or_budget_or_for_want_of_arms() -> None:
+    policy = known_arms()
+    assert policy.ask("ada") is None
+    assert policy.ask("ada", price=1e6) is None
+    assert policy.ask("ada", price=0.0, budget=0) is None
+    assert policy.ask("ada", price=0.0, budget=1) is not None
+    policy.hear("ada", (0, 1, 2, 3))
+    assert policy.ask("ada", price=0.0, budget=1) is None
+    assert FisherPQUCB(n_objectives=4).ask("ada", price=0.0) is None
+    with pytest.raises(InvalidSetting, match="from 1 to 4"):
+        policy.ask("ada", price=0.0, length=5)
+    with pytest.raises(InvalidSetting, match="price"):
+        policy.ask("ada", price=-1.0)
+
+
+def test_longer_rankings_tell_more_and_asking_changes_nothing() -> None:
+    policy = known_arms()
+    values = [policy.ask("ada", price=0.0, length=length).value for length in (1, 2, 4)]
+    assert values == sorted(values)
+    before = policy.preference("ada")
+    policy.ask("ada", price=0.0)
+    np.testing.assert_array_equal(policy.preference("ada").weights, before.weights)
+
+
+def test_the_value_of_a_ranking_is_what_it_brings() -> None:
+    """Against rankings that are really given: draw weights, rank by them, hear it, choose the best arm."""
+    policy = known_arms()
+    told = policy.ask("ada", price=0.0).value
+    believed = policy.preference("ada")
+    rng = np.random.default_rng(7)
+    gains = []
+    draws = rng.multivariate_normal(believed.weights, believed.covariance, 400)
+    for number, weights in enumerate(draws - draws.mean(axis=1, keepdims=True)):
+        policy.hear(number, np.argsort(-(weights + rng.gumbel(size=4))))
+        gains.append(weights[np.argmax(policy.preference(number).weights)])
+    assert told == pytest.approx(np.mean(gains), rel=0.25)
+
+
+def test_rules_ask_when_they_say() -> None:
+    policy = known_arms()
+    asked = {
+        rule: [t for t in range(20) if Rule(rule, setting).asks(policy, 0, t)]
+        for rule, setting in (("never", 0.0), ("periodic", 5.0), ("logarithmic", 1.0), ("value", 0.0))
+    }
+    assert asked == {
+        "never": [],
+        "periodic": [0, 5, 10, 15],
+        "logarithmic": [0, 2, 7],  # ln 3 > 1, ln 8 > 2
+        "value": list(range(20)),
+    }
+
+
+def test_asking_early_beats_asking_at_regular_times() -> None:
+    rules = (Rule("never"), Rule("periodic", 5), Rule("periodic", 1), Rule("value", 0.05))
+    rows = play_rules(rules=rules, runs=1, users=4, rounds=120, workers=1)["rules"]
+    assert [row["questions"] for row in rows[:3]] == sorted(row["questions"] for row in rows[:3])
+    assert rows[2]["regret"] < rows[0]["regret"]
+    assert 0.0 < rows[3]["questions"] < rows[2]["questions"]
+    figures = np.array([[[10.0, 0.0]], [[6.0, 4.0]], [[5.0, 8.0]], [[4.0, 2.0]]])
+    assert compare_rules(rules, figures)[3]["of_periodic"] == pytest.approx(4.0 / 8.0)

@@ -43,7 +43,7 @@ from druthers.policies import (
 from druthers.preferences import HybridEstimator, information_weighted
 from druthers.rankings import as_ranking, log_likelihood, sample_rankings
 from druthers.saving import load, save
-from druthers.types import Decision, Objective, Preference, Question
+from druthers.types import Decision, Objective, Preference, Question, RankingQuestion
 
 if typing.TYPE_CHECKING:
     from druthers.advisor import Advisor
@@ -87,6 +87,7 @@ __all__ = [
     "Preference",
     "Question",
     "Random",
+    "RankingQuestion",
     "StatedUCB",
     "as_ranking",
     "information_weighted",

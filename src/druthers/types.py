@@ -213,6 +213,24 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class RankingQuestion(Question):
+    """A question about all objectives: which `length` of them matter most, in order?
+
+    It is answered by a ranking, to `policy.hear`. `objective` is -1, none in particular.
+
+    Attributes
+    ----------
+    length
+        How many objectives to rank.
+    value
+        How much better the next decision is expected to be for the answer, in units of utility.
+    """
+
+    length: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Preference:
     """What a policy believes a user wants.
 

@@ -17,6 +17,7 @@ from druthers.bench import OURS, add_entry, play_bench, read_entry
 from druthers.bench.asking import COMPARED, HELD_OUT, RULES, ask_people
 from druthers.bench.fitting import fit_people, fit_rankings
 from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, Watch, write_results
+from druthers.bench.when import RUNS, play_rules
 from druthers.cli.lab import Quiet, Workers
 from druthers.errors import InvalidSetting, MissingExtra
 from druthers.report.people import draw_people
@@ -133,6 +134,31 @@ def questions(
             )
         print_whole(console, table)
         console.print()
+    console.print(f"results in {out}", soft_wrap=True)
+
+
+@app.command()
+def when(
+    out: Out = Path("results/people"),
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs.")] = RUNS,
+    workers: Workers = None,
+    quiet: Quiet = False,
+) -> None:
+    """Simulate when to ask: regret against the number of questions, beside always, never, periodic and ConUCB's rule.
+
+    druthers bench when
+    """
+    console = make_console(quiet)
+    with _progress(console, "playing") as watch:
+        results = play_rules(out, runs=runs, workers=workers, watch=watch)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("rule", "setting", "questions per user", "regret per user", "of periodic at as many"):
+        table.add_column(column, justify="left" if column == "rule" else "right")
+    for row in results["rules"]:
+        ratio = f"{row['of_periodic']:.2f} (worst run {row['worst']:.2f})" if "of_periodic" in row else ""
+        setting = "" if row["rule"] == "never" else f"{row['setting']:g}"
+        table.add_row(row["rule"], setting, f"{row['questions']:.1f}", f"{row['regret']:.1f}", ratio)
+    print_whole(console, table)
     console.print(f"results in {out}", soft_wrap=True)
 
 

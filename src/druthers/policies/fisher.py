@@ -15,6 +15,7 @@ from druthers.anchors.likelihood import Likelihood
 from druthers.errors import InvalidSetting
 from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
+from druthers.policies.asking import ranking_value
 from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, utility_variance
 from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores, reward_variances
@@ -23,7 +24,7 @@ from druthers.policies.linear import add_distances, require_not_negative, requir
 from druthers.policies.soft import Said, soft_site
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.units import SLAB, SPIKE, average_units, tell
-from druthers.types import Floats, Integers, Preference
+from druthers.types import Floats, Integers, Preference, RankingQuestion
 
 
 class FisherSettings(NamedTuple):
@@ -282,6 +283,48 @@ class FisherPQUCB(Policy):
             from druthers.policies.crowds import look_at_people
 
             look_at_people(self._state)
+
+    def ask(
+        self, user: Hashable, *, price: float | None = None, budget: int | None = None, length: int | None = None
+    ) -> RankingQuestion | None:
+        """Return a ranking worth asking for, or None where acting now is better.
+
+        Parameters
+        ----------
+        user
+            Who would be asked.
+        price
+            What a question costs: it is worth asking if the next decision is expected to be better by more than this
+            much utility. Without a price nothing is asked.
+        budget
+            How many rankings a user may be asked for at most, counting those heard so far.
+        length
+            How many objectives to rank; all by default.
+
+        Examples
+        --------
+        >>> policy = FisherPQUCB(n_objectives=2)
+        >>> policy.learn("ben", "inn", reward=[1.0, 0.2])
+        >>> policy.learn("ben", "spa", reward=[0.2, 1.0])
+        >>> question = policy.ask("ada", price=0.01)
+        >>> question.length
+        2
+        >>> policy.ask("ada", price=100.0) is None
+        True
+        """
+        if price is None or not self.hears:
+            return None
+        require_not_negative(price=price)
+        size, row = self.n_objectives, self._users.rows.get(user, 0)
+        places = size if length is None else length
+        if not 1 <= places <= size:
+            raise InvalidSetting(f"length must be from 1 to {size}, the number of objectives, but got {length!r}")
+        users, arms = self._state.users, self._state.arms
+        if budget is not None and users.anchor.queries[row] >= budget:
+            return None
+        known = [arm for arm in self._arms.rows.values() if np.any(arms.pulls[arm] > 0.0)]
+        value = ranking_value(self._preference_at_unit(row), float(users.unit[row]), arms.means[known], places)
+        return RankingQuestion(user, -1, places, value) if value > price else None
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
         users, filled = self._state.users, np.empty(self.n_objectives)
