@@ -117,7 +117,7 @@ def simulate(policy: Policy, tape: Tape, rounds: Integers | None = None) -> Run:
 def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int, Played]]:
     """Let a fresh policy play a tape, pausing after the rounds in `stops`; yield each round reached and the play."""
     n_arms, n_users = len(tape.means), len(tape.preferences)
-    policy.add_arms(range(n_arms))
+    policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
     policy.add_users(range(n_users))
     best = np.full(n_users, np.nan)
     arm_rows = np.array([policy._arms.rows[arm] for arm in range(n_arms)], dtype=np.int64)
@@ -153,7 +153,7 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
 def play_by_steps(policy: Policy, tape: Tape) -> Played:
     """Do the same through `hear`, `ask`, `choose`, `learn` and `learn_choice`: slow, and what `play_tape` means."""
     n_arms, n_users = len(tape.means), len(tape.preferences)
-    policy.add_arms(range(n_arms))
+    policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
     policy.add_users(range(n_users))
     arms: list[int] = []
     regret = []

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from druthers.environments.base import Chunk, Environment, Tape
+from druthers.environments.items import Items
 from druthers.environments.people import People, Person, read_people, read_rankings, replay
 from druthers.environments.reviews import Reviews
 from druthers.environments.synthetic import Synthetic
 from druthers.errors import UnknownName
 from druthers.own import is_own, own_class
 
-ENVIRONMENTS: dict[str, type[Environment]] = {environment.name: environment for environment in (Synthetic, Reviews)}
+ENVIRONMENTS: dict[str, type[Environment]] = {
+    environment.name: environment for environment in (Synthetic, Reviews, Items)
+}
 
 
 def find_environment(name: str) -> type[Environment]:
@@ -26,6 +29,7 @@ __all__ = [
     "ENVIRONMENTS",
     "Chunk",
     "Environment",
+    "Items",
     "People",
     "Person",
     "Reviews",

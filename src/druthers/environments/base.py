@@ -63,6 +63,8 @@ class Tape:
         The permutation of this run, where corruption is by a fixed one.
     liars
         Which users (N,) corrupt all their queries.
+    features
+        What is known about each arm (K, p), NaN where something is not; None where arms have no features.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Tape:
         preferences: Floats,
         permutation: Integers,
         liars: NDArray[np.bool_],
+        features: Floats | None = None,
     ) -> None:
         if horizon < 1:
             raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
@@ -84,6 +87,7 @@ class Tape:
         self.preferences = preferences
         self.permutation = permutation
         self.liars = liars
+        self.features = features
         self._said: tuple[NDArray[np.int16], Integers] | None = None
 
     @property
@@ -123,6 +127,10 @@ class Tape:
             raise InvalidSetting(f"a chunk must begin before the horizon {self.horizon}, but got number {number!r}")
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
         chunk = self.environment.draw_chunk(rng, self, rounds)
+        rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(5, number))))
+        offers = self.environment.offers_from(rng, start, rounds)
+        if offers is not None:
+            chunk = chunk._replace(offers=offers)
         if self.environment.feedback != "utility":
             # A stream of their own, so that users pick alike whatever is said, and all else is as if nobody picked.
             rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(4, number))))
@@ -322,6 +330,14 @@ class Environment(ABC):
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and mean preferences (N, D)."""
 
+    def draw_features(self, rng: np.random.Generator) -> Floats | None:
+        """Return the features of arms (K, p), from the same chance as their truth; None where they have none."""
+        return None
+
+    def offers_from(self, rng: np.random.Generator, start: int, rounds: int) -> Integers | None:
+        """Return what is offered (rows, n) in rounds from `start` on, where that depends on them; else None."""
+        return None
+
     def tape(self, *, seed: Seed, horizon: int) -> Tape:
         """Draw the truth of a run and the tape of its rounds."""
         means, preferences = self.draw_truth(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
@@ -342,7 +358,8 @@ class Environment(ABC):
         permutation = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,))).permutation(means.shape[1])
         order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,))).permutation(len(preferences))
         liars = order < round(self.liars * len(preferences))
-        return Tape(self, seed, horizon, means, preferences, permutation, liars)
+        features = self.draw_features(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
+        return Tape(self, seed, horizon, means, preferences, permutation, liars, features)
 
     def draw_chunk(self, rng: np.random.Generator, tape: Tape, rounds: int) -> Chunk:
         """Draw some rounds."""

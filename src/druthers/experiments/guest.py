@@ -101,7 +101,7 @@ def play_guest(guest: Guest) -> dict[str, Any]:
     }
     for player, (name, feels) in PLAYERS.items():
         policy = make_policy(name, n_objectives=guest.n_objectives)
-        policy.add_arms(range(len(tape.means)))
+        policy.add_arms(range(len(tape.means)), tape.features if policy.learns_features else None)
         policy.add_users([GUEST])
         for arm, report in zip(np.tile(np.arange(len(tape.means)), REPORTS), reports, strict=True):
             policy.learn(OTHERS, int(arm), report)

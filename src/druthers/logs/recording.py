@@ -36,7 +36,7 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
     names = tuple(objectives or (f"objective {k + 1}" for k in range(n_objectives)))
     if len(names) != n_objectives:
         raise InvalidLog(f"this tape needs {n_objectives} names of objectives, but got {names!r}")
-    policy.add_arms(range(n_arms))
+    policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
     policy.add_users(range(len(tape.preferences)))
     chunks = list(tape.chunks())
     decisions, rewards, utilities = [], [], []

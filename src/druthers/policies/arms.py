@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class NoUsers(NamedTuple):
 
 
 @kernel
-def observe(arms: Arms, clock: Floats, arm: int, reward: Floats, filled: Floats) -> bool:
+def observe(arms: Any, clock: Floats, arm: int, reward: Floats, filled: Floats) -> bool:
     """Update an arm's means with a reward; write it into `filled` with means in place of what is missing.
 
     Returns False where a missing objective was never seen for this arm: `fill_unknown` then finds something to stand
@@ -54,7 +54,7 @@ def observe(arms: Arms, clock: Floats, arm: int, reward: Floats, filled: Floats)
 
 
 @kernel
-def spread_over_arms(arms: Arms, first: int, last: int) -> tuple[float, float, float]:
+def spread_over_arms(arms: Any, first: int, last: int) -> tuple[float, float, float]:
     """Return how many means of arms are known in some objectives, their mean, and the variance of one more.
 
     To the deviations comes one as large as the mean, since few arms tell little of how much the next one may differ.
@@ -71,7 +71,7 @@ def spread_over_arms(arms: Arms, first: int, last: int) -> tuple[float, float, f
 
 
 @kernel
-def fill_unknown(arms: Arms, arm: int, filled: Floats) -> float:
+def fill_unknown(arms: Any, arm: int, filled: Floats) -> float:
     """Write means over all arms into `filled` where nothing is known of this one; return by how much that spoils it.
 
     A utility <c, r> of noise s^2 |r|^2 then has the variance s^2 (|filled|^2 + v) + sum of E[c_k^2] v_k over what is
@@ -93,7 +93,7 @@ def fill_unknown(arms: Arms, arm: int, filled: Floats) -> float:
 
 
 @kernel
-def remember(arms: Arms, arm: int, reward: Floats, filled: Floats) -> tuple[float, float]:
+def remember(arms: Any, arm: int, reward: Floats, filled: Floats) -> tuple[float, float]:
     """Write into `filled` what a utility of this reward is compared with, as `observe` and `fill_unknown` do.
 
     Returns its square and by how much unknown parts spoil it.
@@ -110,7 +110,7 @@ def remember(arms: Arms, arm: int, reward: Floats, filled: Floats) -> tuple[floa
 
 
 @kernel
-def never_seen(arms: Arms, arm: int) -> bool:
+def never_seen(arms: Any, arm: int) -> bool:
     """Tell whether no objective of this arm was ever observed."""
     seen = 0.0
     for k in range(arms.pulls.shape[1]):

@@ -76,6 +76,7 @@ class Policy(ABC):
     asks: ClassVar[bool] = False
     learns_preference: ClassVar[bool] = False
     learns_choices: ClassVar[bool] = False
+    learns_features: ClassVar[bool] = False
     hears_weights: ClassVar[bool] = False
     knows_truth: ClassVar[bool] = False
     population: bool = False  # whether users have something in common; else they are apart
@@ -164,8 +165,15 @@ class Policy(ABC):
         """The arms that may be chosen, in order of first sight."""
         return tuple(self._arms.rows)
 
-    def add_arms(self, arms: Iterable[Hashable]) -> None:
-        """Make arms known; those already known stay as they are."""
+    def add_arms(
+        self, arms: Iterable[Hashable], features: ArrayLike | Mapping[Hashable, ArrayLike] | None = None
+    ) -> None:
+        """Make arms known; those already known stay as they are. Features are for policies with `learns_features`."""
+        if features is not None:
+            raise InvalidSetting(
+                f"only policies that learn from features can take them, but {self.name} does not;"
+                " leave them out, or choose one that does, such as fisher-pqucb"
+            )
         for arm in arms:
             if arm not in self._arms:
                 self._new_arm(arm)

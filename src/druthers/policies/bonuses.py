@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import norms, solve_transposed
-from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
+from druthers.policies.arms import NEVER_SEEN, never_seen
 from druthers.policies.belief import NOTHING
 from druthers.types import Floats, Integers
 
@@ -42,7 +44,7 @@ def reward_variances(clock: Floats, out: Floats) -> None:
 
 @kernel
 def fisher_scores(
-    arms: Arms,
+    arms: Any,
     clock: Floats,
     offer: Integers,
     root: Floats,
@@ -64,52 +66,82 @@ def fisher_scores(
     columns = np.empty((size, offer.shape[0]))
     variances = np.empty((2, size))
     lengths = np.empty(offer.shape[0])
-    reward_variances(clock, variances)
+    weigh_variances(clock, estimate, variances)
     average = clock[0] / max(clock[1], 1.0)
-    for k in range(size):
-        variances[0, k] *= estimate[k] * estimate[k]
-        variances[1, k] *= estimate[k] * estimate[k]
     for j in range(offer.shape[0]):
-        arm = offer[j]
-        utility = 0.0
-        square = 0.0
-        seen = 0.0
-        per_pull = 0.0
-        length = 0.0
-        for k in range(size):
-            pulls = arms.pulls[arm, k]
-            if pulls > 0.0:
-                if pulls != seen:  # mostly, all objectives of an arm were seen equally often
-                    seen = pulls
-                    per_pull = 1.0 / pulls
-                    if average > RARE * pulls:
-                        per_pull *= growth(np.log(average / pulls))
-                mean = arms.means[arm, k]
-                square += per_pull * variances[0, k]
-            else:
-                mean = clock[2 + size + k]
-                square += variances[1, k]
-            columns[k, j] = mean
-            utility += estimate[k] * mean
-            length += mean * mean
-        out[0, j] = utility
-        out[1, j] = square
-        lengths[j] = length
-        if feedbacks == 0.0:
+        out[0, j], out[1, j], lengths[j] = plain_arm(arms, clock, offer[j], average, estimate, variances, columns, j)
+    add_up(arms, offer, root, columns, lengths, width, feedbacks, size * variance, True, out)
+
+
+@kernel
+def weigh_variances(clock: Floats, estimate: Floats, out: Floats) -> None:
+    """Write what each objective's variances of rewards, as `reward_variances` has them, add to that of a utility."""
+    reward_variances(clock, out)
+    for k in range(estimate.shape[0]):
+        out[0, k] *= estimate[k] * estimate[k]
+        out[1, k] *= estimate[k] * estimate[k]
+
+
+@kernel
+def plain_arm(
+    arms: Any, clock: Floats, arm: int, average: float, estimate: Floats, variances: Floats, columns: Floats, j: int
+) -> tuple[float, float, float]:
+    """Write an arm's means into column j; return its utility, the variance of that, and the square of the means."""
+    size = estimate.shape[0]
+    utility = 0.0
+    square = 0.0
+    seen = 0.0
+    per_pull = 0.0
+    length = 0.0
+    for k in range(size):
+        pulls = arms.pulls[arm, k]
+        if pulls > 0.0:
+            if pulls != seen:  # mostly, all objectives of an arm were seen equally often
+                seen = pulls
+                per_pull = 1.0 / pulls
+                if average > RARE * pulls:
+                    per_pull *= growth(np.log(average / pulls))
+            mean = arms.means[arm, k]
+            square += per_pull * variances[0, k]
+        else:
+            mean = clock[2 + size + k]
+            square += variances[1, k]
+        columns[k, j] = mean
+        utility += estimate[k] * mean
+        length += mean * mean
+    return utility, square, length
+
+
+@kernel
+def add_up(
+    arms: Any,
+    offer: Integers,
+    root: Floats,
+    columns: Floats,
+    lengths: Floats,
+    width: float,
+    feedbacks: float,
+    fair: float,
+    first: bool,
+    out: Floats,
+) -> None:
+    """Turn utilities, their variances and means of arms into bonuses and scores; arms never seen may come first."""
+    size = columns.shape[0]
+    if feedbacks == 0.0:
+        for j in range(offer.shape[0]):
             average_mean = 0.0
             for k in range(size):
                 average_mean += columns[k, j] / size
             for k in range(size):
                 columns[k, j] -= average_mean
     norms(root, columns, out[2])
-    fair = size * variance
     for j in range(offer.shape[0]):
         of_preference = out[2, j] * out[2, j]
         if feedbacks * of_preference > RARE * fair * lengths[j]:
             of_preference *= growth(np.log(feedbacks * of_preference / (fair * lengths[j])))
         deviation = np.sqrt(out[1, j] + of_preference)
         share = width / deviation if deviation > 0.0 else 0.0
-        out[1, j] = NEVER_SEEN if never_seen(arms, offer[j]) else share * out[1, j]
+        out[1, j] = NEVER_SEEN if first and never_seen(arms, offer[j]) else share * out[1, j]
         out[2, j] = share * of_preference
         out[3, j] = out[0, j] + out[1, j] + out[2, j]
 
@@ -140,7 +172,7 @@ def guaranteed_radius(root: Floats, ridge: float, feedbacks: float) -> float:
 
 @kernel
 def guaranteed_scores(
-    arms: Arms,
+    arms: Any,
     clock: Floats,
     offer: Integers,
     root: Floats,

@@ -9,7 +9,6 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import inverse
 from druthers.beliefs.choices import choice_site
-from druthers.policies.arms import Arms
 from druthers.types import Floats, Integers
 
 # Who chooses tells the level of the weights too, which else has no prior: this share of the precision of differences.
@@ -36,7 +35,7 @@ def begin_choices(users: Any, user: int, ridge: float) -> None:
 
 
 @kernel
-def offer_rows(arms: Arms, usual: Floats, variances: Floats, offer: Integers, rows: Floats, spreads: Floats) -> None:
+def offer_rows(arms: Any, usual: Floats, variances: Floats, offer: Integers, rows: Floats, spreads: Floats) -> None:
     """Write the estimated rewards of an offer and their variances; if there is a row more, it is the average arm's.
 
     An objective not seen in an arm is like in all others: `usual` (D,) has their mean, `variances` (2, D) the variance

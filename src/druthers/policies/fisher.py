@@ -14,13 +14,15 @@ from druthers.anchors.base import Anchor, hear_anchor, is_power_of_two
 from druthers.anchors.likelihood import Likelihood
 from druthers.errors import InvalidSetting
 from druthers.policies.anytime import NINETY, anytime_radius
-from druthers.policies.arms import Arms, fill_unknown, observe, remember
+from druthers.policies.arms import fill_unknown, never_seen, observe, remember
 from druthers.policies.asking import ranking_value
-from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, NOTHING, believe, fit_unit, utility_variance
 from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores, reward_variances
 from druthers.policies.choices import add_choice, begin_choices, offer_rows
+from druthers.policies.features import FeaturePolicy
 from druthers.policies.linear import add_distances, require_not_negative, require_positive
+from druthers.policies.looking import learn_rewards, looking_scores
+from druthers.policies.rewards import FITTED, FeaturedArms
 from druthers.policies.soft import Said, soft_site
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.units import SLAB, SPIKE, average_units, tell
@@ -65,8 +67,9 @@ class FisherState(NamedTuple):
 
     settings: FisherSettings
     clock: Floats
-    arms: Arms
+    arms: FeaturedArms
     users: FisherUsers
+    model: Any = None
 
 
 class DeafState(NamedTuple):
@@ -74,8 +77,9 @@ class DeafState(NamedTuple):
 
     settings: FisherSettings
     clock: Floats
-    arms: Arms
+    arms: FeaturedArms
     users: FisherUsers
+    model: Any = None
 
 
 class CrowdUsers(NamedTuple):
@@ -97,11 +101,12 @@ class CrowdState(NamedTuple):
 
     settings: FisherSettings
     clock: Floats
-    arms: Arms
+    arms: FeaturedArms
     users: CrowdUsers
+    model: Any = None
 
 
-class FisherPQUCB(Policy):
+class FisherPQUCB(FeaturePolicy):
     """Rankings, utilities and choices weighed by their information, with noise scales learned on the way.
 
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
@@ -404,6 +409,15 @@ class FisherPQUCB(Policy):
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
         return mean_misses(self._state, rows, truths)
 
+    def _reward_variances(self) -> tuple[Floats, Floats]:
+        variances = np.empty((2, self.n_objectives))
+        reward_variances(self._state.clock, variances)
+        return variances[0], variances[1]
+
+    def _overall_mean(self) -> Floats:
+        means: Floats = self._state.clock[2 + self.n_objectives : 2 + 2 * self.n_objectives]
+        return means
+
     def noise(self, user: Hashable) -> tuple[float, Floats]:
         """Return the noise as estimated: variance of a utility per |reward|^2 for this user, of rewards (D,) for all.
 
@@ -412,9 +426,7 @@ class FisherPQUCB(Policy):
         >>> FisherPQUCB(n_objectives=2).noise("ada")
         (1.0, array([0., 0.]))
         """
-        variances = np.empty((2, self.n_objectives))
-        reward_variances(self._state.clock, variances)
-        return self._utility_variance(self._users.rows.get(user, 0)), variances[0]
+        return self._utility_variance(self._users.rows.get(user, 0)), self._reward_variances()[0]
 
 
 class FisherUCB(FisherPQUCB):
@@ -513,6 +525,8 @@ def score_fisher(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     if settings.guarantee > 0.0:
         ridge = settings.ridge / (users.unit[user] * users.unit[user])
         guaranteed_scores(arms, clock, offer, root, estimate, width, ridge, feedbacks, out)
+    elif state.model.counts[FITTED] > 0.0:
+        looking_scores(state.model, arms, clock, offer, root, estimate, width, feedbacks, variance, out)
     else:
         fisher_scores(arms, clock, offer, root, estimate, width, feedbacks, variance, out)
     return 1
@@ -526,7 +540,7 @@ def _hear(state: Any, user: int, ranking: Integers) -> None:
 
 @kernel
 def take_in(
-    arms: Arms, clock: Floats, arm: int, reward: Floats, utility: float, products: Floats, root: Floats
+    arms: Any, clock: Floats, arm: int, reward: Floats, utility: float, products: Floats, root: Floats
 ) -> float:
     """Learn about rewards, their noise and the user's preference; return how many utilities entered, 1 or 0."""
     size = reward.shape[0]
@@ -609,7 +623,9 @@ def fit_after_utility(state: Any, user: int) -> None:
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     users = state.users
     products = users.products[user]
+    new = never_seen(state.arms, arm)
     added = take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
+    learn_rewards(state.model, state.arms, state.clock, arm, new)
     users.feedbacks[user] += added
     if added > 0.0:
         fit_after_utility(state, user)

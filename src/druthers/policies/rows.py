@@ -95,7 +95,7 @@ def overwrite(rows: Any, row: int, keep: tuple[str, ...] = ()) -> None:
             array[row] = array[0]
 
 
-def flatten(kind: str, rows: Any, n_rows: int) -> dict[str, Any]:
+def flatten(kind: str, rows: Any, n_rows: int | None = None) -> dict[str, Any]:
     """Return copies of the arrays of the first rows, by their dotted names."""
     return {f"{kind}.{name}": array[:n_rows].copy() for name, array in arrays(rows)}
 

@@ -14,13 +14,15 @@ from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
-from druthers.policies.arms import Arms
+from druthers.policies.arms import never_seen
 from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
 from druthers.policies.bonuses import fisher_scores
 from druthers.policies.choices import begin_choices
 from druthers.policies.fisher import FisherPQUCB, FisherSettings, FisherUsers, take_in, take_in_choice
 from druthers.policies.linear import add_distances
+from druthers.policies.looking import learn_rewards, looking_scores
+from druthers.policies.rewards import FITTED, FeaturedArms
 from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.voices import CONTRARY, MAIN, mix_readings, weigh_voices
 from druthers.rankings import loss
@@ -66,8 +68,9 @@ class DoubtingState(NamedTuple):
 
     settings: FisherSettings
     clock: Floats
-    arms: Arms
+    arms: FeaturedArms
     users: DoubtingUsers
+    model: Any = None
 
 
 class Trust(NamedTuple):
@@ -286,8 +289,11 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     estimate = np.empty(size)
     root = np.empty((size, size))
     variance = believe_voices(state.users, state.settings, user, estimate, root)
-    feedbacks = state.users.feedbacks[user]
-    fisher_scores(state.arms, state.clock, offer, root, estimate, state.settings.width, feedbacks, variance, out)
+    arms, clock, width, feedbacks = state.arms, state.clock, state.settings.width, state.users.feedbacks[user]
+    if state.model.counts[FITTED] > 0.0:
+        looking_scores(state.model, arms, clock, offer, root, estimate, width, feedbacks, variance, out)
+    else:
+        fisher_scores(arms, clock, offer, root, estimate, width, feedbacks, variance, out)
     return 1
 
 
@@ -360,7 +366,9 @@ def odds_of_rival(anchor: Any, rival: Any, user: int) -> float:
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     users = state.users
+    new = never_seen(state.arms, arm)
     added = take_in(state.arms, state.clock, arm, reward, utility, users.products[user], users.root[user])
+    learn_rewards(state.model, state.arms, state.clock, arm, new)
     users.feedbacks[user] += added
     if added > 0.0:
         weigh_after_utility(state, user)

@@ -1,0 +1,159 @@
+"""Regret with features, with useless ones and without any, beside trying every item first; and the time of decisions.
+
+Everything on the same tapes. "first" is Fisher-PQUCB as it is up to 256 arms: all that were never seen come first.
+Ratios are of means over runs, with a standard error by the delta method; "worst" is the worst run over the mean.
+"cover" is how often a 90 % interval of the mean reward of an item never seen holds the truth, at the end.
+
+python benchmarks/items.py [--items K] [--explained SHARE] [--runs N] [--horizon T] [--arriving] [--features P]
+                           [--known C] [--curved C] [--offered N] [--catalog beers] [--only KINDS] [--speed]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+import numpy as np
+
+from druthers.catalogs import Catalog, item_features
+from druthers.catalogs.standins import make_stand_in
+from druthers.environments import Items
+from druthers.policies.fisher import FisherPQUCB
+from druthers.policies.rewards import NEXT
+from druthers.simulation import simulate
+from druthers.types import Floats
+
+NINETY = 1.6449
+
+
+class Shelf(Items):
+    """The items of a catalog that comes along, in random order, half of them there at the start; its own details."""
+
+    name = "shelf"
+
+    def __init__(self, *, catalog: str) -> None:
+        self.catalog = catalog
+        shop = Catalog.load(catalog)
+        _, self._weights = make_stand_in(catalog)
+        self._means = np.array([[item.values[one.name] for one in shop.objectives] for item in shop.items])
+        self._features = item_features(shop.items).table
+        size = len(shop.items)
+        super().__init__(n_items=size, start=size // 2, every=250, arriving=size // 20)
+
+    def _draw(self, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        order = rng.permutation(self.n_items)
+        return self._means[order], self._weights, self._features[order]
+
+
+def play(environment: Items, seed: tuple[int, ...], horizon: int, kind: str) -> tuple[float, float]:
+    """Return the regret of a run, and how often intervals of items never seen hold the truth."""
+    tape = environment.tape(seed=seed, horizon=horizon)
+    if kind == "useless" and tape.features is not None:
+        tape.features = np.random.default_rng((*seed, 1)).permutation(tape.features)
+    elif kind != "told":
+        tape.features = None
+    policy = FisherPQUCB(n_objectives=tape.means.shape[1])
+    if kind == "first":
+        policy._state.model.counts[NEXT] = np.inf  # never fitted
+    regret = float(simulate(policy, tape, np.array([horizon])).regret[-1])
+    arms, held = policy._state.arms, []
+    if policy.n_features:
+        rows = np.array([policy._arms.rows[arm] for arm in range(len(tape.means))])
+        never = np.flatnonzero(~arms.pulls[rows].any(axis=1))
+        for arm in never[:500].tolist():
+            believed = policy.predict(arm)
+            held.append(np.abs(believed.mean - tape.means[arm]) < NINETY * believed.deviation)
+    return regret, float(np.mean(held)) if held else np.nan
+
+
+def compare(environment: Items, runs: int, horizon: int, kinds: list[str], seed: int) -> None:
+    """Print a row for each kind."""
+    table: dict[str, list[float]] = {kind: [] for kind in kinds}
+    cover: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for run in range(runs):
+        for kind in kinds:
+            regret, held = play(environment, (seed, run), horizon, kind)
+            table[kind].append(regret)
+            cover[kind].append(held)
+        print(json.dumps({kind: round(values[-1]) for kind, values in table.items()}), flush=True)
+    base = np.array(table[kinds[0]])
+    print(f"{'':10}{'regret':>16}{'of ' + kinds[0]:>16}{'worst':>8}{'cover':>8}")
+    for kind in kinds:
+        values = np.array(table[kind])
+        ratio, error = ratio_of(values, base)
+        spread = values.std(ddof=1) / np.sqrt(runs) if runs > 1 else np.nan
+        print(
+            f"{kind:10}{values.mean():9.0f} ± {spread:4.0f}{ratio:9.3f} ± {error:.3f}"
+            f"{values.max() / values.mean():8.2f}{np.mean(cover[kind]):8.3f}"
+        )
+
+
+def ratio_of(values: Floats, base: Floats) -> tuple[float, float]:
+    """Return a ratio of means over paired runs and its standard error."""
+    ratio = values.mean() / base.mean()
+    left = values - ratio * base
+    return float(ratio), float(np.sqrt(left @ left / max(len(base) - 1, 1) / len(base)) / base.mean())
+
+
+def speed(n_features: int) -> None:
+    """Print milliseconds of processor time for a decision and for feedback, and megabytes."""
+    for n_items in (1_000, 10_000, 100_000):
+        draw = np.random.default_rng(n_items)
+        features = draw.standard_normal((n_items, n_features))
+        means = 3.5 + 0.2 * features @ draw.standard_normal((n_features, 6)) + 0.2 * draw.standard_normal((n_items, 6))
+        policy = FisherPQUCB(n_objectives=6)
+        policy.add_arms(range(n_items), features)
+        times: dict[str, list[float]] = {"choose": [], "learn": []}
+        for t in range(400):
+            before = time.process_time()
+            arm: Any = policy.choose("ada").arm
+            between = time.process_time()
+            reward = means[arm] + 0.7 * draw.standard_normal(6)
+            policy.learn("ada", arm, reward, float(reward.sum()))
+            if t >= 200:
+                times["choose"].append(between - before)
+                times["learn"].append(time.process_time() - between)
+        size = sum(array.nbytes for part in (policy._state.arms, policy._state.model) for array in part)
+        told = {name: (1e3 * np.median(values), 1e3 * np.max(values)) for name, values in times.items()}
+        print(
+            f"{n_items:7} items, {n_features} features:"
+            f" choose {told['choose'][0]:.2f} ms (most {told['choose'][1]:.2f}),"
+            f" learn {told['learn'][0]:.3f} ms (most {told['learn'][1]:.1f}), {size / 1e6:.0f} MB",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=1000)
+    parser.add_argument("--explained", type=float, default=0.8)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--horizon", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=181)
+    parser.add_argument("--features", type=int, default=10)
+    parser.add_argument("--known", type=float, default=1.0)
+    parser.add_argument("--curved", type=float, default=0.0)
+    parser.add_argument("--offered", type=int)
+    parser.add_argument("--arriving", action="store_true")
+    parser.add_argument("--catalog", choices=["beers", "hotels"], help="its items, arriving, with its own details")
+    parser.add_argument("--only", default="first,none,told,useless")
+    parser.add_argument("--speed", action="store_true")
+    told = parser.parse_args()
+    if told.speed:
+        speed(told.features)
+    else:
+        place = Items(
+            n_items=told.items,
+            explained=told.explained,
+            n_features=told.features,
+            known=told.known,
+            curved=told.curved,
+            offered=told.offered,
+            start=told.items // 2 if told.arriving else None,
+            arriving=told.items // 20,
+        )
+        if told.catalog:
+            place = Shelf(catalog=told.catalog)
+        compare(place, told.runs, told.horizon, told.only.split(","), told.seed)

@@ -1,0 +1,228 @@
+"""Policies that expect something of arms by their features: the steps around the reward model."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from druthers.errors import InvalidSetting, UnknownArm
+from druthers.policies.base import Policy
+from druthers.policies.rewards import (
+    FITTED,
+    SEEN,
+    FeaturedArms,
+    expect_arm,
+    fresh_arms,
+    fresh_model,
+    recall_arm,
+    update,
+)
+from druthers.policies.rows import flatten, unflatten, wholeness_of
+from druthers.types import Floats, Integers
+
+
+class Prediction(NamedTuple):
+    """What is believed of an arm's mean rewards (D,), one entry for each objective.
+
+    Attributes
+    ----------
+    mean, deviation
+        Mean and standard deviation.
+    share
+        How likely it is that features tell anything about the objective.
+    parts
+        How much each feature (p, D) moves the mean away from that of an average arm.
+    """
+
+    mean: Floats
+    deviation: Floats
+    share: Floats
+    parts: Floats
+
+
+class FeaturePolicy(Policy):
+    """A policy that learns what features say about rewards. Its state has a `model` beside its other fields."""
+
+    learns_features = True
+
+    def _start(self) -> None:
+        super()._start()
+        self._state = self._state._replace(model=fresh_model(self.n_objectives, 0))
+
+    @property
+    def n_features(self) -> int:
+        """How many features arms have: as many as came with the first of them."""
+        return int(self._state.model.origin.shape[0]) if hasattr(self, "_state") else 0
+
+    def _fresh_arms(self, n_arms: int) -> FeaturedArms:
+        return fresh_arms(n_arms, self.n_objectives, self.n_features)
+
+    def add_arms(
+        self, arms: Iterable[Hashable], features: ArrayLike | Mapping[Hashable, ArrayLike] | None = None
+    ) -> None:
+        """Make arms known, with what there is to know about them; those already known keep what was learned.
+
+        Parameters
+        ----------
+        arms
+            Any hashable ids.
+        features
+            Numbers (n, p), one row for each arm, or a row by id; NaN where one is unknown. Their scales do not matter.
+
+        Examples
+        --------
+        >>> from druthers import FisherPQUCB
+        >>> policy = FisherPQUCB(n_objectives=2)
+        >>> policy.add_arms(["inn", "spa"], features=[[120.0, 1.0], [80.0, float("nan")]])
+        >>> policy.n_features
+        2
+        """
+        ids = tuple(arms)
+        told: tuple[Hashable, ...] = ids
+        rows: Any = features
+        if isinstance(features, Mapping):
+            told = tuple([arm for arm in ids if arm in features])
+            rows = [features[arm] for arm in told] or None
+        table = None if rows is None else self._as_features(rows, len(told))
+        super().add_arms(ids)
+        if table is not None:
+            self._set_features([self._arms.rows[arm] for arm in told], table)
+
+    def describe(self, arm: Hashable, features: ArrayLike) -> None:
+        """Say or correct what is known about an arm: p numbers, NaN where one is unknown.
+
+        Examples
+        --------
+        >>> from druthers import FisherPQUCB
+        >>> policy = FisherPQUCB(n_objectives=2)
+        >>> policy.add_arms(["inn"])
+        >>> policy.describe("inn", [120.0, 1.0, float("nan")])
+        """
+        if arm not in self._arms:
+            raise UnknownArm(f"an arm must be known to be described, but {arm!r} is not; add it with its features")
+        self._set_features([self._arms.rows[arm]], self._as_features([features], 1))
+
+    def predict(self, arm: Hashable) -> Prediction:
+        """Return what is believed of a known arm's mean rewards, whether it was ever seen or not.
+
+        Examples
+        --------
+        >>> from druthers import FisherPQUCB
+        >>> policy = FisherPQUCB(n_objectives=1)
+        >>> policy.add_arms(range(40), features=[[k] for k in range(40)])
+        >>> for k in range(0, 40, 2):
+        ...     policy.learn("ada", k, reward=[0.1 * k])
+        >>> policy.predict(31).mean.round(1)
+        array([3.1])
+        """
+        row = self._arm_row(arm)
+        mean, variance = self._believed(row)
+        model, features = self._state.model, self._state.arms.features[row]
+        x = np.where(np.isnan(features), 0.0, (features - model.origin) * model.scales)
+        return Prediction(mean, np.sqrt(variance), model.share.copy(), x[:, None] * model.slopes)
+
+    def _believed(self, row: int) -> tuple[Floats, Floats]:
+        """Return mean and variance of an arm's mean rewards."""
+        model, arms = self._state.model, self._state.arms
+        within, overall = self._reward_variances()
+        if not model.counts[FITTED]:
+            known = arms.pulls[row] > 0.0
+            mean = np.where(known, arms.means[row], self._overall_mean())
+            return mean, np.where(known, within / np.maximum(arms.pulls[row], 1.0), overall)
+        if self.n_features == 0:
+            expected, leverage = model.center, np.sqrt(model.level)
+        else:
+            expected, leverage = arms.expected[row], arms.leverage[row]
+        prior = model.spread * (1.0 + np.outer(leverage, leverage))
+        mean, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
+        update(prior, expected, arms.pulls[row], arms.means[row], within, mean, covariance)
+        return mean, np.maximum(np.diag(covariance), 0.0)
+
+    def _reward_variances(self) -> tuple[Floats, Floats]:
+        """Return the variance of a reward around its arm's mean, and that of all rewards."""
+        raise NotImplementedError
+
+    def _overall_mean(self) -> Floats:
+        """Return the mean of all rewards."""
+        raise NotImplementedError
+
+    def retire_arm(self, arm: Hashable) -> None:
+        """Forget an arm; if it is ever offered or added again, it is new. Feedback that comes late is refused."""
+        row = self._arms.rows.get(arm)
+        seen = row is not None and self._state.arms.pulls[row].any()
+        super().retire_arm(arm)
+        self._state.model.counts[SEEN] -= float(seen)
+        self._expect(row)
+
+    def give(
+        self,
+        user: Hashable,
+        arm: Hashable,
+        reward: ArrayLike,
+        counts: ArrayLike | None = None,
+        *,
+        instead: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        """Take in what an arm is given to be like, by a catalog; see `Policy.give`."""
+        super().give(user, arm, reward, counts, instead=instead)
+        self._expect(self._arms.rows[arm])
+
+    def state(self, *, users: bool = True) -> dict[str, Any]:
+        """Return all this policy knows, its chance included, as arrays and plain values; without users on request."""
+        return {**super().state(users=users), **flatten("model", self._state.model)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Know what the policy knew that gave this state, and nothing else; settings and chance stay one's own."""
+        before = self._state
+        try:
+            with wholeness_of(self.name):
+                fresh = fresh_model(self.n_objectives, len(state["model.origin"]))
+                self._state = before._replace(model=unflatten("model", fresh, state))
+            super().restore(state)
+        except BaseException:
+            self._state = before
+            raise
+
+    def _slopes(self, weights: Floats, rows: Integers) -> Floats:
+        if not self._state.model.counts[FITTED]:
+            return super()._slopes(weights, rows)
+        return np.array([self._believed(row)[0] for row in rows])
+
+    def _as_features(self, features: Any, n_arms: int) -> Floats:
+        """Check features (n, p) and make room for them where they are the first."""
+        try:
+            table = np.asarray(features, dtype=np.float64)
+        except (TypeError, ValueError) as problem:
+            raise InvalidSetting(f"features must be numbers, as many for each arm, but got {features!r}") from problem
+        if table.ndim != 2 or len(table) != n_arms or table.shape[1] == 0 or np.isinf(table).any():
+            raise InvalidSetting(
+                f"features must be finite numbers, NaN standing for what is unknown, in {n_arms} rows of one or more,"
+                f" but got an array of shape {table.shape}"
+            )
+        if self.n_features == 0:
+            self._state = self._state._replace(model=fresh_model(self.n_objectives, table.shape[1]))
+            arms = self._state.arms
+            grown = self._fresh_arms(len(arms.pulls))._replace(pulls=arms.pulls, means=arms.means)
+            self._state = self._state._replace(arms=grown)
+            self._state.model.counts[SEEN] = float((arms.pulls > 0.0).any(axis=1).sum())
+        elif table.shape[1] != self.n_features:
+            raise InvalidSetting(
+                f"arms of this policy have {self.n_features} features each, but got {table.shape[1]};"
+                " give NaN for what is unknown"
+            )
+        return table
+
+    def _set_features(self, rows: list[int], table: Floats) -> None:
+        self._state.arms.features[rows] = table
+        for row in rows if self._state.model.counts[FITTED] else ():
+            self._expect(row)
+
+    def _expect(self, row: int | None) -> None:
+        """Work out what to expect of an arm whose features or rewards have changed."""
+        if row is not None and self.n_features and self._state.model.counts[FITTED]:
+            expect_arm(self._state.model, self._state.arms, row)
+            if self._state.arms.pulls[row].any():
+                recall_arm(self._state.model.spread, self._state.arms, row, self._reward_variances()[0])

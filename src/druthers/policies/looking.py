@@ -1,0 +1,212 @@
+"""Scores of arms of which a model expects something: those never seen are looked at as far as that may pay."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from druthers._jit import kernel
+from druthers.policies.arms import never_seen
+from druthers.policies.bonuses import add_up, plain_arm, reward_variances, weigh_variances
+from druthers.policies.rewards import (
+    CAUTION,
+    FITTED,
+    LEAST_ARMS,
+    NEXT,
+    OFTEN,
+    SEEN,
+    RewardModel,
+    believes,
+    expect_arm,
+    fit_rewards,
+    recall_arm,
+)
+from druthers.types import Floats, Integers
+
+# Arms never seen come first until so many were seen: without features that are believed, and with them.
+FIRST_ARMS = 256.0
+FIRST_FEATURED = 64.0
+# Rounds for which a look is meant to pay, at least.
+LEAST_ROUNDS = 5000.0
+# Most looks that are planned at once, as a power of four.
+MOST_LOOKS = 256.0
+# Most standard deviations for an arm that was seen, squared.
+WIDEST = 4.0
+
+
+@kernel
+def looks_first(model: RewardModel) -> bool:
+    """Tell whether arms never seen still come first."""
+    return bool(model.counts[SEEN] < (FIRST_FEATURED if believes(model.share) else FIRST_ARMS))
+
+
+@kernel
+def learn_rewards(model: RewardModel, arms: Any, clock: Floats, arm: int, before: bool) -> None:
+    """Take in that an arm has a new reward; `before` tells whether it had never been seen.
+
+    The model is fitted only where it can matter: to features, and to many arms of which some were never seen.
+    """
+    p = model.origin.shape[0]
+    if before and not never_seen(arms, arm):
+        model.counts[SEEN] += 1.0
+    seen = model.counts[SEEN]
+    if not (seen >= LEAST_ARMS if p > 0 else seen >= FIRST_ARMS and seen < clock[1]):
+        return
+    variances = np.empty((2, model.center.shape[0]))
+    reward_variances(clock, variances)
+    if clock[0] >= model.counts[NEXT]:
+        model.counts[NEXT] = max(clock[0] + 1.0, OFTEN * clock[0])
+        fit_rewards(model, arms, variances[0], variances[1])
+    elif p > 0 and model.counts[FITTED] > 0.0:
+        expect_arm(model, arms, arm)
+        recall_arm(model.spread, arms, arm, variances[0])
+
+
+@kernel
+def looking_scores(
+    model: RewardModel,
+    arms: Any,
+    clock: Floats,
+    offer: Integers,
+    root: Floats,
+    estimate: Floats,
+    width: float,
+    feedbacks: float,
+    variance: float,
+    out: Floats,
+) -> None:
+    """Write utility, bonuses and score of each offered arm.
+
+    Arms seen are scored as ever, unless features are believed: then by what is believed of them, with as many standard
+    deviations as their own rewards alone would give, two at most. Arms never seen are scored by what to expect of
+    them, and once enough were seen, by what a look may gain if that is more.
+    """
+    size = estimate.shape[0]
+    featured, first = believes(model.share), looks_first(model)
+    columns = np.empty((size, offer.shape[0]))
+    variances = np.empty((2, size))
+    lengths = np.empty(offer.shape[0])
+    spreads = np.empty(offer.shape[0])
+    weigh_variances(clock, estimate, variances)
+    common = quadratic(model.spread, estimate)
+    usual = noise = 0.0
+    for k in range(size):
+        usual += estimate[k] * model.center[k]
+        noise += variances[0, k]
+    average = clock[0] / max(clock[1], 1.0)
+    best = -np.inf
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        new = never_seen(arms, arm)
+        if not new and not featured:
+            out[0, j], out[1, j], lengths[j] = plain_arm(arms, clock, arm, average, estimate, variances, columns, j)
+            own = CAUTION * common * (1.0 + model.level[0])
+            best = max(best, usual + (out[0, j] - usual) * own / (own + out[1, j] + 1e-300))
+            continue
+        spreads[j] = prior_variance(model, arms, arm, estimate, common)
+        out[0, j], out[1, j], lengths[j] = modelled_arm(model, arms, arm, new, estimate, spreads[j], columns, j)
+        best = max(best, out[0, j])
+    add_up(arms, offer, root, columns, lengths, width, feedbacks, size * variance, first, out)
+    if not first:
+        look(arms, offer, spreads, best, noise, max(LEAST_ROUNDS, clock[0]), out)
+
+
+@kernel
+def quadratic(matrix: Floats, x: Floats) -> float:
+    """Return x'Mx."""
+    total = 0.0
+    for k in range(x.shape[0]):
+        row = 0.0
+        for j in range(x.shape[0]):
+            row += matrix[k, j] * x[j]
+        total += row * x[k]
+    return total
+
+
+@kernel
+def prior_variance(model: RewardModel, arms: Any, arm: int, estimate: Floats, common: float) -> float:
+    """Return the variance of an arm's utility before it is seen; `common` is that of arms around what is expected."""
+    size = estimate.shape[0]
+    if arms.leverage.shape[1] == 0:
+        return common * (1.0 + model.level[0])  # type: ignore[no-any-return]
+    total = common
+    for k in range(size):
+        row = 0.0
+        for j in range(size):
+            row += model.spread[k, j] * arms.leverage[arm, j] * estimate[j]
+        total += row * arms.leverage[arm, k] * estimate[k]
+    return max(total, 0.0)
+
+
+@kernel
+def modelled_arm(
+    model: RewardModel, arms: Any, arm: int, new: bool, estimate: Floats, prior: float, columns: Floats, j: int
+) -> tuple[float, float, float]:
+    """Write what is believed of an arm into column j; return its utility, the variance to take for it, and a square."""
+    utility = length = square = 0.0
+    place = 0
+    for k in range(estimate.shape[0]):
+        if arms.believed.shape[1] == 0:
+            mean = model.center[k]
+        elif new:
+            mean = arms.expected[arm, k]
+        else:
+            mean = arms.believed[arm, k]
+            for i in range(k):
+                square += 2.0 * arms.doubt[arm, place] * estimate[k] * estimate[i]
+                place += 1
+            square += arms.doubt[arm, place] * estimate[k] * estimate[k]
+            place += 1
+        columns[k, j] = mean
+        utility += estimate[k] * mean
+        length += mean * mean
+    if new:
+        return utility, prior, length
+    own = 1.0 - square / (CAUTION * prior + 1e-300)
+    return utility, max(square, 0.0) * min(1.0 / max(own, 1e-9), WIDEST), length
+
+
+@kernel
+def look(arms: Any, offer: Integers, spreads: Floats, best: float, noise: float, rounds: float, out: Floats) -> None:
+    """Raise the scores of arms never seen to what looking at them may gain over so many rounds, if that is more.
+
+    Only where it can be more than the best score so far: a gain is at most deviation x density(gap/deviation).
+    """
+    top = -np.inf
+    for j in range(offer.shape[0]):
+        top = max(top, out[3, j])
+    for j in range(offer.shape[0]):
+        if not never_seen(arms, offer[j]):
+            continue
+        gap = max(best - out[0, j], 0.0)
+        odds = gap * gap / (spreads[j] + 1e-300)
+        if odds < 36.0 and out[0, j] + 0.4 * rounds * np.sqrt(spreads[j]) * np.exp(-0.5 * odds) > top:
+            score = out[0, j] + rounds * gain(spreads[j], noise, gap)
+            if score > out[3, j]:
+                out[1, j] += score - out[3, j]
+                out[3, j] = score
+
+
+@kernel
+def gain(variance: float, noise: float, gap: float) -> float:
+    """Return the largest gain per look, over 1, 4, 16, ... looks, of who then takes the better arm.
+
+    After m looks the estimate of an arm will have moved by a normal law of variance v^2/(v + noise/m). All but the
+    first look are taken only if that one leaves the arm within one deviation of the best.
+    """
+    best = 0.0
+    looks = 1.0
+    onward = 1.0
+    while looks <= MOST_LOOKS:
+        deviation = np.sqrt(variance * variance / (variance + noise / looks + 1e-300))
+        if deviation > 0.0:
+            x = gap / deviation
+            if looks == 1.0:
+                onward = 0.5 * math.erfc((x - 1.0) / math.sqrt(2.0))
+            density = np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+            lead = deviation * (density - 0.5 * x * math.erfc(x / math.sqrt(2.0)))
+            best = max(best, lead / (1.0 + (looks - 1.0) * onward))
+        looks *= 4.0
+    return best

@@ -1,0 +1,148 @@
+"""Ridge regression of arms' means on their features, with the evidence of several ridges and of none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from druthers._jit import kernel
+from druthers.types import Floats
+
+# Ridges that are tried, per feature: from 33 times the spread of arms explained down to almost nothing.
+RIDGES = 12
+FIRST_RIDGE = 0.03
+RIDGE_STEP = 2.5
+TINY = 1e-300
+
+
+@kernel
+def standardize(features: Floats, origin: Floats, scales: Floats) -> None:
+    """Write mean and one over standard deviation of each feature, where it is known; 0 for one that never differs."""
+    for i in range(origin.shape[0]):
+        count = mean = deviations = 0.0
+        for arm in range(features.shape[0]):
+            value = features[arm, i]
+            if not np.isnan(value):
+                count += 1.0
+                step = value - mean
+                mean += step / count
+                deviations += step * (value - mean)
+        origin[i] = mean
+        spread = np.sqrt(deviations / max(count, 1.0))
+        scales[i] = 1.0 / spread if spread > 1e-9 * abs(mean) and spread > 0.0 else 0.0
+
+
+@kernel
+def standard(features: Floats, origin: Floats, scales: Floats, out: Floats) -> None:
+    """Write standardized features; what is unknown is as on average."""
+    for i in range(out.shape[0]):
+        value = features[i]
+        out[i] = 0.0 if np.isnan(value) else (value - origin[i]) * scales[i]
+
+
+@kernel
+def find_leads(pulls: Floats, lead: Floats) -> None:
+    """Write for each objective the first one that was observed as often in each arm."""
+    for k in range(lead.shape[0]):
+        lead[k] = k
+        for j in range(k):
+            apart = 0.0
+            for i in range(pulls.shape[0]):
+                apart += abs(pulls[i, j] - pulls[i, k])
+            if apart == 0.0:
+                lead[k] = j
+                break
+
+
+@kernel
+def weigh_arms(pulls: Floats, spread: Floats, within: Floats, lead: Floats, first: int, weights: Floats) -> float:
+    """Write by how much each arm counts for the objectives that `first` leads; return the sum."""
+    total = members = 0.0
+    for k in range(pulls.shape[1]):
+        members += 1.0 if lead[k] == first else 0.0
+    for i in range(pulls.shape[0]):
+        weights[i] = 0.0
+        for k in range(pulls.shape[1]):
+            if lead[k] == first and pulls[i, k] > 0.0:
+                own = spread[k, k] + TINY
+                weights[i] += own / (own + within[k] / pulls[i, k]) / members
+        total += weights[i]
+    return total
+
+
+@kernel
+def average(x: Floats, weights: Floats, share: float, out: Floats) -> None:
+    """Write the weighted mean of rows; `share` is one over the sum of weights."""
+    for j in range(out.shape[0]):
+        out[j] = 0.0
+        for i in range(x.shape[0]):
+            out[j] += share * weights[i] * x[i, j]
+
+
+@kernel
+def add_squares(x: Floats, weights: Floats, middle: Floats, out: Floats) -> None:
+    """Write the weighted sum of squares of rows around their middle."""
+    for j in range(out.shape[0]):
+        for h in range(j + 1):
+            total = 0.0
+            for i in range(x.shape[0]):
+                total += weights[i] * (x[i, j] - middle[j]) * (x[i, h] - middle[h])
+            out[j, h] = out[h, j] = total
+
+
+@kernel
+def add_products(
+    x: Floats, weights: Floats, middle: Floats, y: Floats, center: float, axes: Floats, out: Floats
+) -> None:
+    """Write the weighted sum of rows, around their middle and along the axes, times y around its center."""
+    raw = np.zeros(out.shape[0])
+    for i in range(x.shape[0]):
+        weight = weights[i] * (y[i] - center)
+        for j in range(out.shape[0]):
+            raw[j] += weight * (x[i, j] - middle[j])
+    for j in range(out.shape[0]):
+        out[j] = 0.0
+        for h in range(out.shape[0]):
+            out[j] += axes[h, j] * raw[h]
+
+
+@kernel
+def weigh_ridges(values: Floats, along: Floats, spread: float, tilt: Floats) -> float:
+    """Write the mean of 1/(value + ridge) over ridges, by their evidence; return the chance that features tell.
+
+    Against no features at all, the log-evidence of a ridge is half the sum of along^2/(spread (value + ridge))
+    - ln(1 + value/ridge) over the axes.
+    """
+    p = values.shape[0]
+    evidence = np.empty(RIDGES)
+    nothing = np.log(float(RIDGES))
+    top = nothing
+    for g in range(RIDGES):
+        ridge = FIRST_RIDGE * p * RIDGE_STEP**g
+        told = 0.0
+        for j in range(p):
+            told += along[j] * along[j] / (spread * (values[j] + ridge)) - np.log(1.0 + values[j] / ridge)
+        evidence[g] = 0.5 * told
+        top = max(top, evidence[g])
+    total = np.exp(nothing - top)
+    for g in range(RIDGES):
+        evidence[g] = np.exp(evidence[g] - top)
+        total += evidence[g]
+    for j in range(p):
+        tilt[j] = 0.0
+    for g in range(RIDGES):
+        ridge = FIRST_RIDGE * p * RIDGE_STEP**g
+        for j in range(p):
+            tilt[j] += evidence[g] / total / (values[j] + ridge)
+    return float(1.0 - np.exp(nothing - top) / total)
+
+
+@kernel
+def add_leverage(x: Floats, middle: Floats, axes: Floats, tilt: Floats, lead: Floats, first: int, out: Floats) -> None:
+    """Add the variance of a regression at x, for the objectives that `first` leads."""
+    for j in range(x.shape[0]):
+        along = 0.0
+        for i in range(x.shape[0]):
+            along += axes[i, j] * (x[i] - middle[i])
+        for k in range(out.shape[0]):
+            if lead[k] == first:
+                out[k] += along * along * tilt[k, j]

@@ -1,0 +1,336 @@
+"""What to expect of arms: per objective a linear function of their features, and each arm's own deviation from it.
+
+The mean reward of arm a is m + W'x_a + d_a with d_a ~ N(0, spread), and a reward has noise of its own. Objectives that
+were observed equally often share one regression. How steep it is, and whether features tell anything at all, is
+weighed by the evidence, half of the prior being on "nothing"; the spread is fitted by expectation maximization.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import kernel
+from druthers._matrices import copy_vector, eigen
+from druthers.policies.regression import (
+    TINY,
+    add_leverage,
+    add_products,
+    add_squares,
+    average,
+    find_leads,
+    standard,
+    standardize,
+    weigh_arms,
+    weigh_ridges,
+)
+from druthers.types import Floats, Integers
+
+# Places in `RewardModel.counts`: arms seen, the count of rewards at which to fit next, and the arms behind the fit.
+SEEN, NEXT, FITTED = 0, 1, 2
+# A fit takes two sweeps of center, expectation and maximization, and comes when there are 5 % more rewards.
+SWEEPS = 2
+OFTEN = 1.05
+# Fewest arms seen for features to be looked at.
+LEAST_ARMS = 3
+# Prior spread of arms seen is taken twice as large: a best arm lies in its tail, and must not be shrunk for good.
+CAUTION = 2.0
+# Correlations between objectives are shrunk as if so many arms had shown none.
+UNCORRELATED = 5.0
+# Chance that features are believed at any time though they tell nothing.
+ERROR = 0.05
+
+
+class RewardModel(NamedTuple):
+    """What is common to all arms.
+
+    Features are standardized by `origin` and `scales` (p,), the latter one over a standard deviation. For objective d,
+    `center[d]` is what to expect of an arm with average features, `slopes[:, d]` how it changes with them, and
+    `share[d]` how likely it is that they tell anything. The variance of that expectation, in units of the spread, is
+    `level[d]` and what `tilt[d]` (p,) gives to the squares of features along `axes[d]` (p, p), from `middle[d]` (p,).
+    `lead[d]` is the first objective that was observed as often in each arm: it has middle and axes.
+    """
+
+    counts: Floats
+    center: Floats
+    spread: Floats
+    share: Floats
+    level: Floats
+    lead: Floats
+    origin: Floats
+    scales: Floats
+    middle: Floats
+    slopes: Floats
+    tilt: Floats
+    axes: Floats
+
+
+class FeaturedArms(NamedTuple):
+    """What is known of each arm: as `Arms`, with its features, NaN where unknown, and what follows from them.
+
+    `expected` and `leverage` (K, D) are the prior mean of each arm's reward and the root of its variance in units of
+    the spread; `believed` (K, D) and `doubt` (K, D (D + 1)/2) are mean and covariance of arms seen. The last four have
+    no columns as long as there are no features.
+    """
+
+    pulls: Floats
+    means: Floats
+    features: Floats
+    expected: Floats
+    leverage: Floats
+    believed: Floats
+    doubt: Floats
+
+
+def fresh_model(n_objectives: int, n_features: int) -> RewardModel:
+    """Return a model that was never fitted."""
+    d, p = n_objectives, n_features
+    return RewardModel(
+        counts=np.zeros(3),
+        center=np.zeros(d),
+        spread=np.zeros((d, d)),
+        share=np.zeros(d),
+        level=np.zeros(d),
+        lead=np.zeros(d),
+        origin=np.zeros(p),
+        scales=np.zeros(p),
+        middle=np.zeros((d, p)),
+        slopes=np.zeros((p, d)),
+        tilt=np.zeros((d, p)),
+        axes=np.zeros((d, p, p)),
+    )
+
+
+def fresh_arms(n_arms: int, n_objectives: int, n_features: int) -> FeaturedArms:
+    """Return rows for arms of which nothing is known."""
+    wide = n_objectives if n_features else 0
+    return FeaturedArms(
+        pulls=np.zeros((n_arms, n_objectives)),
+        means=np.zeros((n_arms, n_objectives)),
+        features=np.full((n_arms, n_features), np.nan),
+        expected=np.zeros((n_arms, wide)),
+        leverage=np.zeros((n_arms, wide)),
+        believed=np.zeros((n_arms, wide)),
+        doubt=np.zeros((n_arms, wide * (wide + 1) // 2)),
+    )
+
+
+@kernel
+def believes(share: Floats) -> bool:
+    """Tell whether features surely tell something about an objective.
+
+    Under "nothing" the odds are a martingale, so over all times and objectives this is wrong with a chance of about
+    `ERROR` (Ville's inequality, and Bonferroni's).
+    """
+    most = 0.0
+    for k in range(share.shape[0]):
+        most = max(most, share[k])
+    return most > 1.0 - ERROR / share.shape[0]  # type: ignore[no-any-return]
+
+
+@kernel
+def fit_rewards(model: RewardModel, arms: Any, within: Floats, overall: Floats) -> None:
+    """Fit the model to all arms seen; `within` (D,) is the variance of a reward, `overall` that of all rewards."""
+    standardize(arms.features, model.origin, model.scales)
+    rows = np.empty(arms.pulls.shape[0], dtype=np.int64)
+    count = find_seen(arms.pulls, rows)
+    size, p = model.center.shape[0], model.origin.shape[0]
+    x = np.empty((count, p))
+    pulls = np.empty((count, size))
+    means = np.empty((count, size))
+    expected = np.empty((count, size))
+    for i in range(count):
+        standard(arms.features[rows[i]], model.origin, model.scales, x[i])
+        copy_vector(arms.pulls[rows[i]], pulls[i])
+        copy_vector(arms.means[rows[i]], means[i])
+    if model.counts[FITTED] == 0.0:
+        for k in range(size):
+            model.spread[k, k] = overall[k]
+    find_leads(pulls, model.lead)
+    for _ in range(SWEEPS):
+        regress(model, x, pulls, means, within)
+        for i in range(count):
+            expect(x[i], model.center, model.slopes, expected[i])
+        spread_out(model.spread, pulls, means, expected, within, overall)
+    model.counts[SEEN] = count
+    model.counts[FITTED] = count
+    if p > 0:
+        for arm in range(1, arms.pulls.shape[0]):
+            expect_arm(model, arms, arm)
+        for i in range(count):
+            recall_arm(model.spread, arms, rows[i], within)
+
+
+@kernel
+def find_seen(pulls: Floats, rows: Integers) -> int:
+    """Write the rows of arms that were seen; return how many there are."""
+    count = 0
+    for arm in range(pulls.shape[0]):
+        total = 0.0
+        for k in range(pulls.shape[1]):
+            total += pulls[arm, k]
+        if total > 0.0:
+            rows[count] = arm
+            count += 1
+    return count
+
+
+@kernel
+def regress(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within: Floats) -> None:
+    """Fit center, slopes and their uncertainty, of all objectives that were observed alike together.
+
+    An arm counts by how much of what it shows is its own mean and not noise, on average over these objectives.
+    """
+    weights = np.empty(x.shape[0])
+    moments = np.empty((x.shape[1], x.shape[1]))
+    products = np.empty(x.shape[1])
+    values = np.empty(x.shape[1])
+    for first in range(pulls.shape[1]):
+        if model.lead[first] != first:
+            continue
+        middle, axes = model.middle[first], model.axes[first]
+        total = weigh_arms(pulls, model.spread, within, model.lead, first, weights)
+        share = 1.0 / total if total > 0.0 else 0.0
+        average(x, weights, share, middle)
+        add_squares(x, weights, middle, moments)
+        eigen(moments, values, axes)
+        for k in range(first, pulls.shape[1]):
+            if model.lead[k] == first:
+                model.level[k] = share
+                center = 0.0
+                for i in range(x.shape[0]):
+                    center += share * weights[i] * means[i, k]
+                add_products(x, weights, middle, means[:, k], center, axes, products)
+                model.share[k] = weigh_ridges(values, products, model.spread[k, k] + TINY, model.tilt[k])
+                for i in range(x.shape[1]):
+                    slope = 0.0
+                    for j in range(x.shape[1]):
+                        slope += axes[i, j] * model.tilt[k, j] * products[j]
+                    model.slopes[i, k] = slope
+                    center -= slope * middle[i]
+                model.center[k] = center
+
+
+@kernel
+def expect(x: Floats, center: Floats, slopes: Floats, out: Floats) -> None:
+    """Write what to expect of an arm with these standardized features, per objective."""
+    for k in range(out.shape[0]):
+        out[k] = center[k]
+    for i in range(x.shape[0]):
+        for k in range(out.shape[0]):
+            out[k] += x[i] * slopes[i, k]
+
+
+@kernel
+def expect_arm(model: RewardModel, arms: Any, arm: int) -> None:
+    """Write what to expect of an arm and how unsure that is: the regression, and features that are unknown."""
+    features, leverage = arms.features[arm], arms.leverage[arm]
+    x = np.empty(features.shape[0])
+    standard(features, model.origin, model.scales, x)
+    expect(x, model.center, model.slopes, arms.expected[arm])
+    for k in range(leverage.shape[0]):
+        leverage[k] = model.level[k]
+    for first in range(leverage.shape[0]):
+        if model.lead[first] == first:
+            add_leverage(x, model.middle[first], model.axes[first], model.tilt, model.lead, first, leverage)
+    for k in range(leverage.shape[0]):
+        unknown = 0.0
+        for i in range(x.shape[0]):
+            if np.isnan(features[i]):
+                unknown += model.slopes[i, k] * model.slopes[i, k]
+        leverage[k] = np.sqrt(leverage[k] + unknown / (model.spread[k, k] + TINY))
+
+
+@kernel
+def recall_arm(spread: Floats, arms: Any, arm: int, within: Floats) -> None:
+    """Write what is believed of an arm that was seen: its prior, taken wider, and its own rewards."""
+    size = spread.shape[0]
+    prior = np.empty((size, size))
+    doubt = np.empty((size, size))
+    leverage = arms.leverage[arm]
+    for k in range(size):
+        for j in range(size):
+            prior[k, j] = CAUTION * spread[k, j] * (1.0 + leverage[k] * leverage[j])
+    update(prior, arms.expected[arm], arms.pulls[arm], arms.means[arm], within, arms.believed[arm], doubt)
+    place = 0
+    for k in range(size):
+        for j in range(k + 1):
+            arms.doubt[arm, place] = doubt[k, j]
+            place += 1
+
+
+@kernel
+def update(
+    prior: Floats, expected: Floats, pulls: Floats, means: Floats, within: Floats, mean: Floats, covariance: Floats
+) -> None:
+    """Write mean and covariance of an arm's rewards given their prior and its means over so many observations.
+
+    Kalman's form: with O what was observed, G = prior_OO + within/pulls = LL' and Y = L^-1 prior_O., it is
+    expected + Y'L^-1 (means - expected)_O and prior - Y'Y: safe without noise, and where nothing was observed.
+    """
+    size = expected.shape[0]
+    places = np.empty(size, dtype=np.int64)
+    root = np.empty((size, size))
+    rows = np.empty((size, size + 1))
+    count = 0
+    for k in range(size):
+        if pulls[k] > 0.0:
+            places[count] = k
+            count += 1
+    for i in range(count):
+        at = places[i]
+        for j in range(i + 1):
+            value = prior[at, places[j]]
+            if i == j:
+                value += within[at] / pulls[at] + 1e-12 * prior[at, at] + TINY
+            for k in range(j):
+                value -= root[i, k] * root[j, k]
+            root[i, j] = value / root[j, j] if i > j else np.sqrt(max(value, TINY))
+        for k in range(size + 1):
+            value = prior[at, k] if k < size else means[at] - expected[at]
+            for j in range(i):
+                value -= root[i, j] * rows[j, k]
+            rows[i, k] = value / root[i, i]
+    for k in range(size):
+        mean[k] = expected[k]
+        for i in range(count):
+            mean[k] += rows[i, k] * rows[i, size]
+        for j in range(k + 1):
+            value = prior[k, j]
+            for i in range(count):
+                value -= rows[i, k] * rows[i, j]
+            covariance[k, j] = covariance[j, k] = value
+
+
+@kernel
+def spread_out(spread: Floats, pulls: Floats, means: Floats, expected: Floats, within: Floats, overall: Floats) -> None:
+    """Fit the spread of arms around what is expected of them, one step of expectation maximization.
+
+    With parameter expansion: `stretch` says how much further apart arms are than the spread so far believes; without
+    it, many arms seen once would take hundreds of steps. The variance of all rewards counts as one more arm.
+    """
+    count, size = pulls.shape
+    mean = np.empty(size)
+    covariance = np.empty((size, size))
+    total = np.zeros((size, size))
+    stretch = np.zeros((2, size))
+    for i in range(count):
+        update(spread, expected[i], pulls[i], means[i], within, mean, covariance)
+        for k in range(size):
+            off = mean[k] - expected[i, k]
+            stretch[0, k] += pulls[i, k] * (means[i, k] - expected[i, k]) * off
+            stretch[1, k] += pulls[i, k] * (off * off + covariance[k, k])
+            for j in range(k + 1):
+                total[k, j] += covariance[k, j] + off * (mean[j] - expected[i, j])
+    for k in range(size):
+        ratio = stretch[0, k] / stretch[1, k] if stretch[1, k] > 0.0 else 1.0
+        stretch[0, k] = min(max(ratio, 0.5), 2.0)
+    for k in range(size):
+        for j in range(k + 1):
+            value = stretch[0, k] * stretch[0, j] * total[k, j]
+            if k == j:
+                value = (value + overall[k]) / (count + 1.0)
+            else:
+                value *= count / (count + UNCORRELATED) / (count + 1.0)
+            spread[k, j] = spread[j, k] = value
