@@ -10,7 +10,6 @@ from test_kernels import Life, check_reasons
 from druthers import FisherPQUCB, GroupLasso, Likelihood, Mixture, information_weighted, make_policy
 from druthers.environments import Reviews, Synthetic
 from druthers.errors import InvalidSetting
-from druthers.policies.base import Policy
 from druthers.policies.belief import UNIT_GATE, fit_unit
 from druthers.simulation import play_tape, simulate
 from druthers.testing import World
@@ -244,9 +243,14 @@ def test_any_anchor_serves(anchor):
     assert np.mean(misses) < 0.5
 
 
-def test_distances_are_those_of_the_preferences():
+def test_distances_are_those_of_what_the_score_is_made_of():
     policy, tape = lived()
-    assert policy._distances(tape.preferences) == pytest.approx(Policy._distances(policy, tape.preferences), rel=1e-6)
+    total = np.zeros(2)
+    for user, truth in enumerate(tape.preferences):
+        believed = policy._preference_at_unit(policy._users.rows[user])
+        miss = believed.weights - truth
+        total += np.sqrt(miss @ miss), np.sqrt(miss @ np.linalg.inv(believed.covariance) @ miss)
+    assert policy._distances(tape.preferences) == pytest.approx(tuple(total / len(tape.preferences)), rel=1e-6)
 
 
 @pytest.mark.parametrize("params", [{"ridge": 0.0}, {"ridge": -1.0}, {"width": -0.1}, {"width": float("nan")}])

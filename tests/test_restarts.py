@@ -156,10 +156,10 @@ def test_states_of_other_code_are_folded_anew(tmp_path):
     """A kernel that learns otherwise, after an upgrade: nothing that the old one saved is mixed with the new."""
     other = tmp_path / "other" / "druthers"
     shutil.copytree(PACKAGE, other, ignore=shutil.ignore_patterns("__pycache__", "*.onnx", "*.npz"))
-    source = (other / "policies" / "base.py").read_text()
+    source = (other / "policies" / "arms.py").read_text()
     changed = source.replace("(value - arms.means[arm, k]) / arms.pulls[arm, k]", "0.25 * (value - arms.means[arm, k])")
     assert changed != source
-    (other / "policies" / "base.py").write_text(changed)
+    (other / "policies" / "arms.py").write_text(changed)
     journal = tmp_path / "journal.db"
     first, position, _ = in_process(PACKAGE, journal)
     assert position == 4

@@ -15,7 +15,7 @@ from druthers.stores import open_store
 from druthers.web import VIEWS, load
 
 NAMES = {"user": "ada", "decision": "d-1", "item": "hotel-1", "id": "d-1", "event_id": "d-1", "eventId": "d-1"}
-NAMES |= {"key": "0123456789ab", "report": "none", "version": load().version, "path": "main.js"}
+NAMES |= {"position": "64", "key": "0123456789ab", "report": "none", "version": load().version, "path": "main.js"}
 
 
 def key_event(key):

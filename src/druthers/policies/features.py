@@ -116,7 +116,7 @@ class FeaturePolicy(Policy):
         >>> for k in range(0, 40, 2):
         ...     policy.learn("ada", k, reward=[0.1 * k])
         >>> policy.predict(31).mean.round(1)
-        array([3.1])
+        array([3.])
         """
         row = self._arm_row(arm)
         mean, variance = self._believed(row)
