@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import kernel
-from druthers._matrices import diagonalize, factor
+from druthers._matrices import eigen, factor
 from druthers.anchors.box import complete_rank
 from druthers.rankings import SAFE_SPREAD, add_slope, loss, remaining_sums, scaled_exp, spread
 from druthers.types import Floats, Integers
@@ -253,15 +253,13 @@ def make_lawful(information: Floats) -> None:
     complete_rank(root, 0.0)
     if factor(root, root):
         return
-    vectors = np.eye(n_objectives)
-    diagonalize(information, vectors)
-    for k in range(n_objectives):
-        means[k] = max(information[k, k], 0.0)
+    vectors = np.empty((n_objectives, n_objectives))
+    eigen(information, means, vectors)
     for k in range(n_objectives):
         for other in range(n_objectives):
             information[k, other] = 0.0
     for i in range(n_objectives):
         for k in range(n_objectives):
-            scale = means[i] * vectors[i, k]
+            scale = max(means[i], 0.0) * vectors[k, i]
             for other in range(n_objectives):
-                information[k, other] += scale * vectors[i, other]
+                information[k, other] += scale * vectors[other, i]

@@ -15,11 +15,16 @@ from druthers._jit import implements, kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.anchors.base import hear_anchor
 from druthers.beliefs.population import fit_law
-from druthers.policies.arms import never_seen
 from druthers.policies.belief import believe, surprise, utility_variance
 from druthers.policies.choices import LEVEL, begin_choices
-from druthers.policies.fisher import CrowdState, believe_user, score_fisher, state_belief, take_in, take_in_choice
-from druthers.policies.looking import learn_rewards
+from druthers.policies.fisher import (
+    CrowdState,
+    believe_user,
+    score_fisher,
+    state_belief,
+    take_in_choice,
+    take_in_feedback,
+)
 from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.units import (
     NOISE_STEPS,
@@ -418,12 +423,7 @@ def _hear(state: Any, user: int, ranking: Integers) -> None:
 @implements(learn_policy, CrowdState)
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    users = state.users
-    new = never_seen(state.arms, arm)
-    added = take_in(state.arms, state.clock, arm, reward, utility, users.products[user], users.root[user])
-    learn_rewards(state.model, state.arms, state.clock, arm, new)
-    users.feedbacks[user] += added
-    if added > 0.0:
+    if take_in_feedback(state, user, arm, reward, utility):
         look_now_and_then(state)
 
 

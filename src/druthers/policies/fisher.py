@@ -621,14 +621,19 @@ def fit_after_utility(state: Any, user: int) -> None:
 @implements(learn_policy, FisherState)
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    if take_in_feedback(state, user, arm, reward, utility):
+        fit_after_utility(state, user)
+
+
+@kernel
+def take_in_feedback(state: Any, user: int, arm: int, reward: Floats, utility: float) -> bool:
+    """Learn what feedback says of the arm, of all arms and of the user; tell whether a utility entered."""
     users = state.users
-    products = users.products[user]
     new = never_seen(state.arms, arm)
-    added = take_in(state.arms, state.clock, arm, reward, utility, products, users.root[user])
+    added = take_in(state.arms, state.clock, arm, reward, utility, users.products[user], users.root[user])
     learn_rewards(state.model, state.arms, state.clock, arm, new)
     users.feedbacks[user] += added
-    if added > 0.0:
-        fit_after_utility(state, user)
+    return bool(added > 0.0)
 
 
 @implements(learn_choice_policy, FisherState)

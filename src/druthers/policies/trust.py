@@ -14,14 +14,13 @@ from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
-from druthers.policies.arms import never_seen
 from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
 from druthers.policies.bonuses import fisher_scores
 from druthers.policies.choices import begin_choices
-from druthers.policies.fisher import FisherPQUCB, FisherSettings, FisherUsers, take_in, take_in_choice
+from druthers.policies.fisher import FisherPQUCB, FisherSettings, FisherUsers, take_in_choice, take_in_feedback
 from druthers.policies.linear import add_distances
-from druthers.policies.looking import learn_rewards, looking_scores
+from druthers.policies.looking import looking_scores
 from druthers.policies.rewards import FITTED, FeaturedArms
 from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.voices import CONTRARY, MAIN, mix_readings, weigh_voices
@@ -365,12 +364,7 @@ def odds_of_rival(anchor: Any, rival: Any, user: int) -> float:
 @implements(learn_policy, DoubtingState)
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    users = state.users
-    new = never_seen(state.arms, arm)
-    added = take_in(state.arms, state.clock, arm, reward, utility, users.products[user], users.root[user])
-    learn_rewards(state.model, state.arms, state.clock, arm, new)
-    users.feedbacks[user] += added
-    if added > 0.0:
+    if take_in_feedback(state, user, arm, reward, utility):
         weigh_after_utility(state, user)
 
 
