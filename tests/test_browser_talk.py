@@ -116,6 +116,24 @@ def test_limits_are_shown_as_chips_and_taken_off(visitor):
     assert "Nothing fits" in page.locator(".answer").last.inner_text()
 
 
+def test_limits_are_added_by_hand(visitor, server):
+    page = visitor.open("/?user=limiter")
+    say(page, "cheap and clean")
+    page.locator("form.add select").first.select_option("price")
+    page.get_by_label("Bound on price").fill("95")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("button", name="Remove the limit on price").wait_for()
+    settled(page)
+    page.locator("form.add select").first.select_option("city")
+    cities = page.get_by_label("What city must be").locator("option").all_inner_texts()[1:]
+    page.get_by_label("What city must be").select_option(label=cities[0])
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("button", name="Remove the limit on city").wait_for()
+    settled(page)
+    assert server.ask("GET", "/v1/users/limiter")[1]["limits"] == {"price": {"max": 95}, "city": cities[0]}
+    assert all(cities[0] in text for text in page.locator(".item .details").all_inner_texts())
+
+
 def test_a_weight_is_corrected_by_keys_and_by_mouse(visitor, server):
     page = visitor.open("/?user=weigh")
     say(page, "cheap and clean")
@@ -178,7 +196,7 @@ def test_aspects_dislikes_history_and_why(visitor, server):
     assert "“cheap and clean”" in told
     assert liked in told
     assert "rooms" in told
-    page.locator(".weight", has_text="value").get_by_role("button", name="Why do you think so?").click()
+    page.locator(".weight", has_text="value").get_by_role("button", name="What is behind value").click()
     page.get_by_role("list", name="Behind value").locator("li").first.wait_for()
     assert "from words" in page.locator(".weight", has_text="value").inner_text()
     with page.expect_download() as saved:

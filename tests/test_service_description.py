@@ -12,6 +12,7 @@ from service_processes import Server, free_port
 # is more than a schema can forbid; and a key is shown whole where only its id is asked for elsewhere. A game takes a
 # second.
 CONFIG = """
+request-timeout = 300
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", 404, 409, 413]
 [checks.negative_data_rejection]

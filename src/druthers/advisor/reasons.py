@@ -167,8 +167,10 @@ def sentence(
         return "Nothing was asked for yet, and it stands out in nothing: a fair choice all round."
     text = ". ".join(part[0].upper() + part[1:] for part in said) + "."
     if trade_off is not None:
-        (lost, less), (gained, more) = trade_off.loses, trade_off.gains
-        text += f" A trade-off: {number(less)} in {lost} against {number(more)} in {gained}."
+        (lost, worse), (gained, better) = trade_off.loses, trade_off.gains
+        given = "more in {} than need be" if objectives[lost].less_is_better else "less in {} than can be had"
+        won = "less" if objectives[gained].less_is_better else "more"
+        text += f" A trade-off: {number(worse)} {given.format(lost)}, for {number(better)} {won} in {gained}."
     return text
 
 

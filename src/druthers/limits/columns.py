@@ -188,6 +188,18 @@ class Columns:
             self._columns[name] = Column([_fact(item, name) for item in self.items])
         return self._columns[name]
 
+    def domains(self, most: int = 40) -> list[dict[str, Any]]:
+        """Return what limits can be on: the lowest and highest of numbers, the different facts where they are few."""
+        found: list[dict[str, Any]] = []
+        for name in self.names:
+            column = self.column(name)
+            numbers = column.numbers[~np.isnan(column.numbers)]
+            if len(numbers) and len(numbers) == np.count_nonzero(column.known):
+                found.append({"name": name, "low": float(numbers.min()), "high": float(numbers.max())})
+            elif 1 < len(column.kinds - {None}) <= most:
+                found.append({"name": name, "values": sorted(column.kinds - {None}, key=str)})
+        return found
+
     def allowed(self, where: Where) -> Mask:
         """Tell which items are within all limits; what is not known of an item breaks a limit on it."""
         mask = np.ones(len(self.items), dtype=bool)

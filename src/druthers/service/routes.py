@@ -276,10 +276,12 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
 
     @routes.get("/catalog", role="read", response_model=answers.CatalogAnswer)
     async def catalog() -> Response:
-        """Tell what the catalog is without its items: objectives with their scales, and how often they changed."""
+        """Tell what the catalog is without its items: objectives with their scales, and what limits can be on."""
         limits = {"batch": counter.settings.max_batch, "body_bytes": counter.settings.max_body_bytes}
         content = replace(desk.fold.catalog, items=()).content()
-        return as_json({"number": desk.fold.editions.number, "catalog": content, "limits": limits})
+        columns = await asyncio.to_thread(desk.operations.columns.domains)
+        answer = {"number": desk.fold.editions.number, "catalog": content, "columns": columns, "limits": limits}
+        return as_json(answer)
 
     @routes.post("/catalog", role="admin", problems=[409], response_model=answers.MigrationAnswer)
     async def migrate(body: answers.MigrationRequest) -> Response:

@@ -291,6 +291,9 @@ class CatalogAnswer(BaseModel):
 
     number: int = Field(description="How often its objectives changed.")
     catalog: dict[str, Any] = Field(description="As a file of it says: name, description and objectives.")
+    columns: list[dict[str, Any]] = Field(
+        description="What limits can be on: a `name` with `low` and `high` of numbers, or with the `values` there are."
+    )
     limits: dict[str, int] = Field(description="Most entries in a batch, and bytes in a body.")
 
 

@@ -37,7 +37,7 @@ export function Settings() {
   const { answer, trouble, again } = useAnswer("/v1/operate/settings");
   if (!answer) return trouble ? html`<${Alert} trouble=${trouble} again=${again} />` : html`<${Waiting} what="Looking" />`;
   return html`<p class="hint">As this process was started; bold ones differ from their defaults.</p>
-    <div class="wide" tabindex="0" role="group" aria-label="Settings"><table>
+    <div class="wide prose" tabindex="0" role="group" aria-label="Settings"><table>
       <thead><tr><th scope="col">Setting</th><th scope="col">Value</th></tr></thead>
       <tbody>${answer.map((one) => html`<tr key=${one.name}><th scope="row"><code>${one.name}</code><br /><small class="among">${one.about}</small></th><td>${one.changed ? html`<b>${one.value}</b>` : one.value}</td></tr>`)}</tbody>
     </table></div>`;

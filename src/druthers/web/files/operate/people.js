@@ -69,6 +69,6 @@ function Map() {
       ${answer.points.map((one) => html`<circle key=${one.user} class="dot" cx=${at(one.x)} cy=${200 - at(one.y)} r="3" style=${{ fill: `var(${MARKS[one.cluster]})` }} onClick=${() => vary({ who: one.user })}><title>${one.user}</title></circle>`)}
     </svg>
     <p class="hint">Right: more ${across.more}; left: more ${across.less}.${up ? ` Up: more ${up.more}; down: more ${up.less}.` : ""}</p>
-    <ul class="list">${answer.clusters.map((one, place) => html`<li key=${place}><span class="swatch" style=${{ borderColor: `var(${MARKS[place]})` }}></span> ${plural(one.users, "person").replace("persons", "people")}: ${Object.entries(one.weights).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, weight]) => `${name} ${number(weight, 2)}`).join(", ")}</li>`)}</ul>
+    <ul class="list">${answer.clusters.map((one, place) => html`<li key=${place}><i class="key round" style=${{ background: `var(${MARKS[place]})` }}></i> ${plural(one.users, "person").replace("persons", "people")}: ${Object.entries(one.weights).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, weight]) => `${name} ${number(weight, 2)}`).join(", ")}</li>`)}</ul>
   </section>`;
 }

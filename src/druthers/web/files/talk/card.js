@@ -38,7 +38,8 @@ function Weight({ one, card, change, busy }) {
   const told = one.words === null ? "" : `${percent(one.words)} from words, ${percent(one.behavior)} from ratings`;
   const set = (value) => correct({ weights: rescaled(card.weights, one.objective, value) }, `You set ${one.objective} to ${value.toFixed(2)}.`);
   return html`<li class="weight">
-    <div class="row tight"><span class="name grow">${one.objective}</span>
+    <div class="row tight"><span class="name">${one.objective}</span>
+      <button class="link small grow" aria-expanded=${open} onClick=${() => show(!open)}>Why?<span class="unseen"> What is behind ${one.objective}</span></button>
       ${Math.abs(change) >= 0.005 && html`<span class=${`change ${change > 0 ? "up" : "down"}`}>${change > 0 ? "▲" : "▼"} ${Math.abs(change).toFixed(2)}</span>`}
       <b>${signed(held ?? one.weight)}</b></div>
     <div class="track">
@@ -48,7 +49,6 @@ function Weight({ one, card, change, busy }) {
         aria-valuetext=${`${signed(shown)}${one.low === null ? "" : `, between ${signed(one.low)} and ${signed(one.high)}`}${told && `, ${told}`}`}
         onInput=${(event) => hold(Number(event.target.value))} onChange=${(event) => set(Number(event.target.value))} />
     </div>
-    <button class="link small" aria-expanded=${open} onClick=${() => show(!open)}>Why do you think so?<span class="unseen"> ${one.objective}</span></button>
     ${open && html`<p class="hint">${told ? `${told}, ${percent(Math.max(0, parts[2][1]))} from what is believed of anyone.` : "This policy cannot tell where it comes from."} Between ${one.low === null ? "?" : signed(one.low)} and ${one.high === null ? "?" : signed(one.high)}, 9 times out of 10.</p>
       <${History} card=${card} objective=${one.objective} opened />`}
   </li>`;

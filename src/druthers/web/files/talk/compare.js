@@ -9,7 +9,7 @@ export function Compare({ pair, objectives, close }) {
   const details = [...new Set(pair.flatMap((each) => Object.keys(each.item.details)))];
   return html`<section class="compare" aria-labelledby="compare-title">
     <div class="row"><h2 id="compare-title" class="grow" tabindex="-1" ref=${title}>${one.item.name} beside ${other.item.name}</h2><button class="small quiet" onClick=${close}>Close</button></div>
-    <div class="wide" tabindex="0" role="group" aria-label="Comparison"><table>
+    <div class="wide prose" tabindex="0" role="group" aria-label="Comparison"><table>
       <thead><tr><th scope="col">Aspect</th>${pair.map((each) => html`<th scope="col" key=${each.item.id}>${each.item.name}</th>`)}</tr></thead>
       <tbody>
         ${objectives.map((objective) => html`<${Row} key=${objective.name} objective=${objective} pair=${pair} />`)}

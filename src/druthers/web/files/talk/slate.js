@@ -21,14 +21,15 @@ export function Slate({ slate, turn, pair, objectives, busy }) {
 function Suggestion({ one, place, decision, picked, pair, objectives, busy }) {
   const { item, facts, why, explored } = one;
   const details = Object.entries(item.details).map(([name, value]) => `${name} ${fact(value)}`);
+  const [reason, given] = why.why.split(" A trade-off: ");
   const unknown = facts.filter((each) => each.value === null).map((each) => each.objective);
   return html`<li class="item" aria-labelledby=${`item-${place}`}>
     <h2 id=${`item-${place}`}><span class="place" aria-hidden="true">${place}</span> ${item.name || item.id}</h2>
     ${details.length > 0 && html`<p class="details">${details.join(" · ")}</p>`}
     ${item.description && html`<p class="description">${item.description}</p>`}
     <ul class="aspects" aria-label="Aspects">${facts.map((each) => html`<${Aspect} key=${each.objective} each=${each} />`)}</ul>
-    <p class="why"><b>Why:</b> ${why.trade_off ? why.why.replace(/ A trade-off: .*$/, "") : why.why}</p>
-    ${why.trade_off && html`<p class="note"><b>Trade-off:</b> ${number(why.trade_off.loses[1])} in ${why.trade_off.loses[0]} for ${number(why.trade_off.gains[1])} in ${why.trade_off.gains[0]}.</p>`}
+    <p class="why"><b>Why:</b> ${reason}</p>
+    ${given && html`<p class="note"><b>Trade-off:</b> ${given}</p>`}
     ${unknown.length > 0 && html`<p class="note unsure"><b>Unsure:</b> ${listed(unknown)} ${unknown.length > 1 ? "are" : "is"} not known of it.</p>`}
     ${explored && html`<p class="note explored"><b>Exploration:</b> chance put it here, to learn from what you say of it.</p>`}
     <${Rate} one=${one} decision=${decision} objectives=${objectives} busy=${busy} />

@@ -3,7 +3,7 @@ import { get, patch, post, remove, segment, Trouble } from "../api.js";
 import { makeStore, say } from "../store.js";
 import { listed } from "../words.js";
 
-const FRESH = { turns: [], card: null, objectives: null, busy: "", trouble: null, again: null, ready: false, changes: {} };
+const FRESH = { turns: [], card: null, objectives: null, columns: [], busy: "", trouble: null, again: null, ready: false, changes: {} };
 export const talk = makeStore({ user: "", ...FRESH });
 
 const SIZE = 3;
@@ -42,8 +42,8 @@ export async function start(user) {
   talk.set({ user, ...FRESH, busy: "", turns: saved(user) });
   serial = Math.max(0, ...talk.get().turns.map((turn) => turn.id));
   await doing("Looking up what is known of you", async () => {
-    const [objectives, card] = await Promise.all([get("/v1/objectives"), lookUp()]);
-    if (talk.get().user === user) talk.set({ objectives, card, ready: true });
+    const [objectives, { columns }, card] = await Promise.all([get("/v1/objectives"), get("/v1/catalog"), lookUp()]);
+    if (talk.get().user === user) talk.set({ objectives, columns, card, ready: true });
   });
 }
 

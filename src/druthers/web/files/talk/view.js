@@ -33,7 +33,7 @@ export function Talk() {
     <section class="conversation" aria-label="Conversation">
       <h1>${state.turns.length ? "Your conversation" : "Say what you want, in your own words"}</h1>
       ${!state.turns.length && html`<p class="lead">You get three suggestions and the reasons. Say how they were, and watch your own preferences appear. Nothing leaves this machine.</p>`}
-      <ol class="turns" aria-label="Messages">${state.turns.map((turn) => html`<${Turn} key=${turn.id} turn=${turn} latest=${turn === last} pair=${pair} objectives=${state.objectives || []} busy=${Boolean(state.busy)} />`)}</ol>
+      <ol class="turns" aria-label="Messages">${state.turns.map((turn) => html`<${Turn} key=${turn.id} turn=${turn} latest=${turn === last} pair=${pair} objectives=${state.objectives || []} columns=${state.columns} busy=${Boolean(state.busy)} />`)}</ol>
       ${compared.length === 2 && html`<${Compare} pair=${compared} objectives=${state.objectives || []} close=${() => vary({ compare: "" })} />`}
       <${Alert} trouble=${state.trouble} again=${state.again} away=${away} />
       ${state.busy && html`<${Waiting} what=${state.busy} />`}
@@ -41,7 +41,7 @@ export function Talk() {
     </section>
     <aside class="beside" aria-label="What is believed of you">
       <${Who} key=${user} user=${user} />
-      <${Wishes} card=${state.card} objectives=${state.objectives || []} busy=${Boolean(state.busy)} />
+      <${Wishes} card=${state.card} objectives=${state.objectives || []} columns=${state.columns} busy=${Boolean(state.busy)} />
       <${Card} state=${state} />
     </aside>
   </div>`;

@@ -1,16 +1,17 @@
 // How it was read: objectives in order and limits, as chips that can be dragged, moved by keys, removed and added.
 import { html, useRef, useState } from "../html.js";
 import { say } from "../store.js";
-import { limit, ordinal } from "../words.js";
+import { fact, limit, number, ordinal } from "../words.js";
 import { correct } from "./state.js";
 
-export function Wishes({ card, objectives, busy }) {
+export function Wishes({ card, objectives, columns, busy }) {
   const wished = card?.wished || [];
   const limits = Object.entries(card?.limits || {});
   const dismissed = card?.dismissed || [];
   const left = objectives.map((one) => one.name).filter((name) => !wished.includes(name));
   const order = (ranking, told) => correct({ ranking, dismissed: dismissed.filter((name) => !ranking.includes(name)) }, told);
-  const unlimit = (name) => correct({ ranking: wished, dismissed, where: Object.fromEntries(limits.filter(([other]) => other !== name)) }, `No limit on ${name} any more.`);
+  const within = (where, told) => correct({ ranking: wished, dismissed, where }, told);
+  const unlimit = (name) => within(Object.fromEntries(limits.filter(([other]) => other !== name)), `No limit on ${name} any more.`);
   return html`<section class="panel" aria-labelledby="wishes-title">
     <h2 id="wishes-title">What I go by</h2>
     ${!wished.length && !limits.length && html`<p class="hint">Nothing yet: say what matters to you, or add it here.</p>`}
@@ -22,7 +23,31 @@ export function Wishes({ card, objectives, busy }) {
     ${left.length > 0 && html`<label class="add">Add <select disabled=${busy} value="" onChange=${(event) => { const name = event.target.value; event.target.value = ""; if (name) order([...wished, name], `Added: ${name}.`); }}>
       <option value="">an objective …</option>${left.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
     </select></label>`}
+    ${card && columns.length > 0 && html`<${AddLimit} columns=${columns} busy=${busy} add=${(name, bound) => within({ ...card.limits, [name]: bound }, `Only ${name} ${limit(bound)}.`)} />`}
   </section>`;
+}
+
+// A limit by hand: a bound of a number, or one of the facts there are.
+function AddLimit({ columns, busy, add }) {
+  const [name, choose] = useState("");
+  const [side, turn] = useState("max");
+  const [value, type] = useState("");
+  const column = columns.find((one) => one.name === name);
+  const numeric = column && !column.values;
+  const set = (event) => {
+    event.preventDefault();
+    add(name, numeric ? { [side]: Number(value) } : column.values[Number(value)]);
+    choose("");
+  };
+  return html`<form class="add" onSubmit=${set}>
+    <label>Limit <select disabled=${busy} value=${name} onChange=${(event) => { choose(event.target.value); type(""); }}>
+      <option value="">something …</option>${columns.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}
+    </select></label>
+    ${numeric && html`<select aria-label="At most or at least" value=${side} onChange=${(event) => turn(event.target.value)}><option value="max">at most</option><option value="min">at least</option></select>
+      <input type="number" step="any" required aria-label=${`Bound on ${name}`} placeholder=${`${number(column.low)} – ${number(column.high)}`} value=${value} onInput=${(event) => type(event.target.value)} />`}
+    ${column && !numeric && html`<select required aria-label=${`What ${name} must be`} value=${value} onChange=${(event) => type(event.target.value)}><option value="">only …</option>${column.values.map((one, place) => html`<option key=${place} value=${place}>${fact(one)}</option>`)}</select>`}
+    ${column && html`<button class="small" disabled=${busy || value === ""}>Add</button>`}
+  </form>`;
 }
 
 const moved = (names, from, to) => {
