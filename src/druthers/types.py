@@ -203,6 +203,17 @@ class Objective:
         gain = reward * (self.high - self.low)
         return float(self.high - gain if self.less_is_better else self.low + gain)
 
+    def with_deviation(self, reward: float, deviation: float) -> tuple[float, float]:
+        """Return the value of an uncertain reward within the scale, and one standard deviation of it.
+
+        Examples
+        --------
+        >>> Objective("price", low=50, high=300, less_is_better=True).with_deviation(0.72, 0.1)
+        (120.0, 25.0)
+        """
+        ends = [self.to_value(min(max(reward + side * deviation, 0.0), 1.0)) for side in (-1.0, 1.0)]
+        return self.to_value(reward), abs(ends[1] - ends[0]) / 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -16,6 +16,7 @@ from druthers.advisor.editions import Editions
 from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Operations
 from druthers.advisor.picking import pick
+from druthers.advisor.predicting import Predictor
 from druthers.advisor.replies import Conversation, Reply
 from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Step
 from druthers.advisor.updating import Changes, apply_changes, find_changes, open_journal
@@ -347,6 +348,7 @@ class Advisor:
             if scratch.learns_choices:
                 scratch.learn_choice("a", "a", ["a", "b"])
             scratch.utility_weight("a", "b")
+        Predictor(scratch, self.fold.catalog.objectives).compile()
         Mixture(n_objectives=scratch.n_objectives).fit([(0,)])
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from druthers.advisor import cards
 from druthers.advisor.answers import Suggestion
 from druthers.advisor.fold import Fold, Person
-from druthers.advisor.reasons import Offer, find_facts, sentence
-from druthers.catalogs import Catalog
+from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
+from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where, check_where
 from druthers.policies.slates import Floor
@@ -134,6 +135,28 @@ class Choosing:
             shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * OWN_WORTH * known
         return shifts
 
+    def expected(self, item: Item, fact: Fact) -> Fact:
+        """Return a fact of which the value is not known with what to expect, and from what."""
+        if not self.fold.policy.expects:
+            return fact
+        place = self.catalog.index(fact.objective)
+        means, variances = self.fold.policy.expectations([item.id])
+        mean, deviation = float(means[0, place]), math.sqrt(float(variances[0, place]))
+        if math.isnan(mean):
+            return fact
+        value, spread = self.catalog.objectives[place].with_deviation(mean, deviation)
+        columns, alike = self.fold.predictor.grounds(item, fact.objective, self.columns)
+        return replace(fact, expected=value, deviation=spread, columns=columns, alike=alike)
+
+    def _promises(self, item: Item, dismissed: Sequence[str]) -> list[str]:
+        """Return the objectives in which most is expected of an item that nobody knows: none where none is expected."""
+        if not self.fold.policy.expects:
+            return []
+        names = [objective.name for objective in self.catalog.objectives]
+        means = self.fold.policy.expectations([item.id])[0][0].tolist()
+        found = [(mean, name) for mean, name in zip(means, names, strict=True) if mean > 0.5 and name not in dismissed]
+        return [name for _, name in sorted(found, reverse=True)[:MOST_STRENGTHS]]
+
     def suggest(
         self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None
     ) -> tuple[Suggestion, ...]:
@@ -154,8 +177,11 @@ class Choosing:
             utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
             thing = items[str(item)]
             facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
-            traded = offer.trade_off(thing, wished)
             unseen = bool(np.isnan(self.fold.policy.reward_means([item])).all())
+            if unseen and not facts:
+                facts = tuple(Fact(name, STRENGTH, None) for name in self._promises(thing, dismissed))
+            facts = tuple(self.expected(thing, fact) if fact.value is None else fact for fact in facts)
+            traded = offer.trade_off(thing, wished)
             why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why

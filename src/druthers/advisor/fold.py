@@ -16,6 +16,7 @@ import numpy as np
 
 from druthers.advisor import events
 from druthers.advisor.editions import Editions
+from druthers.advisor.predicting import Predictor
 from druthers.advisor.sources import digest_of
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.catalogs import Catalog, Item
@@ -112,6 +113,7 @@ class Fold:
     def __init__(self, editions: Editions, policy: Policy) -> None:
         self.editions = editions
         self.policy = policy
+        self.predictor = Predictor(policy, editions.catalog.objectives)
         self.position = 0
         self.items: dict[str, Item] = {}
         self.items_changed = 0  # how often the items did
@@ -171,6 +173,8 @@ class Fold:
         """Take in the next event of the journal."""
         if event.position != self.position + 1:
             raise DamagedState(f"the next event must be number {self.position + 1}, but got {event.position}")
+        if event.kind in events.PERSONAL:
+            self.predictor.settle(self.items)
         self._apply[event.kind](self.editions.today(event))
         self.position = event.position
 
@@ -228,7 +232,7 @@ class Fold:
         state = self.policy.state(users=False)
         items = [events.item(item).body["item"] for item in self.items.values()]
         more = {"fold.items": json.dumps(items), "fold.keys": json.dumps(self.keys)}
-        return Snapshot(self.position, pack({**state, **more}))
+        return Snapshot(self.position, pack({**state, **self.predictor.state(), **more}))
 
     def load(self, snapshot: Snapshot) -> None:
         """Start from a snapshot; the policy's settings and chance stay those it was made with."""
@@ -237,6 +241,7 @@ class Fold:
         self.items_changed += 1
         self._ids = None
         self.keys = json.loads(state.pop("fold.keys"))
+        self.predictor.restore(state)
         self.policy.restore(state)
         self.people.clear()
         self.unsaved.clear()
@@ -254,8 +259,8 @@ class Fold:
         rows = dict(zip(state["arms"]["ids"], state["arms"]["rows"], strict=True))
         for arm in sorted(rows):
             whole.update(repr((arm, self.items[arm])).encode())
-            for key in ("arm.pulls", "arm.means"):
-                whole.update(state[key][rows[arm]].tobytes())
+            for key in ("arm.pulls", "arm.means", "arm.expected", "arm.doubt"):
+                whole.update(state[key][rows[arm]].tobytes() if key in state else b"")
         for user in sorted(users):
             person = self.people.get(user)
             if person is not None:
@@ -308,6 +313,7 @@ class Fold:
             told = np.full(self.catalog.n_objectives, np.nan), given[1]
         if told is not None and (given is None or not all(map(_same, given, told))):
             self.policy.give(NOBODY, item.id, *told, instead=given)
+        self.predictor.note(self.items, item.id)
 
     def _given(self, item: Item) -> tuple[Floats, Floats]:
         return self.catalog.to_rewards(item.values, item.counts), self.catalog.to_counts(item.counts)
@@ -363,6 +369,12 @@ class Fold:
         if item not in self.items:
             return  # it has retired, and nothing more is to be known about it
         reward = self.catalog.to_rewards(rewards) if rewards else None
+        self._learn(event, person, item, reward)
+        if reward is not None:
+            self.predictor.note(self.items, item)
+
+    def _learn(self, event: Event, person: Person | None, item: str, reward: Floats | None) -> None:
+        """Learn from feedback on an item that is there; of who is nobody, or ahead, what the item was like."""
         if person is None:
             if reward is not None:
                 self.policy.learn(NOBODY, item, reward)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,11 @@ class Fact:
         Its place among the offered items whose value is known, 1 the best; equal ones share the better place.
     better_than
         The share of the others that are worse, equal ones counting half.
+    expected, deviation
+        Where nobody knows the value: what to expect by what else is known of the item, and one standard deviation of
+        that; None where there is nothing to go by.
+    columns, alike
+        The details that this comes from most, and how many items of which the value is known are like it in them.
     """
 
     objective: str
@@ -43,6 +49,13 @@ class Fact:
     place: int | None = None
     of: int | None = None
     better_than: float | None = None
+    expected: float | None = None
+    deviation: float | None = None
+    columns: tuple[str, ...] = ()
+    alike: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +169,14 @@ def sentence(
 
     Examples
     --------
+    >>> price, quiet = Objective("price", less_is_better=True), Objective("quiet")
     >>> facts = [Fact("price", "wished", 38.0, 2, 41, 0.96), Fact("quiet", "wished", None)]
-    >>> sentence(facts, {"price": Objective("price", less_is_better=True), "quiet": Objective("quiet")})
+    >>> sentence(facts, {"price": price, "quiet": quiet})
     'Price 38, the 2nd lowest of 41, as you asked. Its quiet is not known.'
+    >>> sentence([Fact("quiet", "wished", None, None, None, None, 4.1, 0.4, ("district",), 38)], {"quiet": quiet})
+    'Expected quiet 4.1 ± 0.4, from its district and 38 like it; nobody has told yet.'
     """
-    if unseen:
+    if unseen and not any(fact.expected is not None for fact in facts):
         return "Nobody has told yet what it is like: it is shown to find out."
     said = [_clause(fact, objectives[fact.objective]) for fact in facts]
     if not said:
@@ -177,7 +193,7 @@ def sentence(
 def _clause(fact: Fact, objective: Objective) -> str:
     """Return one fact in words."""
     if fact.value is None or fact.place is None or fact.of is None or fact.better_than is None:
-        return f"its {fact.objective} is not known"
+        return _expectation(fact) if fact.expected is not None else f"its {fact.objective} is not known"
     close = {WISHED: ", as you asked", LEARNED: ", going by your ratings", STRENGTH: ""}[fact.role]
     shown = f"{fact.objective} {number(fact.value)}"
     good = "lowest" if objective.less_is_better else "highest"
@@ -190,6 +206,20 @@ def _clause(fact: Fact, objective: Objective) -> str:
     if fact.better_than > WEAK:
         return f"{shown}, in the middle of {fact.of}"
     return f"weak in {fact.objective}: {number(fact.value)}, {fact.place - 1} of {fact.of} are better"
+
+
+def _expectation(fact: Fact) -> str:
+    """Return in words what is expected where nobody knows."""
+    grounds = [f"its {' and '.join(fact.columns)}"] if fact.columns else []
+    grounds += [f"{fact.alike} like it"] if fact.alike else []
+    text = f"expected {fact.objective} {_rounded(fact.expected or 0.0, fact.deviation or 0.0)}"
+    return f"{text}{', from ' if grounds else ''}{' and '.join(grounds)}; nobody has told yet"
+
+
+def _rounded(value: float, deviation: float) -> str:
+    """Return a value with its deviation, both to the first figure of the latter that means something."""
+    places = 0 if not 0.0 < deviation < 1.0 else min(-math.floor(math.log10(deviation)), 4)
+    return f"{value:,.{places}f} ± {deviation:,.{places}f}"
 
 
 def _ordinal(place: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,6 +14,29 @@ from druthers.types import Floats
 
 # Of a detail in words or in lists, so many of its most frequent entries have a column each, if two items share them.
 MOST_ENTRIES = 16
+# Numbers beyond this are taken for unknown: their squares must stay finite.
+MOST = 1e100
+
+
+class Feature(NamedTuple):
+    """A detail as a number: itself, or with an `entry` whether it says that."""
+
+    detail: str
+    entry: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the column is called."""
+        return self.detail if self.entry is None else f"{self.detail}: {self.entry}"
+
+    def of(self, item: Item) -> float:
+        """Return the number of an item; NaN where the detail is not known, or is no number."""
+        told = item.details.get(self.detail)
+        if told is None:
+            return math.nan
+        if self.entry is not None:
+            return float(self.entry in _words(told))
+        return float(told) if isinstance(told, int | float) and -MOST < told < MOST else math.nan
 
 
 class ItemFeatures(NamedTuple):
@@ -20,6 +44,28 @@ class ItemFeatures(NamedTuple):
 
     names: tuple[str, ...]
     table: Floats
+
+
+def find_features(items: Sequence[Item], most: int | None = None) -> tuple[Feature, ...]:
+    """Return the features that the details of items make; where they are too many, of fewer entries of each detail."""
+    found: list[list[Feature]] = []
+    for detail in dict.fromkeys(key for item in items for key in item.details):
+        entries = [entry for item in items if (entry := item.details.get(detail)) is not None]
+        if all(isinstance(entry, int | float) for entry in entries):
+            found.append([Feature(detail)])
+            continue
+        counts = Counter(word for entry in entries for word in sorted(_words(entry)))
+        found.append([Feature(detail, word) for word, count in counts.most_common(MOST_ENTRIES) if count > 1])
+    each = MOST_ENTRIES
+    while most is not None and each > 1 and sum(len(one[:each]) for one in found) > most:
+        each //= 2
+    return tuple([feature for one in found for feature in sorted(one[:each], key=lambda one: one.name)][:most])
+
+
+def feature_table(items: Sequence[Item], features: Sequence[Feature]) -> Floats:
+    """Return the features of items (n, p)."""
+    rows = [[feature.of(item) for feature in features] for item in items]
+    return np.array(rows, dtype=np.float64).reshape(len(items), len(features))
 
 
 def item_features(items: Sequence[Item]) -> ItemFeatures:
@@ -39,21 +85,8 @@ def item_features(items: Sequence[Item]) -> ItemFeatures:
            [ 1., nan],
            [nan, nan]])
     """
-    names: list[str] = []
-    columns: list[list[float]] = []
-    for detail in dict.fromkeys(key for item in items for key in item.details):
-        entries = [item.details.get(detail) for item in items]
-        if all(isinstance(entry, int | float | None) for entry in entries):
-            names.append(detail)
-            columns.append([np.nan if entry is None else float(entry) for entry in entries])  # type: ignore[arg-type]
-            continue
-        sets = [None if entry is None else _words(entry) for entry in entries]
-        counts = Counter(word for words in sets if words is not None for word in sorted(words))
-        for word, count in sorted(counts.most_common(MOST_ENTRIES)):
-            if count > 1:
-                names.append(f"{detail}: {word}")
-                columns.append([np.nan if words is None else float(word in words) for words in sets])
-    return ItemFeatures(tuple(names), np.array(columns, dtype=np.float64).reshape(len(names), len(items)).T.copy())
+    features = find_features(items)
+    return ItemFeatures(tuple(feature.name for feature in features), feature_table(items, features))
 
 
 def _words(entry: Detail) -> set[str]:

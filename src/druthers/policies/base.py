@@ -77,6 +77,7 @@ class Policy(ABC):
     learns_preference: ClassVar[bool] = False
     learns_choices: ClassVar[bool] = False
     learns_features: ClassVar[bool] = False
+    expects: ClassVar[bool] = False
     hears_weights: ClassVar[bool] = False
     knows_truth: ClassVar[bool] = False
     population: bool = False  # whether users have something in common; else they are apart
@@ -639,6 +640,23 @@ class Policy(ABC):
         rows = [self._arms.rows[arm] for arm in arms]
         known = self._state.arms
         return np.where(known.pulls[rows] > 0.0, known.means[rows], math.nan)
+
+    def reward_counts(self, arms: Iterable[Hashable]) -> Floats:
+        """Return how often each objective (n, D) of known arms was observed."""
+        counts: Floats = self._state.arms.pulls[[self._arms.rows[arm] for arm in arms]]
+        return counts
+
+    def expect(self, arms: Iterable[Hashable], means: ArrayLike, variances: ArrayLike) -> None:
+        """Take in what to expect of arms where nothing was observed; only for policies with `expects`."""
+        raise NotImplementedError(f"{self.name} expects nothing by itself")
+
+    def expectations(self, arms: Iterable[Hashable]) -> tuple[Floats, Floats]:
+        """Return what is expected of arms where nothing was observed, means and variances; only with `expects`."""
+        raise NotImplementedError(f"{self.name} expects nothing by itself")
+
+    def reward_noise(self) -> Floats:
+        """Return the variance (D,) of a reward around the mean of its arm; only for policies with `expects`."""
+        raise NotImplementedError(f"{self.name} does not say how far rewards are from their means")
 
     def reseed(self, seed: int | None = None) -> None:
         """Start the policy's own chance anew: from a seed, or from the machine's own chance."""

@@ -261,6 +261,23 @@ def recall_arm(spread: Floats, arms: Any, arm: int, within: Floats) -> None:
 
 
 @kernel
+def predict_arms(model: RewardModel, arms: Any, within: Floats, means: Floats, variances: Floats) -> None:
+    """Write mean and variance (n, D) of the rewards of all arms, whether they were seen or not."""
+    size = model.center.shape[0]
+    prior = np.empty((size, size))
+    covariance = np.empty((size, size))
+    for arm in range(means.shape[0]):
+        expect_arm(model, arms, arm)
+        leverage = arms.leverage[arm]
+        for k in range(size):
+            for j in range(size):
+                prior[k, j] = model.spread[k, j] * (1.0 + leverage[k] * leverage[j])
+        update(prior, arms.expected[arm], arms.pulls[arm], arms.means[arm], within, means[arm], covariance)
+        for k in range(size):
+            variances[arm, k] = max(covariance[k, k], 0.0)
+
+
+@kernel
 def update(
     prior: Floats, expected: Floats, pulls: Floats, means: Floats, within: Floats, mean: Floats, covariance: Floats
 ) -> None:

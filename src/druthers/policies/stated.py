@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from druthers._jit import implements, kernel
 from druthers._matrices import factor, inverse, norms, solve
 from druthers.errors import InvalidFeedback
-from druthers.policies.arms import Arms, never_seen, observe
+from druthers.policies.arms import never_seen, observe
 from druthers.policies.base import Policy
 from druthers.policies.choices import add_choice
 from druthers.policies.linear import require_not_negative, require_positive
@@ -24,6 +24,7 @@ UNKNOWN_VARIANCE = 1.0 / 3.0  # of a value nobody knows, uniform over its scale
 # people in tests were lost, all about the second and third item; at 0.5 none.
 SAID_DOUBT = 0.5
 UNKNOWN_MEAN = -0.3  # a blank is taken for somewhat worse than a typical value
+BLANK = UNKNOWN_MEAN / math.sqrt(UNKNOWN_VARIANCE)  # the same in standard deviations, where something is expected
 NOISE_DRAWS = 4.0  # utilities that the guess of their noise is worth
 REWARD_VARIANCE = 0.04  # of a report around an item's value, worth one report
 GUMBEL = math.sqrt(6.0) / math.pi  # the scale of a Gumbel law of variance one
@@ -36,6 +37,18 @@ class StatedSettings(NamedTuple):
     width: float
     noise: float
     mood: float
+
+
+class StatedArms(NamedTuple):
+    """What is known of each arm: as `Arms`, and what to expect of it where nothing was observed.
+
+    `expected` and `doubt` (K, D) are mean and variance of a reward, NaN where nothing is expected.
+    """
+
+    pulls: Floats
+    means: Floats
+    expected: Floats
+    doubt: Floats
 
 
 class StatedUsers(NamedTuple):
@@ -62,7 +75,7 @@ class StatedState(NamedTuple):
 
     settings: StatedSettings
     clock: Floats
-    arms: Arms
+    arms: StatedArms
     users: StatedUsers
 
 
@@ -72,8 +85,9 @@ class StatedUCB(Policy):
     A utility is modelled as <c, 2 reward - 1> + mood + noise, with a normal prior on the weights c that `hear_weights`
     sets for each user, a normal prior on the mood (how kindly somebody rates), and a noise variance fitted to the
     residuals. Who picks an item compares what the offered ones are worth, each with the noise of a utility. The score
-    of an arm is its expected utility and `width` standard deviations of it. It is the advisor's policy; rewards are to
-    lie between 0 and 1, 1/2 being typical, as the scales of a catalog make them.
+    of an arm is its expected utility and `width` standard deviations of it. Of an arm that nobody reported on one can
+    be told what to `expect`; else it counts as typical, or as somewhat worse where only a part is unknown. It is the
+    advisor's policy; rewards are to lie between 0 and 1, 1/2 being typical, as the scales of a catalog make them.
 
     Parameters
     ----------
@@ -100,6 +114,7 @@ class StatedUCB(Policy):
     learns_preference = True
     learns_choices = True
     hears_weights = True
+    expects = True
     State: ClassVar[Any] = StatedState
 
     def __init__(
@@ -126,6 +141,12 @@ class StatedUCB(Policy):
 
     def _settings(self) -> StatedSettings:
         return StatedSettings(width=float(self.width), noise=float(self.noise), mood=float(self.mood))
+
+    def _fresh_arms(self, n_arms: int) -> StatedArms:
+        shape = (n_arms, self.n_objectives)
+        return StatedArms(
+            pulls=np.zeros(shape), means=np.zeros(shape), expected=np.full(shape, np.nan), doubt=np.full(shape, np.nan)
+        )
 
     def _fresh_users(self, n_users: int) -> StatedUsers:
         size = self.n_objectives
@@ -168,6 +189,41 @@ class StatedUCB(Policy):
         users.precision[row] = 1.0 / spread
         users.statements[row] += 1.0
 
+    def expect(self, arms: Iterable[Hashable], means: ArrayLike, variances: ArrayLike) -> None:
+        """Take in what to expect of arms where nothing was observed, in place of what was expected before.
+
+        Parameters
+        ----------
+        arms
+            Known arms.
+        means, variances
+            Of each reward (n, D), NaN where there is nothing to expect. What was observed counts for more.
+
+        Examples
+        --------
+        >>> policy = StatedUCB(n_objectives=2, width=0.0)
+        >>> policy.add_arms(["inn", "spa"])
+        >>> policy.expect(["spa"], [[0.8, float("nan")]], [[0.01, float("nan")]])
+        >>> policy.choose("ada").arm
+        'spa'
+        """
+        rows = [self._arm_row(arm) for arm in arms]
+        self._state.arms.expected[rows] = np.asarray(means, dtype=np.float64)
+        self._state.arms.doubt[rows] = np.asarray(variances, dtype=np.float64)
+
+    def expectations(self, arms: Iterable[Hashable]) -> tuple[Floats, Floats]:
+        """Return what is expected of arms (n, D) where nothing was observed, means and variances; NaN elsewhere."""
+        rows = [self._arm_row(arm) for arm in arms]
+        known = self._state.arms
+        observed = known.pulls[rows] > 0.0
+        return np.where(observed, np.nan, known.expected[rows]), np.where(observed, np.nan, known.doubt[rows])
+
+    def reward_noise(self) -> Floats:
+        """Return the variance (D,) of a report around an item's value."""
+        size, clock = self.n_objectives, self._state.clock
+        noise: Floats = (REWARD_VARIANCE + clock[2 : 2 + size]) / (1.0 + clock[2 + size :])
+        return noise
+
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
         row = np.empty(self.n_objectives + 2)
         weight = describe(self._state, user, arm, np.where(np.isnan(reward), self._state.arms.means[arm], reward), row)
@@ -200,8 +256,14 @@ class StatedUCB(Policy):
         return Preference(weights=estimate[:size].copy(), covariance=covariance[:size, :size].copy())
 
     def _slopes(self, weights: Floats, rows: Integers) -> Floats:
-        known, means = self._state.arms.pulls[rows] > 0.0, self._state.arms.means[rows]
-        blank = np.where((weights > 0.0) & known.any(axis=1, keepdims=True), UNKNOWN_MEAN, 0.0)
+        arms = self._state.arms
+        known, means = arms.pulls[rows] > 0.0, arms.means[rows]
+        partly = (weights > 0.0) & known.any(axis=1, keepdims=True)
+        blank = np.where(partly, UNKNOWN_MEAN, 0.0)
+        if not known.all():
+            expected, doubt = arms.expected[rows], arms.doubt[rows]
+            told = 2.0 * expected - 1.0 + np.where(partly, BLANK * 2.0 * np.sqrt(doubt), 0.0)
+            blank = np.where(np.isnan(expected), blank, told)
         return np.where(known, 2.0 * means - 1.0, blank)
 
     def utility_noise(self, user: Hashable) -> float:
@@ -286,6 +348,12 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
                 value = 2.0 * arms.means[arm, k] - 1.0
                 spread = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k]) / pulls
                 square += weight * spread * max(1.0, np.log(max(share / pulls, 1.0)))
+            elif not np.isnan(arms.expected[arm, k]):
+                value = 2.0 * arms.expected[arm, k] - 1.0
+                if new:
+                    square += weight * 4.0 * arms.doubt[arm, k] * max(1.0, np.log(max(share, 1.0)))
+                elif estimate[k] > 0.0:
+                    value += BLANK * 2.0 * np.sqrt(arms.doubt[arm, k])
             elif new:  # like any other on average, and worth finding out, but not before what was asked for
                 value = 0.0
                 square += weight * UNKNOWN_VARIANCE * max(1.0, np.log(max(share, 1.0)))

@@ -57,7 +57,7 @@ def make_operating(desk: Desk, settings: Settings) -> Routes:
 
     @routes.get("/items", role="admin", response_model=list[dict[str, Any]])
     async def items() -> Response:
-        """List the items: share of the latest decisions, reports, and means with 90 % intervals in their own units."""
+        """List the items: share of the latest decisions, reports, means and expectations with 90 % intervals."""
         decided = await asyncio.to_thread(overview.latest, desk.store, events.DECISION)
         return as_json(overview.item_rows(desk.fold, decided))
 

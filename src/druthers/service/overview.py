@@ -14,7 +14,7 @@ from druthers.advisor import cards, events
 from druthers.advisor.fold import Fold
 from druthers.policies.stated import REWARD_VARIANCE, StatedUCB
 from druthers.stores import Event, Store
-from druthers.types import Floats
+from druthers.types import Floats, Objective
 
 LATEST = 5_000  # events of a kind that are looked back at
 MOST_MAPPED = 500
@@ -37,27 +37,39 @@ def latest(store: Store, kind: str) -> list[Event]:
 
 
 def item_rows(fold: Fold, decided: Sequence[Event]) -> list[dict[str, Any]]:
-    """Return each item with its share of the latest decisions, and what is known of it in each objective's own unit."""
+    """Return each item with its share of the latest decisions, and what is known of it in each objective's own unit.
+
+    Where nobody has told, what is expected by what else is known stands beside that.
+    """
     shown = Counter(item for event in decided for item in event.body.get("items", ()))
     places = shown.total()
     ids, policy, objectives = _listed(fold.ids, shown), fold.policy, fold.catalog.objectives
-    state = policy.state(users=False)
-    row_of = dict(zip(state["arms"]["ids"], state["arms"]["rows"], strict=True))
-    means, reports = policy.reward_means(ids), state["arm.pulls"][[row_of[id] for id in ids]]
+    means, reports = policy.reward_means(ids), policy.reward_counts(ids)
+    blank = np.full(means.shape, np.nan)
+    hopes, doubts = policy.expectations(ids) if policy.expects else (blank, blank)
     known = isinstance(policy, StatedUCB)  # which says how far a report is from the truth
     rows = []
-    for id, mean, count in zip(ids, means.tolist(), reports.tolist(), strict=True):
-        values = {}
+    tables = (table.tolist() for table in (means, reports, hopes, doubts))
+    for id, mean, count, hope, doubt in zip(ids, *tables, strict=True):
+        values, expected = {}, {}
         for k, objective in enumerate(objectives):
             if not math.isnan(mean[k]):
-                spread = cards.INTERVAL * math.sqrt(REWARD_VARIANCE / count[k]) if known else math.nan
-                ends = sorted(objective.to_value(min(max(mean[k] + side * spread, 0.0), 1.0)) for side in (-1, 1))
-                bounds = ends if known else [None, None]
-                values[objective.name] = {"mean": objective.to_value(mean[k]), "low": bounds[0], "high": bounds[1]}
+                spread = cards.INTERVAL * math.sqrt(REWARD_VARIANCE / count[k]) if known else None
+                values[objective.name] = _interval(objective, mean[k], spread)
+            elif not math.isnan(hope[k]):
+                expected[objective.name] = _interval(objective, hope[k], cards.INTERVAL * math.sqrt(doubt[k]))
         share = shown[id] / places if places else 0.0
         told = {"id": id, "name": fold.items[id].name, "shown": shown[id], "share": share, "reports": max(count)}
-        rows.append({**told, "values": values})
+        rows.append({**told, "values": values, "expected": expected})
     return rows
+
+
+def _interval(objective: Objective, mean: float, spread: float | None) -> dict[str, float | None]:
+    """Return a reward and an interval around it in the objective's own unit; no interval without a spread."""
+    if spread is None:
+        return {"mean": objective.to_value(mean), "low": None, "high": None}
+    low, high = sorted(objective.to_value(min(max(mean + side * spread, 0.0), 1.0)) for side in (-1, 1))
+    return {"mean": objective.to_value(mean), "low": low, "high": high}
 
 
 def _listed(ids: Sequence[str], shown: Counter[str]) -> Sequence[str]:

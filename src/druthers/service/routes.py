@@ -259,7 +259,7 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
 
     @routes.get("/objectives", role="read", response_model=list[answers.ObjectiveAnswer])
     async def objectives() -> Response:
-        """List what matters."""
+        """List what matters, and what the details of items came to tell about it."""
         return as_json(
             [
                 {
@@ -269,6 +269,7 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
                     "high": one.high,
                     "less_is_better": one.less_is_better,
                     **{name: one.to_value(reward) for name, reward in GRADES.items()},
+                    "columns": [part._asdict() for part in desk.fold.predictor.parts(one.name)],
                 }
                 for one in desk.fold.catalog.objectives
             ]

@@ -82,6 +82,10 @@ class FactAnswer(BaseModel):
     place: int | None = Field(description="1 is the best; equal ones share the better place.")
     of: int | None = Field(description="Among how many that are known.")
     better_than: float | None = Field(description="The share of the others that are worse, equal ones counting half.")
+    expected: float | None = Field(description="Where nobody knows the value: what to expect by what else is known.")
+    deviation: float | None = Field(description="One standard deviation of what is expected.")
+    columns: list[str] = Field(description="The details that this comes from most.")
+    alike: int | None = Field(description="How many items of which the value is known are like it in these details.")
 
 
 class TradeOffAnswer(BaseModel):
@@ -273,6 +277,15 @@ class EventsAnswer(BaseModel):
     next: int | None = Field(description="Ask for events after this position; null at the end.")
 
 
+class PartAnswer(BaseModel):
+    """By how much a detail of items moves an objective."""
+
+    column: str = Field(description="The detail, and the entry that it has or not.")
+    change: float = Field(
+        description="Of the scale from bad, 0, to good, 1: by a standard deviation more, or by having the entry."
+    )
+
+
 class ObjectiveAnswer(BaseModel):
     """Something that matters."""
 
@@ -284,6 +297,9 @@ class ObjectiveAnswer(BaseModel):
     bad: float = Field(description="A value as bad as items come.")
     fair: float = Field(description="A value as items are on average.")
     good: float = Field(description="A value as good as items come.")
+    columns: list[PartAnswer] = Field(
+        description="What the details of items came to tell about it, the most first; empty if nothing."
+    )
 
 
 class CatalogAnswer(BaseModel):

@@ -1,0 +1,246 @@
+"""What to expect of items where nobody has told: learned from all others, by the columns of the catalog.
+
+The model is that of `policies.rewards`, fitted to what the policy knows of items. It is fitted at moments that the
+journal alone decides, from what is known then and nothing else, so that all who fold a journal expect the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers.catalogs import Item
+from druthers.catalogs.features import Feature, feature_table, find_features
+from druthers.limits import Columns
+from druthers.policies import Policy
+from druthers.policies.rewards import (
+    ERROR,
+    LEAST_ARMS,
+    FeaturedArms,
+    RewardModel,
+    fit_rewards,
+    fresh_arms,
+    fresh_model,
+    predict_arms,
+)
+from druthers.policies.rows import flatten, unflatten
+from druthers.types import Floats, Objective
+
+# Bounds on what a fit costs: items, evenly spread over all in the order of their ids, features, and passes.
+MOST_ITEMS = 4096
+MOST_FEATURES = 40
+PASSES = 3
+# A fit comes when there is so much more news of items: while items come, and once people come.
+GROWTH, GROWTH_WHEN_ASKED = 1.5, 1.1
+FIRST = 8
+# Ratings behind a value that is no mean of ratings: it is what it is.
+EXACT = 1e6
+# Columns that a prediction is said to come from: the largest parts, if no less than this share of the largest one.
+MOST_TOLD, WORTH_TELLING = 2, 0.25
+# Numbers are alike within so many standard deviations.
+ALIKE = 0.5
+
+
+class Grounds(NamedTuple):
+    """Where a prediction comes from.
+
+    Parameters
+    ----------
+    columns
+        The details that move it most.
+    alike
+        How many items of which the objective is known have the same in these details, or nearly so.
+    """
+
+    columns: tuple[str, ...]
+    alike: int
+
+
+class Part(NamedTuple):
+    """By how much a column moves an objective.
+
+    Parameters
+    ----------
+    column
+        A detail, and the entry that it has or not.
+    change
+        Of the reward, from 0 at the bad end to 1 at the good: by a standard deviation more, or by having the entry.
+    """
+
+    column: str
+    change: float
+
+
+class Predictor:
+    """What the columns of a catalog say about its objectives, for a policy that `expects`.
+
+    Parameters
+    ----------
+    policy
+        Who knows what items are like, and is told what to expect of them.
+    objectives
+        What matters.
+    """
+
+    def __init__(self, policy: Policy, objectives: Sequence[Objective]) -> None:
+        self._policy = policy
+        self._names = tuple(objective.name for objective in objectives)
+        self._features: tuple[Feature, ...] = ()
+        self._model: RewardModel | None = None
+        self._noise: Floats = np.zeros(policy.n_objectives)
+        self._news = 0  # items and reports so far
+        self._fitted = 0  # and at the last fit
+
+    @property
+    def believed(self) -> list[bool]:
+        """Whether columns surely tell something, for each objective: wrong, over all times, with a chance of 5 %."""
+        size = self._policy.n_objectives
+        return [False] * size if self._model is None else (self._model.share > 1.0 - ERROR / size).tolist()
+
+    def note(self, items: Mapping[str, Item], item: str) -> None:
+        """Take in that an item came, changed, or was reported on."""
+        if self._policy.expects:
+            self._news += 1
+            if not self._fit_again(items, GROWTH):
+                self._tell(items, [item])
+
+    def settle(self, items: Mapping[str, Item]) -> None:
+        """Take in that somebody came."""
+        if self._policy.expects:
+            self._fit_again(items, GROWTH_WHEN_ASKED)
+
+    def _fit_again(self, items: Mapping[str, Item], growth: float) -> bool:
+        if self._news < max(FIRST, growth * self._fitted):
+            return False
+        self._fitted = self._news
+        self._fit(items)
+        self._tell(items, list(items))
+        return True
+
+    def _fit(self, items: Mapping[str, Item]) -> None:
+        self._model = None
+        ids = sorted(items)
+        ids = ids[:: -(-len(ids) // MOST_ITEMS)]
+        counts = self._policy.reward_counts(ids)
+        if (counts > 0.0).any(axis=1).sum() < LEAST_ARMS:
+            return
+        sample = [items[id] for id in ids]
+        self._features = find_features(sample, MOST_FEATURES)
+        if not self._features:
+            return
+        arms = self._arms(ids, sample, counts)
+        known = arms.pulls > 0.0
+        n_known = np.maximum(known.sum(axis=0), 1)
+        off = np.where(known, arms.means - (arms.means * known).sum(axis=0) / n_known, 0.0)
+        self._noise = self._policy.reward_noise()
+        model = fresh_model(self._policy.n_objectives, len(self._features))
+        for _ in range(PASSES):
+            fit_rewards(model, arms, self._noise, (off * off).sum(axis=0) / n_known)
+        if all(np.isfinite(part).all() for part in model):
+            self._model = model
+
+    def _arms(self, ids: Sequence[str], items: Sequence[Item], counts: Floats) -> FeaturedArms:
+        """Return what is known of items, after a row for none."""
+        arms = fresh_arms(1 + len(ids), self._policy.n_objectives, len(self._features))
+        arms.features[1:] = feature_table(items, self._features)
+        arms.pulls[1:] = counts
+        arms.means[1:] = np.nan_to_num(self._policy.reward_means(ids))
+        once = np.flatnonzero((counts == 1.0).any(axis=1)).tolist()
+        for row in once:
+            values, rated = items[row].values, items[row].counts
+            exact = [name in values and name not in rated for name in self._names]
+            arms.pulls[1 + row] = np.where(exact & (counts[row] == 1.0), EXACT, counts[row])
+        return arms
+
+    def _tell(self, items: Mapping[str, Item], ids: Sequence[str]) -> None:
+        """Tell the policy what to expect of items, where columns are believed and nothing was observed."""
+        counts = self._policy.reward_counts(ids)
+        means, variances = np.full((2, *counts.shape), np.nan)
+        blank = (counts == 0.0) & self.believed
+        rows = np.flatnonzero(blank.any(axis=1)).tolist()
+        if rows and self._model is not None:
+            some = [ids[row] for row in rows]
+            arms = self._arms(some, [items[id] for id in some], counts[rows])
+            found = np.empty((2, 1 + len(rows), counts.shape[1]))
+            predict_arms(self._model, arms, self._noise, found[0], found[1])
+            means[rows] = np.where(blank[rows], found[0, 1:].clip(0.0, 1.0), np.nan)
+            variances[rows] = np.where(blank[rows], found[1, 1:], np.nan)
+        self._policy.expect(ids, means, variances)
+
+    def parts(self, objective: str) -> tuple[Part, ...]:
+        """Return by how much each column moves an objective, the largest change first; none if columns tell nothing."""
+        k = self._names.index(objective)
+        if self._model is None or not self.believed[k]:
+            return ()
+        slopes, scales = self._model.slopes[:, k], self._model.scales
+        found = [
+            Part(feature.name, float(slope if feature.entry is None else slope * scale))
+            for feature, slope, scale in zip(self._features, slopes, scales, strict=True)
+        ]
+        return tuple(sorted(found, key=lambda part: -abs(part.change)))
+
+    def grounds(self, item: Item, objective: str, columns: Columns) -> Grounds:
+        """Return where the prediction of an item's value comes from, among items as their columns have them."""
+        assert self._model is not None
+        features = feature_table([item], self._features)[0]
+        standard = np.nan_to_num((features - self._model.origin) * self._model.scales)
+        parts = standard * self._model.slopes[:, self._names.index(objective)]
+        strongest: dict[str, int] = {}
+        total: dict[str, float] = {}
+        for i, feature in enumerate(self._features):
+            detail = feature.detail
+            total[detail] = total.get(detail, 0.0) + float(parts[i])
+            if abs(parts[i]) > abs(parts[strongest.get(detail, i)]) or detail not in strongest:
+                strongest[detail] = i
+        told = sorted((detail for detail in total if total[detail]), key=lambda detail: -abs(total[detail]))[:MOST_TOLD]
+        told = [detail for detail in told if abs(total[detail]) >= WORTH_TELLING * abs(total[told[0]])]
+        known = ~np.isnan(columns.numbers(objective))
+        while told:
+            limits = {detail: self._limit(item, strongest[detail]) for detail in told}
+            alike = int((columns.allowed(limits) & known).sum())
+            if alike or len(told) == 1:
+                return Grounds(tuple(told), alike)
+            told.pop()
+        return Grounds((), 0)
+
+    def _limit(self, item: Item, place: int) -> Any:
+        """Return the limit that items like this one in a feature are within."""
+        feature = self._features[place]
+        told = item.details[feature.detail]
+        if isinstance(told, tuple):
+            return feature.entry if feature.of(item) else {"not": feature.entry}
+        if isinstance(told, bool) or not isinstance(told, int | float) or self._model is None:
+            return told
+        near = ALIKE / float(self._model.scales[place]) if self._model.scales[place] else 0.0
+        return {"min": told - near, "max": told + near}
+
+    def compile(self) -> None:
+        """Have machine code ready, with a policy that may forget what it knows."""
+        few = {f"{k}": Item(f"{k}", details={"size": k % 2}) for k in range(2 * LEAST_ARMS)}
+        self._policy.add_arms(few)
+        for k, item in enumerate(list(few)[LEAST_ARMS:] if self._policy.expects else ()):
+            self._policy.learn(item, item, [0.1 * k] * len(self._names))
+            self._news += FIRST
+            self.settle(few)
+        if self._model is not None:
+            self._model.share[:] = 1.0
+            self._tell(few, list(few))
+
+    def state(self) -> dict[str, Any]:
+        """Return all of it as arrays and plain values."""
+        plain = {"features": self._features, "news": self._news, "fitted": self._fitted}
+        model = {} if self._model is None else flatten("predictor", self._model)
+        return {"predictor": json.dumps(plain), "predictor_noise": self._noise, **model}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Know what the one knew that gave this state; its parts are taken out of it."""
+        plain = json.loads(state.pop("predictor"))
+        self._features = tuple(Feature(*feature) for feature in plain["features"])
+        self._news, self._fitted = plain["news"], plain["fitted"]
+        self._noise = state.pop("predictor_noise")
+        self._model = None
+        if "predictor.center" in state:
+            self._model = unflatten("predictor", fresh_model(len(self._names), len(self._features)), state)
