@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from druthers.beliefs import next_question, question_values
 from druthers.beliefs.points import POINTS
 from druthers.beliefs.questions import DRAWS
-from druthers.bench.asking import _Half as Half
-from druthers.bench.asking import answers_needed, ask_half, ask_people, learn_from
+from druthers.bench.asking import Half, answers_needed, ask_half, ask_people, learn_from
 from druthers.bench.fitting import examine, fit_rankings, left_over, upper_chi_square
 from druthers.bench.players import shares_of
 from druthers.bench.when import Rule, compare_rules, play_rules

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from druthers.bench import CEILING, OURS, PLAYERS, arrival, compare, enter, play_bench, read_entry, score
+from druthers.bench.asking import Belief
 from druthers.bench.ceiling import Mixture, fit_mixed, follow
 from druthers.bench.players import Linear, fit_logit, shares_of
 from druthers.bench.running import digest, read_study
@@ -248,3 +249,29 @@ def test_real_people_are_foretold_as_well_as_by_the_ceiling(tmp_path: Path) -> N
     assert players[OURS]["hit"] > players[CEILING]["hit"] - 0.01
     assert players[OURS]["calibration"] < 0.03
     assert players[OURS]["positions"]["1"]["log_loss"] < players["population-logit"]["positions"]["1"]["log_loss"]
+
+
+def test_a_ranking_says_what_draws_that_agree_with_it_say() -> None:
+    mean, covariance = np.array([0.4, -0.2, 0.1]), np.diag([0.8, 0.5, 1.0])
+    belief = Belief(mean, covariance)
+    belief.hear_ranking([2, 0, 1])
+    rng = np.random.default_rng(3)
+    weights = rng.multivariate_normal(mean, covariance, 400_000)
+    ranked = (-(weights + rng.gumbel(size=weights.shape))).argsort(axis=1)
+    agreeing = weights[(ranked == [2, 0, 1]).all(axis=1)]
+    np.testing.assert_allclose(belief.mean, agreeing.mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(belief.covariance, np.cov(agreeing.T), atol=0.03)
+
+
+def test_what_is_told_first_is_worth_something_and_a_population_more(home: Path) -> None:
+    write(simulated(1, n_people=120, n_choices=12), home / "data", "many")
+    found = CliRunner().invoke(app, ["bench", "first", str(home / "data" / "many"), "--out", str(home / "out")])
+    assert found.exit_code == 0, found.output
+    told = json.loads((home / "out" / "first.json").read_text())["studies"]["many"]
+    assert told["people"] == 120
+    for prior in ("alone", "population"):
+        nothing = told[prior]["nothing"]["log_loss"]
+        assert told[prior]["sentence and choice"]["log_loss"] < nothing
+        assert told[prior]["ranking"]["regret"] < told[prior]["nothing"]["regret"]
+    assert told["population"]["nothing"]["log_loss"] < told["alone"]["ranking"]["log_loss"]
+    assert {path.name for path in (home / "out").iterdir()} >= {"first.svg", "first.png"}

@@ -31,10 +31,40 @@ class Asked(NamedTuple):
     losses: Floats
 
 
-class _Half(NamedTuple):
+class Half(NamedTuple):
+    """One half of the people of a study, and the others."""
+
     people: People
     asked: Integers
     others: Integers
+
+
+class Belief:
+    """What is believed of one person's weights: a normal law that choices and rankings of objectives condition."""
+
+    def __init__(self, mean: Floats, covariance: Floats) -> None:
+        self.mean, self.covariance = mean.copy(), covariance.copy()
+        self.information: Any = np.linalg.inv(covariance)
+        self.pull: Floats = self.information @ mean
+
+    def hear_choice(self, slate: Floats, picked: int) -> None:
+        """Take in that an option was picked of a slate."""
+        choice_site(self.mean, self.covariance, slate, picked, self.information, self.pull)
+        condition(self.information, self.pull, self.mean, self.covariance)
+
+    def hear_ranking(self, ranking: Sequence[int]) -> None:
+        """Take in a ranking of objectives: by Plackett-Luce, one choice of an objective after the other."""
+        left = list(range(len(self.mean)))
+        for objective in ranking:
+            if len(left) > 1:
+                self.hear_choice(np.eye(len(self.mean))[left], left.index(objective))
+            left.remove(objective)
+
+    def foretell(self, slate: Floats) -> Floats:
+        """Return how likely each option is to be picked."""
+        chances: Floats = np.empty(len(slate))
+        predict_choice(self.mean, self.covariance, slate, chances)
+        return chances
 
 
 def ask_people(
@@ -51,13 +81,7 @@ def ask_people(
     at random, or each time the one whose answer tells most about the best options of what is held out ("adaptive"), or
     of slates that others were shown ("adaptive-usual"). Results are written as questions.json.
     """
-    halves: list[_Half] = []
-    names = []
-    for name in studies:
-        people = read_study(name, n_people)
-        turns = np.arange(len(people)) % 2
-        halves += [_Half(people, np.flatnonzero(turns == turn), np.flatnonzero(turns != turn)) for turn in (0, 1)]
-        names += [Path(name).name] * 2
+    halves, names = halve(studies, n_people)
     parts: dict[int, Asked] = {}
     watch(0, len(halves), "")
     with make_engine("processes", workers) as engine:
@@ -73,7 +97,19 @@ def ask_people(
     return results
 
 
-def ask_half(half: _Half) -> Asked:
+def halve(studies: Sequence[str], n_people: int | None) -> tuple[list[Half], list[str]]:
+    """Return both halves of each study, one after the other, and the name of the study of each."""
+    halves: list[Half] = []
+    names: list[str] = []
+    for name in studies:
+        people = read_study(name, n_people)
+        turns = np.arange(len(people)) % 2
+        halves += [Half(people, np.flatnonzero(turns == turn), np.flatnonzero(turns != turn)) for turn in (0, 1)]
+        names += [Path(name).name] * 2
+    return halves, names
+
+
+def ask_half(half: Half) -> Asked:
     """Ask one half of the people, with the law of the other half behind each of them."""
     law = learn_from(half.people, half.others)
     enough = [number for number in half.asked if len(half.people[int(number)].picked) > HELD_OUT + max(COMPARED)]
@@ -105,23 +141,18 @@ def learn_from(people: People, numbers: Integers) -> Law:
 
 def _answers(person: Person, order: Integers, held: Integers, law: Law, goals: Floats | None = None) -> Floats:
     """Return hits and losses (2, answers + 1) on what is held out, asking in order, or what tells most about goals."""
-    mean, covariance = law.mean.copy(), law.newcomer.copy()
-    information: Any = np.linalg.inv(covariance)
-    pull = information @ mean
+    belief = Belief(law.mean, law.newcomer)
     left, found = list(order), np.zeros((2, max(COMPARED) + 1))
-    chances = np.empty(person.slates.shape[1])
     for count in range(max(COMPARED) + 1):
         for task in held:
-            predict_choice(mean, covariance, person.slates[task], chances)
-            picked = person.picked[task]
+            chances, picked = belief.foretell(person.slates[task]), person.picked[task]
             found[0, count] += (chances[picked] >= chances.max() - 1e-12) / len(held)
             found[1, count] -= np.log(max(chances[picked], 1e-6)) / len(held)
         if count == max(COMPARED):
             break
-        place = 0 if goals is None else next_question(mean, covariance, person.slates[left], goals)
+        place = 0 if goals is None else next_question(belief.mean, belief.covariance, person.slates[left], goals)
         task = left.pop(place)
-        choice_site(mean, covariance, person.slates[task], int(person.picked[task]), information, pull)
-        condition(information, pull, mean, covariance)
+        belief.hear_choice(person.slates[task], int(person.picked[task]))
     return found
 
 

@@ -15,12 +15,13 @@ from rich.table import Table
 
 from druthers.bench import OURS, add_entry, play_bench, read_entry
 from druthers.bench.asking import COMPARED, HELD_OUT, RULES, ask_people
+from druthers.bench.first import EVIDENCE, PRIORS, meet_people
 from druthers.bench.fitting import fit_people, fit_rankings
 from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, Watch, write_results
 from druthers.bench.when import RUNS, play_rules
 from druthers.cli.lab import Quiet, Workers
 from druthers.errors import InvalidSetting, MissingExtra
-from druthers.report.people import draw_people
+from druthers.report.people import draw_first, draw_people
 from druthers.terminal import make_console, print_whole
 
 app = typer.Typer(no_args_is_help=True)
@@ -138,6 +139,41 @@ def questions(
 
 
 @app.command()
+def first(
+    studies: Studies = None,
+    fast: Annotated[bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study: a quick look.")] = False,
+    out: Out = Path("results/people"),
+    workers: Workers = None,
+    quiet: Quiet = False,
+) -> None:
+    """Meet real people for the first time: what a first sentence, ranking and choice are worth, met alone or not.
+
+    druthers bench first --fast
+    """
+    console = make_console(quiet)
+    with _progress(console, "meeting") as watch:
+        results = meet_people(
+            studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None, workers=workers, watch=watch
+        )
+    for name, content in results["studies"].items():
+        table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+        table.title = f"{name}: {content['people']:,} people; log-loss, hit rate, regret of {HELD_OUT} later choices"
+        for column in ("", *PRIORS):
+            table.add_column(column, justify="left" if not column else "right")
+        for evidence in EVIDENCE:
+            cells = [content[prior][evidence] for prior in PRIORS]
+            table.add_row(
+                evidence,
+                *("  ".join((_off(one, "log_loss"), f"{one['hit']:.3f}", _off(one, "regret"))) for one in cells),
+            )
+        print_whole(console, table)
+        console.print()
+    with contextlib.suppress(MissingExtra):
+        draw_first(results, out)
+    console.print(f"results in {out}", soft_wrap=True)
+
+
+@app.command()
 def when(
     out: Out = Path("results/people"),
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs.")] = RUNS,
@@ -243,6 +279,12 @@ def _show(console: Console, results: dict[str, Any]) -> None:
             )
         print_whole(console, table)
         console.print()
+
+
+def _off(scores: dict[str, float], name: str) -> str:
+    """Return a score with the standard error of its distance from what nothing told brings."""
+    error = scores[f"{name}_error"]
+    return f"{scores[name]:.3f} ± {error:.3f}" if error else f"{scores[name]:.3f}        "
 
 
 def _with_interval(scores: dict[str, Any], name: str) -> str:

@@ -1,8 +1,8 @@
-"""The figure of a benchmark of people: hit rate and log-loss by position, a column for each study."""
+"""The figures of benchmarks of people: a row for each score, a column for each study."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from druthers.report.figures import EXTRAS, SETTINGS
 from druthers.report.sheets import Sheet, line_look, name_axes, name_panel
 from druthers.report.styles import DASHES, HUES, Style
 
-LOOKS = {
+PLAYERS = {
     "crowd": ("teal", "solid", "o"),
     "population-logit": ("orange", "solid", "s"),
     "personal-logit": ("blue", "dashed", "^"),
@@ -20,39 +20,72 @@ LOOKS = {
     "ucb": ("sky", "dotted", "v"),
     "mixed-logit": ("black", "dashdot", "D"),
 }
+TOLD = {"0": "nothing", "S": "sentence", "R": "ranking", "C": "choice", "SC": "sentence and choice"}
+MEETINGS = {"population": ("teal", "solid", "o"), "alone": ("blue", "dashed", "^")}
+
+# By the content of a study, a name and a score: where the points are, and how high; None where there are none.
+Curve = Callable[[dict[str, Any], str, str], tuple[Sequence[str], Sequence[float]] | None]
 
 
 def draw_people(results: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg", "png")) -> list[Path]:
-    """Draw the results of a benchmark of people, and return the files."""
+    """Draw hit rate and log-loss of all players by position, and return the files."""
+
+    def curve(content: dict[str, Any], name: str, score: str) -> tuple[Sequence[str], Sequence[float]] | None:
+        scores = content["players"].get(name)
+        # How likely a bandit is to show something is not how likely it is to be picked.
+        if scores is None or (score == "log_loss" and name in ("thompson", "ucb")):
+            return None
+        return list(scores["positions"]), [place[score] for place in scores["positions"].values()]
+
+    played = {name for study in results["studies"].values() for name in study["players"]}
+    looks = {name: look for name, look in PLAYERS.items() if name in played}
+    rows = {"hit": "Hit rate", "log_loss": "Log-loss"}
+    return _draw(results, looks, rows, curve, "Choice of a person", Path(folder), "people", formats)
+
+
+def draw_first(results: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg", "png")) -> list[Path]:
+    """Draw what is gained by what a person tells first, met alone or with a population, and return the files."""
+
+    def curve(content: dict[str, Any], name: str, score: str) -> tuple[Sequence[str], Sequence[float]]:
+        return list(TOLD), [content[name][evidence][score] for evidence in TOLD.values()]
+
+    rows = {"log_loss": "Log-loss", "regret": "Regret"}
+    return _draw(results, MEETINGS, rows, curve, "Told first", Path(folder), "first", formats)
+
+
+def _draw(
+    results: dict[str, Any],
+    looks: Mapping[str, tuple[str, str, str]],
+    rows: Mapping[str, str],
+    curve: Curve,
+    across: str,
+    folder: Path,
+    name: str,
+    formats: Sequence[str],
+) -> list[Path]:
     matplotlib = needs("matplotlib", "lab")
     new_figure = needs("matplotlib.figure", "lab").Figure
     studies = results["studies"]
-    styles = {name: Style(*HUES[hue], DASHES[dash], mark) for name, (hue, dash, mark) in LOOKS.items()}
-    shown = [name for name in styles if any(name in study["players"] for study in studies.values())]
+    styles = {who: Style(*HUES[hue], DASHES[dash], mark) for who, (hue, dash, mark) in looks.items()}
     paths = []
     with matplotlib.rc_context(SETTINGS):
-        sheet = Sheet(new_figure, 2 * len(studies), len(studies), legend={name: styles[name] for name in shown})
-        for row, what in enumerate(("hit", "log_loss")):
+        sheet = Sheet(new_figure, 2 * len(studies), len(studies), legend=styles)
+        for row, (score, title) in enumerate(rows.items()):
             for column, (study, content) in enumerate(studies.items()):
                 axes = sheet.axes[row * len(studies) + column]
-                for name in shown:
-                    scores = content["players"].get(name)
-                    # How likely a bandit is to show something is not how likely it is to be picked.
-                    if scores is None or (what == "log_loss" and name in ("thompson", "ucb")):
-                        continue
-                    at = [int(place) for place in scores["positions"]]
-                    values = [place[what] for place in scores["positions"].values()]
-                    axes.plot(range(len(at)), values, **line_look(styles[name]))
-                    axes.set_xticks(range(len(at)), [str(place) for place in at])
+                for who, style in styles.items():
+                    found = curve(content, who, score)
+                    if found is not None:
+                        axes.plot(range(len(found[0])), found[1], **line_look(style))
+                        axes.set_xticks(range(len(found[0])), found[0])
                 axes.grid(True, color="#e6e6e6", linewidth=0.6)
                 axes.set_axisbelow(True)
                 name_panel(axes, study if row == 0 else "")
-        name_axes(sheet.lowest, [], "Choice of a person", "")
-        name_axes([], sheet.leftmost[:1], "", "Hit rate")
-        name_axes([], sheet.leftmost[1:], "", "Log-loss")
-        Path(folder).mkdir(parents=True, exist_ok=True)
+            name_axes([], sheet.leftmost[row : row + 1], "", title)
+        name_axes(sheet.lowest, [], across, "")
+        folder.mkdir(parents=True, exist_ok=True)
         for kind in formats:
-            paths.append(Path(folder) / f"people.{kind}")
+            paths.append(folder / f"{name}.{kind}")
             with replaced(paths[-1]) as path:
                 sheet.figure.savefig(path, format=kind, dpi=300, **EXTRAS.get(kind, {}))
     return paths
