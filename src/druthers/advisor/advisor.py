@@ -54,6 +54,8 @@ class Advisor:
         The name of a parser, or one that is made.
     policy_settings, parser_settings
         Settings of the policy and of the parser.
+    population
+        Whether who has said nothing is met with what others want, once twenty people have said something.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class Advisor:
         parser: Parser | str = "default",
         policy_settings: Mapping[str, Any] | None = None,
         parser_settings: Mapping[str, Any] | None = None,
+        population: bool = True,
     ) -> None:
         given = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
         with ExitStack() as failing:
@@ -83,7 +86,8 @@ class Advisor:
             editions = open_journal(self.store, given)
             self._policy, self._policy_settings = policy, dict(policy_settings or {})
             self._parser, self._parser_settings = parser, dict(parser_settings or {})
-            self.fold = start_fold(self.store, editions, policy, self._policy_settings)
+            self._population = population
+            self.fold = start_fold(self.store, editions, policy, self._policy_settings, population)
             self.operations = Operations(self.fold, self.store, self._make_parser())
             self.conversation = Conversation(self.operations)
             self._lock = threading.RLock()
@@ -286,7 +290,7 @@ class Advisor:
         if editions.arithmetic == self.fold.editions.arithmetic:
             self.fold.editions = editions
         else:
-            self.fold = start_fold(self.store, editions, self._policy, self._policy_settings)
+            self.fold = start_fold(self.store, editions, self._policy, self._policy_settings, self._population)
         self.operations.adopt(self.fold, self._make_parser())
 
     def _make_parser(self) -> Parser:
@@ -395,9 +399,11 @@ class Advisor:
         return step.question()
 
 
-def start_fold(store: Store, editions: Editions, policy: str, settings: Mapping[str, Any]) -> Fold:
+def start_fold(
+    store: Store, editions: Editions, policy: str, settings: Mapping[str, Any], population: bool = True
+) -> Fold:
     """Return a fold of a journal as far as a snapshot has it; the rest is to be read on."""
-    fold = Fold(editions, make_served(policy, editions.catalog, settings))
+    fold = Fold(editions, make_served(policy, editions.catalog, settings), population=population)
     snapshot = store.snapshot(fold.name)
     if snapshot is not None:
         try:
@@ -413,4 +419,10 @@ def start_fold(store: Store, editions: Editions, policy: str, settings: Mapping[
 def make_served(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Policy:
     """Return a policy that knows what rewards and utilities are here: from 0 to 1, and at most 1."""
     params = {**find_policy(name).service_defaults(catalog.n_objectives, settings), **settings}
-    return make_policy(name, n_objectives=catalog.n_objectives, **params)
+    policy = make_policy(name, n_objectives=catalog.n_objectives, **params)
+    if policy.population:
+        raise InvalidSetting(
+            "a served policy must learn of each person by that person's own events, for not everybody is in memory, but"
+            f" got {name} with population=True; leave it out"
+        )
+    return policy

@@ -16,6 +16,7 @@ import numpy as np
 
 from druthers.advisor import events
 from druthers.advisor.editions import Editions
+from druthers.advisor.population import Population
 from druthers.advisor.predicting import Predictor
 from druthers.advisor.sources import digest_of
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
@@ -108,12 +109,15 @@ class Fold:
         What mattered when, without items: those come as events.
     policy
         A fresh policy.
+    population
+        Whether strangers are met with what people have in common.
     """
 
-    def __init__(self, editions: Editions, policy: Policy) -> None:
+    def __init__(self, editions: Editions, policy: Policy, *, population: bool = True) -> None:
         self.editions = editions
         self.policy = policy
         self.predictor = Predictor(policy, editions.catalog.objectives)
+        self.population = Population(policy, used=population)
         self.position = 0
         self.items: dict[str, Item] = {}
         self.items_changed = 0  # how often the items did
@@ -155,7 +159,7 @@ class Fold:
 
     def fresh(self) -> Fold:
         """Return a fold of the same kind that knows of no event."""
-        return Fold(self.editions, type(self.policy)(**self.policy.params))
+        return Fold(self.editions, type(self.policy)(**self.policy.params), population=self.population.used)
 
     @property
     def catalog(self) -> Catalog:
@@ -232,6 +236,7 @@ class Fold:
         state = self.policy.state(users=False)
         items = [events.item(item).body["item"] for item in self.items.values()]
         more = {"fold.items": json.dumps(items), "fold.keys": json.dumps(self.keys)}
+        more["fold.population"] = self.population.state()
         return Snapshot(self.position, pack({**state, **self.predictor.state(), **more}))
 
     def load(self, snapshot: Snapshot) -> None:
@@ -242,6 +247,7 @@ class Fold:
         self._ids = None
         self.keys = json.loads(state.pop("fold.keys"))
         self.predictor.restore(state)
+        self.population.restore(state.pop("fold.population"))
         self.policy.restore(state)
         self.people.clear()
         self.unsaved.clear()
@@ -255,6 +261,7 @@ class Fold:
         """
         state = self.policy.state(users=False)
         whole = hashlib.sha256(repr((self.position, sorted(self.keys.items()))).encode())
+        whole.update(self.population.state().encode())
         whole.update(np.ascontiguousarray(state["clock"]).tobytes())
         rows = dict(zip(state["arms"]["ids"], state["arms"]["rows"], strict=True))
         for arm in sorted(rows):
@@ -327,6 +334,8 @@ class Fold:
 
     def _query(self, event: Event) -> None:
         person = self._person(event)
+        if event.user is not None:
+            self.population.hear(self.people[event.user].first, self._statement(event.body))
         if person is not None:
             person.queries += 1
             person.speak()
@@ -334,6 +343,9 @@ class Fold:
 
     def _correction(self, event: Event) -> None:
         person = self._person(event)
+        if event.user is not None:
+            said = [self._statement(one) for one in (*event.body.get("said", ()), event.body)]
+            self.population.correct(self.people[event.user].first, said, event.body.get("heard"))
         if person is not None and event.body.get("heard", person.said) == person.said:  # else more was said meanwhile
             person.speak()
             person.wishes = Wishes(limits={} if event.body.get("limitless") else person.wishes.limits)
@@ -343,15 +355,19 @@ class Fold:
 
     def _hear(self, user: str, person: Person, said: Mapping[str, Any]) -> None:
         """Take in what a message says, as wishes; a policy that cannot hear weights hears the ranking."""
-        ranking = self.catalog.ranking(said["ranking"])
-        draws = tuple(said.get("draws") or [PLAIN] * len(ranking))
-        dismissed = self.catalog.ranking(said.get("dismissed", ()))
-        person.wishes.hear(Statement(ranking, draws, dismissed, said.get("only", False)))
+        statement = self._statement(said)
+        person.wishes.hear(statement)
         person.wishes.limit(said.get("limits", {}), said.get("dropped", ()))
         if self.policy.hears_weights:
             self.policy.hear_weights(user, *person.wishes.weights(self.catalog.n_objectives))
         else:
-            self.policy.hear(user, ranking)
+            self.policy.hear(user, statement.wanted)
+
+    def _statement(self, said: Mapping[str, Any]) -> Statement:
+        """Return what a message says of objectives."""
+        ranking = self.catalog.ranking(said["ranking"])
+        draws = tuple(said.get("draws") or [PLAIN] * len(ranking))
+        return Statement(ranking, draws, self.catalog.ranking(said.get("dismissed", ())), said.get("only", False))
 
     def _decision(self, event: Event) -> None:
         """Note only what was shown to a user: decisions teach nothing."""
@@ -416,6 +432,7 @@ class Fold:
     def _erasure(self, event: Event) -> None:
         self.erasures += 1
         self.departures += 1
+        self.population.forget(event.body["first"])
         user = self._by_first.get(event.body["first"])
         if user is not None:
             self._drop(user)

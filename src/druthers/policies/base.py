@@ -78,6 +78,7 @@ class Policy(ABC):
     learns_choices: ClassVar[bool] = False
     learns_features: ClassVar[bool] = False
     expects: ClassVar[bool] = False
+    meets: ClassVar[bool] = False
     hears_weights: ClassVar[bool] = False
     knows_truth: ClassVar[bool] = False
     population: bool = False  # whether users have something in common; else they are apart
@@ -653,6 +654,10 @@ class Policy(ABC):
     def expectations(self, arms: Iterable[Hashable]) -> tuple[Floats, Floats]:
         """Return what is expected of arms where nothing was observed, means and variances; only with `expects`."""
         raise NotImplementedError(f"{self.name} expects nothing by itself")
+
+    def meet(self, mean: ArrayLike | None, variance: ArrayLike | None) -> None:
+        """Take in how users who have said nothing are to be met; only for policies with `meets`."""
+        raise NotImplementedError(f"{self.name} meets everybody alike")
 
     def reward_noise(self) -> Floats:
         """Return the variance (D,) of a reward around the mean of its arm; only for policies with `expects`."""

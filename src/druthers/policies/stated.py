@@ -71,12 +71,14 @@ class StatedState(NamedTuple):
     """All that Stated-UCB knows.
 
     After its two counts, `clock` holds D squared deviations of rewards within arms, and how many of each are free.
+    `others` (2, D) has mean and precision of the weights of who has said nothing.
     """
 
     settings: StatedSettings
     clock: Floats
     arms: StatedArms
     users: StatedUsers
+    others: Any = None
 
 
 class StatedUCB(Policy):
@@ -115,6 +117,7 @@ class StatedUCB(Policy):
     learns_choices = True
     hears_weights = True
     expects = True
+    meets = True
     State: ClassVar[Any] = StatedState
 
     def __init__(
@@ -137,7 +140,12 @@ class StatedUCB(Policy):
 
     def _start(self) -> None:
         super()._start()
-        self._state = self._state._replace(clock=np.zeros(2 + 2 * self.n_objectives))
+        self._state = self._state._replace(clock=np.zeros(2 + 2 * self.n_objectives), others=self._nobody())
+
+    def _nobody(self) -> Floats:
+        """Return mean and precision of weights of which nothing is known."""
+        users = self._state.users
+        return np.stack([users.mean[0], users.precision[0]])
 
     def _settings(self) -> StatedSettings:
         return StatedSettings(width=float(self.width), noise=float(self.noise), mood=float(self.mood))
@@ -218,6 +226,23 @@ class StatedUCB(Policy):
         observed = known.pulls[rows] > 0.0
         return np.where(observed, np.nan, known.expected[rows]), np.where(observed, np.nan, known.doubt[rows])
 
+    def meet(self, mean: ArrayLike | None, variance: ArrayLike | None) -> None:
+        """Take in mean and variance (D,) of the weights of users who have said nothing; None for as at first.
+
+        Whatever was learned of anybody stays as it is: only what is believed and chosen for such users changes.
+
+        Examples
+        --------
+        >>> policy = StatedUCB(n_objectives=2)
+        >>> policy.meet([0.8, 0.2], [0.1, 0.1])
+        >>> policy.preference("ada").weights
+        array([0.8, 0.2])
+        """
+        others = self._nobody()
+        if mean is not None and variance is not None:
+            others = np.stack([np.asarray(mean, dtype=np.float64), 1.0 / np.asarray(variance, dtype=np.float64)])
+        self._state.others[:] = others
+
     def reward_noise(self) -> Floats:
         """Return the variance (D,) of a report around an item's value."""
         size, clock = self.n_objectives, self._state.clock
@@ -241,7 +266,8 @@ class StatedUCB(Policy):
     def _posterior(self, row: int) -> tuple[Floats, Floats, float]:
         size = self.n_objectives + 1
         estimate, chol = np.empty(size), np.empty((size, size))
-        variance = posterior(self._state.users, row, self._state.settings, estimate, chol)
+        state = self._state
+        variance = posterior(state.users, row, state.settings, state.others, estimate, chol)
         return estimate, chol, float(variance)
 
     def _doubt(self, row: int) -> float:
@@ -296,17 +322,26 @@ def choice_unit(settings: StatedSettings) -> float:
 
 
 @kernel
-def posterior(users: StatedUsers, user: int, settings: StatedSettings, estimate: Floats, chol: Floats) -> float:
-    """Write the estimate of weights and mood and the upper factor of their precision; return the noise variance."""
+def posterior(
+    users: StatedUsers, user: int, settings: StatedSettings, others: Floats, estimate: Floats, chol: Floats
+) -> float:
+    """Write the estimate of weights and mood and the upper factor of their precision; return the noise variance.
+
+    Of who has said nothing, `others` (2, D) are mean and precision of the weights before any feedback.
+    """
     size = estimate.shape[0]
+    silent = users.statements[user] == 0.0
     gram = users.gram[user]
     guess = settings.noise * settings.noise
     unit = choice_unit(settings)
     variance = guess
     for _ in range(FIXED_POINTS):
         for i in range(size):
-            prior = users.precision[user, i] if i < size - 1 else 1.0 / (settings.mood * settings.mood)
-            mean = users.mean[user, i] if i < size - 1 else 0.0
+            prior, mean = 1.0 / (settings.mood * settings.mood), 0.0
+            if i < size - 1 and silent:
+                mean, prior = others[0, i], others[1, i]
+            elif i < size - 1:
+                mean, prior = users.mean[user, i], users.precision[user, i]
             estimate[i] = prior * mean + gram[i, size] / variance
             for j in range(size):
                 chol[i, j] = gram[i, j] / variance
@@ -333,7 +368,7 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     arms, clock, size = state.arms, state.clock, state.users.mean.shape[1]
     estimate = np.empty(size + 1)
     chol = np.empty((size + 1, size + 1))
-    posterior(state.users, user, state.settings, estimate, chol)
+    posterior(state.users, user, state.settings, state.others, estimate, chol)
     columns = np.zeros((size + 1, offer.shape[0]))
     share = clock[0] / max(clock[1], 1.0)  # reports of the average arm
     for j in range(offer.shape[0]):
@@ -436,7 +471,10 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
                 spreads[j, k] = UNKNOWN_VARIANCE
     estimate = np.empty(size + 1)
     chol = np.empty((size + 1, size + 1))
-    posterior(users, user, state.settings, estimate, chol)
+    nobody = np.empty((2, size))  # what is learned of somebody must not depend on others
+    for k in range(size):
+        nobody[0, k], nobody[1, k] = users.mean[user, k], users.precision[user, k]
+    posterior(users, user, state.settings, nobody, estimate, chol)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     add_choice(rows, spreads, picked, estimate, chol, choice_unit(state.settings), users.sites[user])
     users.choices[user] += 1.0

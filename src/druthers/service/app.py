@@ -64,6 +64,7 @@ def make_app(settings: Settings) -> FastAPI:
             policy=settings.policy,
             parser=settings.parser,
             policy_settings={"exploration": settings.exploration, **settings.policy_settings},
+            population=settings.population,
             parser_settings=_parser_settings(settings),
         )
         _log.info("preparing: the first start on a machine takes a minute")
