@@ -19,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 from druthers import Likelihood, make_policy
-from druthers.policies.fisher import believe_user
+from druthers.policies.feedback import believe_user
 
 NINETY = 1.6448536269514722
 UNITS = (1 / 3, 1.0, 1.5, 2.0, 3.0)
@@ -78,9 +78,9 @@ def look(policy, knowing, people, truths, unit) -> tuple[float, float, float]:  
         believed = policy.preference(person)
         off = believed.weights - truths[person]
         held.append(np.abs(off) <= NINETY * np.sqrt(np.diag(believed.covariance)))
-        row, estimate, root = knowing._users.rows[person], np.empty(size), np.empty((size, size))
+        row = knowing._users.rows[person]
         knowing._state.users.unit[row] = unit
-        believe_user(knowing._state, row, estimate, root)
+        estimate = believe_user(knowing._state, row).estimate
         error.append(off @ off / size)
         least.append(float((estimate - truths[person]) @ (estimate - truths[person])) / size)
     return float(np.mean(held)), float(np.mean(error)), float(np.mean(least))

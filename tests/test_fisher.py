@@ -10,7 +10,7 @@ from test_kernels import Life, check_reasons
 from druthers import FisherPQUCB, GroupLasso, Likelihood, Mixture, information_weighted, make_policy
 from druthers.environments import Reviews, Synthetic
 from druthers.errors import InvalidSetting
-from druthers.policies.belief import UNIT_GATE, fit_unit
+from druthers.policies.belief import UNIT_GATE, Evidence, fit_unit
 from druthers.simulation import play_tape, simulate
 from druthers.testing import World
 
@@ -50,8 +50,11 @@ def unit_of(policy, user):
     return float(policy._state.users.unit[policy._users.rows.get(user, 0)])
 
 
-def no_choice(size):
-    return np.zeros((size, size + 1))
+def evidence(both, variance, anchor):
+    """Return what utilities, scaled, and rankings tell without any choice."""
+    size = both.shape[1] - 1
+    sums = both.T @ both, float(len(both)), variance
+    return Evidence(*sums, anchor.estimate, anchor.information, np.zeros((size, size + 1)), size - 1.0, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -68,7 +71,7 @@ def test_the_unit_has_the_largest_evidence(seed):
     y = true * (x @ preference + 0.3 * rng.normal(size=n))
     both = np.column_stack([x, y])
     variance = utility_variance(x, y, anchor.estimate)
-    found = fit_unit(both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, no_choice(size), 1.0, 0.0)
+    found = fit_unit(evidence(both, variance, anchor), 1.0, 0.0)
     units = 1.5 ** np.arange(-12.0, 13.0)
     values = [log_evidence(x, y, anchor.estimate, anchor.information, unit=unit, ridge=0.5) for unit in units]
     plain = log_evidence(x, y, anchor.estimate, anchor.information, unit=1.0, ridge=0.5)
@@ -91,9 +94,7 @@ def test_the_usual_unit_stays_until_another_is_clearly_better(usual):
         y = usual * true * (x @ preference + 0.1 * rng.normal(size=20))
         both = np.column_stack([x, y])
         variance = utility_variance(x, y, anchor.estimate)
-        found = fit_unit(
-            both.T @ both, variance, anchor.estimate, anchor.information, 0.5, 0.5, no_choice(4), usual, 0.0
-        )
+        found = fit_unit(evidence(both, variance, anchor), usual, 0.0)
         assert found == usual if true == 1.0 else 0.5 < found / (usual * true) < 2.0
 
 

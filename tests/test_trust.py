@@ -8,8 +8,19 @@ import pytest
 from druthers import FisherPQUCBRobust, Likelihood, make_policy
 from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting
+from druthers.policies.belief import Evidence
 from druthers.policies.units import SLAB, SPIKE
-from druthers.policies.voices import AGAINST_CONTRARY, AGAINST_SLACK, NOISES, SLACKS, listen, mix_readings, weigh_voices
+from druthers.policies.voices import (
+    AGAINST_CONTRARY,
+    AGAINST_SLACK,
+    NOISES,
+    SLACKS,
+    Readings,
+    Rival,
+    listen,
+    mix_readings,
+    weigh_voices,
+)
 from druthers.simulation import play_tape, simulate
 
 READINGS = ((0, 1.0, 0.0), (0, -1.0, AGAINST_CONTRARY), (1, 1.0, None))
@@ -71,20 +82,25 @@ def naive_readings(x, y, anchors, variance, unit, odds, ridge=0.5, pull=0.5):
     return found
 
 
+def two_voices(x, y, anchors, variance, odds):
+    """Return what utilities and the main voice tell, without any choice, and the rival."""
+    size, both = x.shape[1], np.column_stack([x, y])
+    main, rival = anchors
+    sums = both.T @ both, float(len(y)), variance
+    told = Evidence(*sums, main.estimate, main.information, np.zeros((size, size + 1)), size - 1.0, 0.5, 0.5)
+    return told, Rival(rival.estimate, rival.information, odds)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_readings_have_the_probability_of_the_utilities_under_them(seed):
     x, y, anchors, unit, odds = drawn_case(seed)
     size, variance = x.shape[1], 0.4
     if seed % 5 == 0:
         odds = -np.inf
-    voices = np.array([anchor.estimate for anchor in anchors])
-    informations = np.array([anchor.information for anchor in anchors])
-    both = np.column_stack([x, y])
+    voice, surely = anchors[0].estimate, anchors[0].information
     trust, taken, tempered, pulled = np.zeros(4), np.zeros(2), np.zeros((size, size)), np.zeros(size)
-    no_choice = np.zeros((size, size + 1))
-    divisor, gain = weigh_voices(
-        both.T @ both, variance, voices, informations, odds, unit, 0.5, 0.5, no_choice, trust, taken, tempered, pulled
-    )
+    readings = Readings(trust, taken, tempered, pulled)
+    divisor, gain = weigh_voices(*two_voices(x, y, anchors, variance, odds), unit, readings)
     found = naive_readings(x, y, anchors, variance, unit, odds)
     values = np.array([reading[3] for reading in found])
     shares = np.exp(values - values.max())
@@ -95,9 +111,9 @@ def test_readings_have_the_probability_of_the_utilities_under_them(seed):
         information += share * told
         pull += share * drawn
     np.testing.assert_allclose(trust, wanted, atol=1e-5)
-    straight = informations[0] / unit**2
+    straight = surely / unit**2
     np.testing.assert_allclose(taken.sum() * straight + tempered, information, atol=1e-4 * np.abs(straight).max())
-    lean = (informations[0] + 0.5 * np.eye(size)) @ voices[0] / unit
+    lean = (surely + 0.5 * np.eye(size)) @ voice / unit
     np.testing.assert_allclose((taken[0] - taken[1]) * lean + pulled, pull, atol=1e-4 * (1.0 + np.abs(lean).max()))
     assert divisor == pytest.approx(
         sum(share / reading[2] for share, reading in zip(shares, found, strict=True)), rel=1e-4
@@ -205,11 +221,9 @@ def test_the_stated_belief_is_the_mixture_of_all_readings(seed):
     """With one unit and one noise, by dense normal densities; what lies between readings stays in the covariance."""
     x, y, anchors, _, odds = drawn_case(seed)
     x, y = np.tile(x, (32, 1)), np.tile(y, 32)  # enough utilities for one noise
-    size, both = x.shape[1], np.column_stack([x, y])
+    size = x.shape[1]
     mean, covariance = np.empty(size), np.empty((size, size))
-    voices, informations = (np.array([getattr(one, part) for one in anchors]) for part in ("estimate", "information"))
-    told = both.T @ both, 0.3, float(len(y)), voices, informations, odds, 0.5, 0.5, np.zeros((size, size + 1))
-    assert mix_readings(*told, size - 1.0, 1.0, mean, covariance)
+    assert mix_readings(*two_voices(x, y, anchors, 0.3, odds), 1.0, mean, covariance)
     slow_mean, slow_covariance = naive_mixture(x, y, anchors, 0.3, odds)
     deviations = np.sqrt(np.diag(slow_covariance))
     np.testing.assert_allclose(mean / deviations, slow_mean / deviations, atol=0.03)

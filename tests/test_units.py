@@ -7,7 +7,8 @@ import pytest
 from naive import utility_variance
 
 from druthers import FisherPQUCB, Likelihood
-from druthers.policies.units import FEW, NOISE_SHARE, NOISE_SLAB, NOISE_STEPS, SLAB, SPIKE, average_units, tell
+from druthers.policies.belief import Evidence
+from druthers.policies.units import FEW, NOISE_SHARE, NOISE_SLAB, NOISE_STEPS, SLAB, SPIKE, UnitLaw, average_units, tell
 
 NINETY = 1.6448536269514722
 
@@ -27,12 +28,10 @@ def felt(seed, unit=1.0, size=4, n=20, rankings=20):
 def averaged(anchor, x, y, usual=1.0):
     """Return mean, covariance and mean log-unit as the kernel has them."""
     size, both = x.shape[1], np.column_stack([x, y])
-    told, mean, covariance = np.empty((size, size + 1)), np.empty(size), np.empty((size, size))
-    tell(anchor.estimate, anchor.information, 0.5, 0.5, np.zeros((size, size + 1)), told)
-    variance = utility_variance(x, y, anchor.estimate)
-    found, _ = average_units(
-        both.T @ both, told, float(len(y)), variance, size - 1.0, usual, SPIKE, SLAB, mean, covariance
-    )
+    mean, covariance, no_choice = np.empty(size), np.empty((size, size)), np.zeros((size, size + 1))
+    sums = both.T @ both, float(len(y)), utility_variance(x, y, anchor.estimate)
+    told = Evidence(*sums, anchor.estimate, anchor.information, no_choice, size - 1.0, 0.5, 0.5)
+    found, _ = average_units(told, tell(told), UnitLaw(usual, SPIKE, SLAB), mean, covariance)
     return mean, covariance, found
 
 

@@ -73,7 +73,10 @@ class Kernel:
 
 
 class Generic(Kernel):
-    """A kernel with a body for each class of its first argument; its own body serves for all other classes."""
+    """A kernel with a body for each class of its first argument; its own body serves for all other classes.
+
+    A class that extends another takes over its bodies, unless it has one of its own.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -82,7 +85,7 @@ class Generic(Kernel):
 
     def body(self, first: type) -> Callable[..., Any]:
         """Return the function that serves for a first argument of this class."""
-        return self.bodies.get(first, self.function)
+        return next((self.bodies[cls] for cls in first.__mro__ if cls in self.bodies), self.function)
 
     if SWITCHED_OFF:
 

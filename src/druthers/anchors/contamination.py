@@ -6,7 +6,7 @@ fresh-permutation model of section 6.1, and a good model of the others. eps is c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,21 @@ from numpy.typing import NDArray
 from druthers._jit import kernel
 from druthers._matrices import eigen, factor
 from druthers.anchors.box import complete_rank
-from druthers.rankings import SAFE_SPREAD, add_slope, loss, remaining_sums, scaled_exp, spread
+from druthers.rankings import SAFE_SPREAD, Rankings, add_slope, loss, remaining_sums, scaled_exp, spread
 from druthers.types import Floats, Integers
 
 MOST_CORRUPTION = 1.0 - 1e-9
+
+
+class Past(NamedTuple):
+    """What stands for the folded rankings: a quadratic c'Hc/2 - b'c, counts, and how corruption bears on c."""
+
+    hessian: Floats
+    linear: Floats
+    cross: Floats
+    clean: float
+    corrupted: float
+    tilt: float
 
 
 @kernel
@@ -149,31 +160,29 @@ def best_corruption(ratios: Floats, clean: float, corrupted: float, tilt: float,
 
 @kernel
 def doubt(
-    orders: NDArray[Any],
-    lengths: Integers,
+    rankings: Rankings,
+    past: Past,
     trust: Floats,
     estimate: Floats,
     ratios: Floats,
     corruption: float,
-    clean: float,
-    corrupted: float,
-    cross: Floats,
     information: Floats,
 ) -> None:
     """Take from the complete information what is lost by not knowing which rankings are corrupted, and how many.
 
-    The first loss is Louis' sum of r (1 - r) gg'; the second is the Schur complement of the corruption. `cross` holds
-    the mixed second derivatives of the fold; those of the rankings are added.
+    The first loss is Louis' sum of r (1 - r) gg'; the second is the Schur complement of the corruption, whose mixed
+    second derivatives are those of the past and of the rankings.
     """
     if corruption <= 0.0:
         return
     n_objectives = estimate.shape[0]
-    curvature = corrupted / corruption**2 + clean / (1.0 - corruption) ** 2
-    for j in range(orders.shape[0]):
+    cross = past.cross.copy()
+    curvature = past.corrupted / corruption**2 + past.clean / (1.0 - corruption) ** 2
+    for j in range(ratios.shape[0]):
         excess = ratios[j] - 1.0
         share = excess / (1.0 + corruption * excess)
         curvature += share * share
-    subtract_doubt(orders, lengths, trust, estimate, 1.0 / (corruption * (1.0 - corruption)), cross, information)
+    subtract_doubt(rankings, trust, estimate, 1.0 / (corruption * (1.0 - corruption)), cross, information)
     for k in range(n_objectives):
         for other in range(n_objectives):
             information[k, other] -= cross[k] * cross[other] / curvature
@@ -181,15 +190,10 @@ def doubt(
 
 @kernel
 def subtract_doubt(
-    orders: NDArray[Any],
-    lengths: Integers,
-    trust: Floats,
-    estimate: Floats,
-    unit: float,
-    cross: Floats,
-    information: Floats,
+    rankings: Rankings, trust: Floats, estimate: Floats, unit: float, cross: Floats, information: Floats
 ) -> None:
     """Take sum r (1 - r) gg' from `information` and add `unit` sum r (1 - r) g to `cross` (g: a loss gradient)."""
+    orders, lengths, _, _ = rankings
     n_objectives = estimate.shape[0]
     wide = spread(estimate) > SAFE_SPREAD
     odds = np.empty(n_objectives)

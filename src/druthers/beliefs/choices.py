@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import eigen, factor, inverse, solve, solve_transposed, solve_upper
+from druthers._matrices import eigen, factor, inverse, solve, solve_upper
 from druthers.beliefs.points import point, points_needed
+from druthers.beliefs.whitening import leads_of
 from druthers.types import Floats, Integers
 
 # The proposal is this much wider than the curvature at the mode says, since the tails of a choice are heavier.
@@ -21,74 +22,6 @@ WIDER = 1.25
 MOST_TOLD = 1.0 - 1e-6
 # Half of the points for what will be picked, mirror images being the others.
 ENOUGH_TO_PREDICT = 256
-
-
-@kernel
-def differences(offer: Floats, against: int) -> Floats:
-    """Return the rows x_a - x_k (J, D) for all other options k; for a = -1 those of nothing at all, which is 0."""
-    n_offered, size = offer.shape
-    rows = np.empty((n_offered if against < 0 else n_offered - 1, size))
-    j = 0
-    for k in range(n_offered):
-        if k == against:
-            continue
-        for d in range(size):
-            rows[j, d] = (offer[against, d] if against >= 0 else 0.0) - offer[k, d]
-        j += 1
-    return rows
-
-
-@kernel
-def whiten(rows: Floats, covariance: Floats, axes: Floats, back: Floats) -> bool:
-    """Write what standard normal numbers y are to the values of `rows` (J, D): s = mean + By, and y = T(c - mean).
-
-    B is `axes` (J, r), T is `back` (r, D), r the smaller of J and D. Returns False where the covariance is none.
-    """
-    n_rows, size = rows.shape
-    root = np.empty((size, size))
-    if n_rows >= size:  # y is c itself, whitened: V = R'R, c - mean = R'y
-        if not factor(covariance, root):
-            return False
-        for k in range(size):
-            for d in range(size):
-                back[k, d] = 0.0
-            back[k, k] = 1.0
-            for j in range(n_rows):
-                value = 0.0
-                for d in range(k, size):
-                    value += root[k, d] * rows[j, d]
-                axes[j, k] = value
-        for d in range(size):  # T = R'^-1, column by column
-            column = back[:, d].copy()
-            solve_transposed(root, column)
-            for k in range(size):
-                back[k, d] = column[k]
-        return True
-    spread = np.zeros((n_rows, size))
-    matrix = np.empty((n_rows, n_rows))
-    for j in range(n_rows):
-        for d in range(size):
-            for e in range(size):
-                spread[j, d] += rows[j, e] * covariance[e, d]
-    for j in range(n_rows):
-        for i in range(n_rows):
-            value = 0.0
-            for d in range(size):
-                value += spread[j, d] * rows[i, d]
-            matrix[j, i] = value
-    for j in range(n_rows):
-        matrix[j, j] += 1e-9 * (1.0 + matrix[j, j])
-    if not factor(matrix, matrix):  # C = R'R, s = mean + R'y
-        return False
-    for d in range(size):
-        column = rows[:, d].copy()
-        solve_transposed(matrix, column)
-        for k in range(n_rows):
-            back[k, d] = column[k]
-    for j in range(n_rows):
-        for k in range(n_rows):
-            axes[j, k] = matrix[k, j] if k <= j else 0.0
-    return True
 
 
 @kernel
@@ -287,18 +220,12 @@ def choice_site(
     this was what they did; no row has to stand for it then. Returns False, with nothing added, where the choice cannot
     be used.
     """
-    size = mean.shape[0]
-    rows = differences(offer, picked)
-    n_rows = rows.shape[0]
-    if n_rows == 0:
+    if offer.shape[0] - (picked >= 0) == 0:
         return True
-    rank = min(n_rows, size)
-    lead, axes, back = np.zeros(n_rows), np.empty((n_rows, rank)), np.empty((rank, size))
-    for j in range(n_rows):
-        for d in range(size):
-            lead[j] += rows[j, d] * mean[d]
+    leads = leads_of(mean, covariance, offer, picked)
+    rank = leads.back.shape[0]
     shift, told = np.empty(rank), np.empty((rank, rank))
-    if not whiten(rows, covariance, axes, back) or not moments(lead, axes, shift, told):
+    if not leads.lawful or not moments(leads.mean, leads.axes, shift, told):
         return False
     # In y the cavity is N(0, I), so a covariance of I - U e U' is an information of U e/(1 - e) U' more.
     values, vectors = np.empty(rank), np.empty((rank, rank))
@@ -309,7 +236,7 @@ def choice_site(
         for k in range(rank):
             for i in range(rank):
                 gained[k, i] += share / (1.0 - share) * vectors[k, m] * vectors[i, m]
-    return add_site(mean, back, gained, shift, information, pull)
+    return add_site(mean, leads.back, gained, shift, information, pull)
 
 
 @kernel
@@ -347,19 +274,14 @@ def predict_choice(mean: Floats, covariance: Floats, offer: Floats, chances: Flo
     At the mean alone, who is hardly known would be foretold as surely as who is known well.
     """
     n_offered = offer.shape[0]
-    size = mean.shape[0]
     for k in range(n_offered):
         chances[k] = 1.0 / n_offered
     if n_offered < 2:
         return True
-    rows = differences(offer, 0)
-    rank = min(n_offered - 1, size)
-    lead, axes, back = np.zeros(n_offered - 1), np.empty((n_offered - 1, rank)), np.empty((rank, size))
-    for j in range(n_offered - 1):
-        for d in range(size):
-            lead[j] += rows[j, d] * mean[d]
-    if not whiten(rows, covariance, axes, back):
+    leads = leads_of(mean, covariance, offer, 0)
+    if not leads.lawful:
         return False
+    lead, axes, rank = leads.mean, leads.axes, leads.axes.shape[1]
     # A mean of chances takes fewer points than what follows from a choice that nobody expected.
     half = min(points_needed(axes), ENOUGH_TO_PREDICT)
     for k in range(n_offered):

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers._jit import bound
-from druthers.errors import (
-    DamagedState,
-    InvalidFeedback,
-    InvalidOffer,
-    InvalidSetting,
-    NoPreference,
-    UnknownArm,
-    UnknownUser,
-)
-from druthers.policies.arms import Arms, NoUsers, fault, remember
-from druthers.policies.books import Books
-from druthers.policies.rows import (
-    STATE_VERSION,
-    arrays,
-    check_version,
-    flatten,
-    grown,
-    lively,
-    overwrite,
-    plain,
-    same_kind,
-    unflatten,
-    wholeness_of,
-)
-from druthers.policies.slates import SHORTLIST, Floor, Slate, by_score, tastes, worths
+from druthers.errors import InvalidFeedback, InvalidOffer, NoPreference, UnknownArm
+from druthers.policies.arms import fault, remember
+from druthers.policies.choosing import NOTHING, SILENCE, Chooser, require_distinct
 from druthers.policies.steps import (
     NONE_OF_THESE,
     answer_policy,
@@ -45,15 +21,12 @@ from druthers.policies.steps import (
     hear_policy,
     learn_choice_policy,
     learn_policy,
-    score_policy,
 )
 from druthers.rankings import as_ranking
-from druthers.types import Decision, Floats, Integers, Preference, Question, RankingLike
-
-P = TypeVar("P", bound="Policy")
+from druthers.types import Floats, Preference, Question, RankingLike
 
 
-class Policy(ABC):
+class Policy(Chooser):
     """A policy hears what users want, chooses arms for them and learns from what they felt.
 
     A subclass sets `State`, a NamedTuple with the fields `settings`, `clock`, `arms` and `users`, says how fresh rows
@@ -71,10 +44,8 @@ class Policy(ABC):
         known, non-zero propensity, without which logged decisions cannot be used to evaluate other policies.
     """
 
-    name: ClassVar[str]
     hears: ClassVar[bool] = False
     asks: ClassVar[bool] = False
-    learns_preference: ClassVar[bool] = False
     learns_choices: ClassVar[bool] = False
     learns_features: ClassVar[bool] = False
     expects: ClassVar[bool] = False
@@ -82,146 +53,27 @@ class Policy(ABC):
     hears_weights: ClassVar[bool] = False
     knows_truth: ClassVar[bool] = False
     population: bool = False  # whether users have something in common; else they are apart
-    # What of a user's memory comes from feedback; all the rest comes from words.
-    felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
-    noise_per_arm: int = 0
-    State: ClassVar[type[Any]]
-
-    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
-        if not isinstance(n_objectives, _WHOLE) or n_objectives < 1:
-            raise InvalidSetting(f"n_objectives must be a whole number of at least 1, but got {n_objectives!r}")
-        if not 0.0 <= exploration <= 1.0:
-            raise InvalidSetting(f"exploration must lie between 0 and 1, but got {exploration!r}")
-        self.n_objectives = int(n_objectives)
-        self.seed = seed
-        self.exploration = exploration
-        self.reseed(seed)
-        self._users = Books()
-        self._arms = Books()
-        self._retired: dict[Hashable, None] = {}  # late feedback must not bring them back; a dict, for its order
-
-    def _start(self) -> None:
-        """Make the first, empty state; the last line of every constructor. Row 0 is for those never seen."""
-        self._state: Any = self.State(
-            settings=self._settings(),
-            clock=np.zeros(2),
-            arms=self._fresh_arms(8),
-            users=self._fresh_users(2),
-        )
-
-    # Machine code is bound on first use: an episode compiled as a whole needs none of these entries.
-    @functools.cached_property
-    def _score(self) -> Callable[..., int]:
-        return bound(score_policy, self._state, 0, _NOTHING, _SILENCE, np.empty((4, 0)))
 
     @functools.cached_property
     def _learn(self) -> Callable[..., None]:
-        return bound(learn_policy, self._state, 0, 0, _SILENCE, 0.0)
+        return bound(learn_policy, self._state, 0, 0, SILENCE, 0.0)
 
     @functools.cached_property
     def _learn_choice(self) -> Callable[..., None]:
-        return bound(learn_choice_policy, self._state, 0, _NOTHING, 0)
+        return bound(learn_choice_policy, self._state, 0, NOTHING, 0)
 
     @functools.cached_property
     def _hear(self) -> Callable[..., None]:
-        return bound(hear_policy, self._state, 0, _NOTHING)
+        return bound(hear_policy, self._state, 0, NOTHING)
 
     @functools.cached_property
     def _fault(self) -> Callable[..., int]:
-        return bound(fault, _SILENCE)
-
-    @abstractmethod
-    def _settings(self) -> Any:
-        """Return the hyper-parameters as the kernels read them: a NamedTuple of floats."""
-
-    def _fresh_arms(self, n_arms: int) -> Any:
-        """Return rows for arms never seen."""
-        shape = (n_arms, self.n_objectives)
-        return Arms(pulls=np.zeros(shape), means=np.zeros(shape))
-
-    def _fresh_users(self, n_users: int) -> Any:
-        """Return rows for users never seen."""
-        return NoUsers(feedbacks=np.zeros(n_users))
+        return bound(fault, SILENCE)
 
     @classmethod
     def service_defaults(cls, n_objectives: int, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings for a service, where they are not the usual ones: rewards and utilities are at most 1."""
         return {}
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def __repr__(self) -> str:
-        """Return the call that makes this policy."""
-        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.params.items())})"
-
-    @property
-    def users(self) -> tuple[Hashable, ...]:
-        """The users who said or felt anything."""
-        return tuple(self._users.rows)
-
-    @property
-    def arms(self) -> tuple[Hashable, ...]:
-        """The arms that may be chosen, in order of first sight."""
-        return tuple(self._arms.rows)
-
-    def add_arms(
-        self, arms: Iterable[Hashable], features: ArrayLike | Mapping[Hashable, ArrayLike] | None = None
-    ) -> None:
-        """Make arms known; those already known stay as they are. Features are for policies with `learns_features`."""
-        if features is not None:
-            raise InvalidSetting(
-                f"only policies that learn from features can take them, but {self.name} does not;"
-                " leave them out, or choose one that does, such as fisher-pqucb"
-            )
-        for arm in arms:
-            if arm not in self._arms:
-                self._new_arm(arm)
-
-    def add_users(self, users: Iterable[Hashable]) -> None:
-        """Make room for users; those already known stay as they are."""
-        for user in users:
-            self._user_row(user)
-
-    def retire_arm(self, arm: Hashable) -> None:
-        """Forget an arm; if it is ever offered or added again, it is new. Feedback that comes late is refused."""
-        if arm not in self._arms:
-            raise UnknownArm(f"an arm must be known to retire, but {arm!r} is not")
-        self._retired[arm] = None
-        overwrite(self._state.arms, self._arms.remove(arm))
-        self._state.clock[1] = len(self._arms)
-
-    def forget_user(self, user: Hashable) -> None:
-        """Forget everything about a user; what was learned about arms stays."""
-        if user not in self._users:
-            raise UnknownUser(f"a user must be known to be forgotten, but {user!r} is not")
-        overwrite(self._state.users, self._users.remove(user))
-
-    def unhear(self, user: Hashable) -> None:
-        """Forget what a user said and keep what the user felt; for a user never seen, nothing happens."""
-        row = self._users.rows.get(user)
-        if row is not None:
-            overwrite(self._state.users, row, keep=self.felt)
-
-    def export_user(self, user: Hashable) -> bytes:
-        """Return all that is known of a user, for a policy with the same settings to take in."""
-        row = self._users.rows.get(user)
-        if row is None:
-            raise UnknownUser(f"a user must be known to be exported, but {user!r} is not")
-        return b"".join(array[row].tobytes() for _, array in arrays(self._state.users))
-
-    def import_user(self, user: Hashable, known: bytes) -> None:
-        """Take in what another policy with the same settings exported; what was known of the user is replaced."""
-        sizes = [array[0].nbytes for _, array in arrays(self._state.users)]
-        if len(known) != sum(sizes):
-            raise DamagedState(f"an exported user of this policy must have {sum(sizes)} bytes, but got {len(known)}")
-        row = self._user_row(user)
-        start = 0
-        for (_, array), size in zip(arrays(self._state.users), sizes, strict=True):
-            array[row] = np.frombuffer(known[start : start + size], array.dtype).reshape(array[0].shape)
-            start += size
 
     def hear(self, user: Hashable, ranking: RankingLike) -> None:
         """Take in a query: the objectives that matter to the user, most important first; empty says nothing."""
@@ -237,179 +89,6 @@ class Policy(ABC):
     def hear_weights(self, user: Hashable, mean: ArrayLike, variance: ArrayLike) -> None:
         """Take in what a user's words say about weights; only for policies with `hears_weights`."""
         raise NotImplementedError(f"{self.name} hears rankings only")
-
-    def utilities(self, user: Hashable, arms: Iterable[Hashable]) -> Floats:
-        """Return the estimated utility of known arms for a user, without any bonus."""
-        rows = np.array([self._arms.rows[arm] for arm in arms], dtype=np.int64)
-        out = np.empty((4, len(rows)))
-        noise = np.zeros(len(rows) * self.noise_per_arm)
-        self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
-        utilities: Floats = out[0]
-        return utilities
-
-    def choose(
-        self,
-        user: Hashable,
-        offer: Iterable[Hashable] | None = None,
-        size: int = 1,
-        *,
-        shift: Mapping[Hashable, float] | None = None,
-    ) -> Decision:
-        """Choose a slate of arms for a user, best first; nothing is learned by choosing.
-
-        Parameters
-        ----------
-        user
-            Any hashable id, known or not.
-        offer
-            The arms that may be chosen; all known arms by default. Arms never seen before become known. Equal scores
-            go to the arm that is offered first.
-        size
-            How many arms to choose.
-        shift
-            By how much single arms are better or worse for this user than the policy can know.
-        """
-        ids, rows = self._offered(offer, size)
-        out, n_equal = self._scored(user, ids, rows, shift)
-        if size == 1 and not self.exploration:
-            place = int(out[3].argmax())
-            return Decision(user, (ids[place],), ids, out, (place,), (1.0 / n_equal if n_equal else math.nan,))
-        places, propensities = self._slate(out[3], size, n_equal)
-        return Decision(user, tuple([ids[place] for place in places]), ids, out, places, propensities)
-
-    def _scored(
-        self, user: Hashable, ids: tuple[Hashable, ...], rows: Integers, shift: Mapping[Hashable, float] | None
-    ) -> tuple[Floats, int]:
-        """Return the reasons of everything offered, and among how many of the best the choice is random."""
-        n_offered = len(ids)
-        out = np.empty((4, n_offered))
-        noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else _SILENCE
-        n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
-        for arm, by in (shift or {}).items():
-            out[:, rows == self._arms.rows.get(arm, -1)] += [[by], [0.0], [0.0], [by]]
-        return out, n_equal
-
-    def _slate(self, scores: Floats, size: int, n_equal: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Return the places of a slate, exploring now and then, with the chance of each place given those before."""
-        floor = self.exploration
-        coins = self._coins.random(2 * size).tolist() if floor else [1.0] * (2 * size)
-        left = (-scores).argsort(kind="stable").tolist()
-        places, propensities = [], []
-        for k in range(size):
-            rank = int(coins[2 * k + 1] * len(left)) if coins[2 * k] < floor else 0
-            if n_equal == 0 or (n_equal > 1 and k > 0 and floor):
-                own = math.nan
-            elif n_equal - k > 1:  # the first of what is left stand in random order
-                own = 1.0 / (n_equal - k) if rank < n_equal - k else 0.0
-            else:
-                own = float(rank == 0)
-            propensities.append((1.0 - floor) * own + floor / len(left))
-            places.append(left.pop(rank))
-        return tuple(places), tuple(propensities)
-
-    def choose_slate(
-        self,
-        user: Hashable,
-        offer: Iterable[Hashable] | None = None,
-        size: int = 3,
-        *,
-        shift: Mapping[Hashable, float] | None = None,
-        floors: Sequence[Floor] = (),
-    ) -> Decision:
-        """Choose a slate of which the best arm counts: the first by score, the others for what they add to it.
-
-        Where what the user wants is unsure, arms that are right for different tastes stand side by side; where it is
-        sure, or where the policy learns no preferences, they are the best by score.
-
-        Parameters
-        ----------
-        user, offer, size, shift
-            As `choose` has them.
-        floors
-            Shares of slates that groups of arms get at least, for which the last place is used; together at most 1.
-
-        Examples
-        --------
-        >>> from druthers import StatedUCB
-        >>> policy = StatedUCB(n_objectives=2)
-        >>> for arm, reward in {"inn": [0.9, 0.2], "pub": [0.8, 0.2], "spa": [0.2, 0.85]}.items():
-        ...     policy.learn("shop", arm, reward)
-        >>> policy.choose("ada", size=2).arms, policy.choose_slate("ada", size=2).arms
-        (('inn', 'spa'), ('inn', 'spa'))
-        """
-        ids, rows = self._offered(offer, size)
-        slate, out, n_equal = self._slate_of(user, ids, rows, size, shift, floors)
-        if slate is None:
-            places, propensities = self._slate(out[3], size, n_equal)
-            return Decision(user, tuple([ids[place] for place in places]), ids, out, places, propensities)
-        coins = self._coins.random(3 * size).tolist() if self.exploration or floors else [1.0] * (3 * size)
-        places, propensities, best = slate.draw(coins)
-        chosen = tuple([ids[place] for place in places])
-        return Decision(user, chosen, ids, out, places, propensities, None if floors else best)
-
-    def slate_chances(
-        self,
-        user: Hashable,
-        offer: Iterable[Hashable],
-        before: Sequence[Hashable] = (),
-        size: int = 3,
-        *,
-        shift: Mapping[Hashable, float] | None = None,
-        floors: Sequence[Floor] = (),
-    ) -> Floats:
-        """Return with which chance each offered arm stands next in a slate, after the ones before; NaN if unknown."""
-        ids, rows = self._offered(offer, size)
-        slate, _, _ = self._slate_of(user, ids, rows, size, shift, floors)
-        if slate is None:
-            return np.full(len(ids), math.nan)
-        place = {arm: k for k, arm in enumerate(ids)}
-        return slate.chances(tuple([place[arm] for arm in before]))
-
-    def _slate_of(
-        self,
-        user: Hashable,
-        ids: tuple[Hashable, ...],
-        rows: Integers,
-        size: int,
-        shift: Mapping[Hashable, float] | None,
-        floors: Sequence[Floor],
-    ) -> tuple[Slate | None, Floats, int]:
-        """Return a slate to draw, None where chance is the policy's own, with all scores and how many are equal."""
-        if not all(0.0 <= floor.share <= 1.0 for floor in floors) or sum(floor.share for floor in floors) > 1.0:
-            shares = [floor.share for floor in floors]
-            raise InvalidOffer(f"shares of groups must lie between 0 and 1 and sum to at most 1, but got {shares}")
-        out, n_equal = self._scored(user, ids, rows, shift)
-        if n_equal != 1:
-            if floors:
-                raise InvalidOffer(
-                    f"shares of groups need a policy whose choice is certain, but {self.name} draws its own"
-                )
-            return None, out, n_equal
-        shortlist = by_score(out[3], max(SHORTLIST, 2 * size))
-        values = np.empty((len(shortlist), 0))
-        if self.learns_preference and size > 1:
-            row = self._users.rows.get(user, 0)
-            believed = self._preference(row)
-            apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
-            base = (out[0] + out[1])[shortlist]
-            values = worths(base, self._slopes(believed.weights, rows[shortlist]), np.ascontiguousarray(apart.T))
-        members = [
-            (np.isin(rows, [self._arms.rows.get(arm, -1) for arm in floor.arms]), floor.share) for floor in floors
-        ]
-        unseen = [place for place in shortlist[:size].tolist() if not self._state.arms.pulls[rows[place]].any()]
-        return Slate(out[3], shortlist, values, size, self.exploration, members, unseen), out, n_equal
-
-    def _doubt(self, row: int) -> float:
-        """Return how far slates go to serve other tastes than the likeliest one, in what is believed possible."""
-        return 1.0
-
-    def _slopes(self, weights: Floats, rows: Integers) -> Floats:
-        """Return by how much the utility of arms (n, D) rises with each weight; the mean of all where it is unknown."""
-        known, means = self._state.arms.pulls[rows] > 0.0, self._state.arms.means[rows]
-        counts = known.sum(axis=0)
-        typical = np.divide((means * known).sum(axis=0), counts, out=np.zeros(self.n_objectives), where=counts > 0)
-        slopes: Floats = np.where(known, means, typical)
-        return slopes
 
     def learn(
         self, user: Hashable, arm: Hashable, reward: ArrayLike | None = None, utility: float | None = None
@@ -469,7 +148,7 @@ class Policy(ABC):
                 " tell it utilities, or choose one that does, such as fisher-pqucb"
             )
         ids = tuple(offer)
-        _require_distinct(ids)
+        require_distinct(ids)
         if picked is not None and (picked not in ids or len(ids) < 2):
             raise InvalidOffer(f"a pick must be one of two or more offered arms, but got {picked!r} of {ids!r}")
         for arm in ids:
@@ -626,9 +305,6 @@ class Policy(ABC):
             f"intervals for all times need a policy that knows them, such as fisher-pqucb, but got {self.name}"
         )
 
-    def _preference(self, row: int) -> Preference:
-        raise NotImplementedError
-
     def sources(self, user: Hashable) -> Floats | None:
         """Return how much of each weight (3, D) comes from words, from behavior and from neither; None if unknown.
 
@@ -663,13 +339,6 @@ class Policy(ABC):
         """Return the variance (D,) of a reward around the mean of its arm; only for policies with `expects`."""
         raise NotImplementedError(f"{self.name} does not say how far rewards are from their means")
 
-    def reseed(self, seed: int | None = None) -> None:
-        """Start the policy's own chance anew: from a seed, or from the machine's own chance."""
-        # Two streams, so that each is consumed at a rate that does not depend on the other.
-        noise, coins = np.random.SeedSequence(seed).spawn(2)
-        self._noise = np.random.Generator(np.random.PCG64(noise))
-        self._coins = np.random.Generator(np.random.PCG64(coins))
-
     def _distances(self, truths: Floats) -> tuple[float, float]:
         """Return how far the estimates of users 0, 1, ... are from the truth (n, D), on average.
 
@@ -683,101 +352,6 @@ class Policy(ABC):
             miss = believed.weights - truth
             total += math.sqrt(miss @ miss), math.sqrt(max(miss @ np.linalg.pinv(believed.covariance) @ miss, 0.0))
         return total[0] / len(truths), total[1] / len(truths)
-
-    def state(self, *, users: bool = True) -> dict[str, Any]:
-        """Return all this policy knows, its chance included, as arrays and plain values; without users on request."""
-        known = self._users if users else Books()
-        return {
-            "version": STATE_VERSION,
-            "policy": self.name,
-            "params": {key: plain(value) for key, value in self.params.items()},
-            "users": known.state(),
-            "arms": self._arms.state(),
-            "retired": list(self._retired),
-            "noise": self._noise.bit_generator.state,
-            "coins": self._coins.bit_generator.state,
-            "clock": self._state.clock.copy(),
-            **flatten("user", self._state.users, known.n_rows),
-            **flatten("arm", self._state.arms, self._arms.n_rows),
-        }
-
-    @classmethod
-    def from_state(cls: type[P], state: dict[str, Any]) -> P:
-        """Return a policy that continues exactly where the one that gave this state stood.
-
-        Called on `Policy` itself, it finds the class by the name in the state.
-        """
-        check_version(state)
-        if cls is Policy:
-            from druthers.policies import find_policy
-
-            return find_policy(state["policy"]).from_state(state)  # type: ignore[return-value]
-        if state["policy"] != cls.name:
-            raise DamagedState(f"a state of {cls.name} is needed, but got one of {state['policy']!r}")
-        policy = cls(**{name: lively(value) for name, value in state["params"].items()})
-        policy.restore(state)
-        with wholeness_of(cls.name):
-            policy._noise.bit_generator.state = state["noise"]
-            policy._coins.bit_generator.state = state["coins"]
-        return policy
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Know what the policy knew that gave this state, and nothing else; settings and chance stay one's own."""
-        check_version(state)
-        if state["policy"] != self.name:
-            raise DamagedState(f"a state of {self.name} is needed, but got one of {state['policy']!r}")
-        with wholeness_of(self.name):
-            known_users, known_arms = Books.from_state(state["users"]), Books.from_state(state["arms"])
-            users = unflatten("user", self._fresh_users(known_users.n_rows), state)
-            arms = unflatten("arm", self._fresh_arms(known_arms.n_rows), state)
-            clock = same_kind("clock", state["clock"], self._state.clock)
-            retired = dict.fromkeys(state.get("retired", ()))
-        self._users, self._arms, self._retired = known_users, known_arms, retired
-        self._state = self._state._replace(clock=clock, users=users, arms=arms)
-
-    def _offered(self, offer: Iterable[Hashable] | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
-        """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
-        ids = self._arms.listing()[0] if offer is None else tuple(offer)
-        if not ids:
-            known = "no arm is known; offer some or add them" if offer is None else "got none"
-            raise InvalidOffer(f"an offer must hold at least one arm, but {known}")
-        if not isinstance(size, _WHOLE) or not 1 <= size <= len(ids):
-            raise InvalidOffer(f"a slate must hold 1 to {len(ids)} of the offered arms, but got size {size!r}")
-        if offer is None:
-            return self._arms.listing()
-        _require_distinct(ids)
-        find = self._arms.rows.__getitem__
-        try:
-            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
-        except KeyError:
-            self.add_arms(ids)
-            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
-
-    def _new_arm(self, arm: Hashable) -> int:
-        self._retired.pop(arm, None)
-        row = self._arms.add(arm)
-        if row >= len(self._state.arms.pulls):
-            self._state = self._state._replace(arms=grown(self._state.arms, self._fresh_arms(row)))
-        self._state.clock[1] = len(self._arms)
-        return row
-
-    def _arm_row(self, arm: Hashable) -> int:
-        row = self._arms.rows.get(arm)
-        if row is None:
-            raise UnknownArm(
-                f"feedback must be about a known arm, but {arm!r} was never offered or added, or has retired"
-            )
-        return row
-
-    def _user_row(self, user: Hashable) -> int:
-        row = self._users.rows.get(user)
-        return self._new_user(user) if row is None else row
-
-    def _new_user(self, user: Hashable) -> int:
-        row = self._users.add(user)
-        if row >= len(self._state.users.feedbacks):
-            self._state = self._state._replace(users=grown(self._state.users, self._fresh_users(row)))
-        return row
 
     def _as_reward(self, reward: ArrayLike | None, *, silence: bool = False) -> Floats:
         if reward is None:
@@ -796,19 +370,6 @@ class Policy(ABC):
         if wrong == 2 and not silence:
             raise InvalidFeedback(f"a reward must tell at least one objective (else leave it out), but got {reward!r}")
         return vector
-
-
-_SILENCE = np.empty(0)
-_NOTHING = np.empty(0, dtype=np.int64)
-_WHOLE = (int, np.integer)
-
-
-def _require_distinct(ids: tuple[Hashable, ...]) -> None:
-    try:
-        if len(set(ids)) != len(ids):
-            raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
-    except TypeError as problem:
-        raise InvalidOffer(f"an arm must be hashable, but got the offer {ids!r}") from problem
 
 
 def as_number(value: Any, what: str) -> float:

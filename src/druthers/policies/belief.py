@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from druthers._jit import kernel
@@ -20,6 +22,34 @@ UNIT_STEP = 1.5
 UNIT_STEPS = 12
 UNIT_GATE = 16.0
 FIRST_FIT = 8
+
+
+class Evidence(NamedTuple):
+    """All that a user told, and how it is weighed.
+
+    `products` (D + 1, D + 1), `feedbacks` and `variance` are the sums over utilities, their number and their noise.
+    `anchor` and `information` are what rankings say, in units of the Plackett-Luce model; `sites` (D, D + 1) are
+    information and pull of choices in the same units, and `dimensions` is of how many weights all these speak. `ridge`
+    is that of the prior, and `pull` the anchor's own.
+    """
+
+    products: Floats
+    feedbacks: float
+    variance: float
+    anchor: Floats
+    information: Floats
+    sites: Floats
+    dimensions: float
+    ridge: float
+    pull: float
+
+
+class Posterior(NamedTuple):
+    """What is believed of a user's weights: the estimate, the upper factor of its information, the noise taken."""
+
+    estimate: Floats
+    root: Floats
+    variance: float
 
 
 @kernel
@@ -62,42 +92,32 @@ def utility_variance(products: Floats, root: Floats, feedbacks: float, anchor: F
 
 
 @kernel
-def believe(
-    products: Floats,
-    variance: float,
-    anchor: Floats,
-    information: Floats,
-    unit: float,
-    ridge: float,
-    pull: float,
-    sites: Floats,
-    estimate: Floats,
-    root: Floats,
-) -> None:
-    """Write the estimate and the upper factor of M = G/variance + H + A + ridge (I - 11'/D) + (nearly nothing) I.
+def believe(told: Evidence, unit: float) -> Posterior:
+    """Return the estimate and the upper factor of M = G/variance + H + A + ridge (I - 11'/D) + (nearly nothing) I.
 
     The anchor minimizes loss + pull |c|^2/2, so the rankings alone say c'Hc/2 - c'(H + pull) anchor, of c/unit; and the
     choices, whose `sites` (D, D + 1) are A and b, say c'Ac/2 - c'b, of c/unit.
     """
-    size = estimate.shape[0]
-    told = 1.0 / (unit * unit)
+    anchor, information = told.anchor, told.information
+    size = anchor.shape[0]
+    estimate, root = np.empty(size), np.empty((size, size))
+    scale = 1.0 / (unit * unit)
     for k in range(size):
-        value = pull * anchor[k]
+        value = told.pull * anchor[k]
         for j in range(size):
             value += information[k, j] * anchor[j]
-            root[k, j] = told * information[k, j]
+            root[k, j] = scale * information[k, j]
         estimate[k] = value / unit
-    combine(products, variance, sites, unit, told * ridge, estimate, root)
+    return combine(told, told.variance, unit, scale * told.ridge, estimate, root)
 
 
 @kernel
-def combine(
-    products: Floats, variance: float, sites: Floats, unit: float, ridge: float, estimate: Floats, root: Floats
-) -> None:
+def combine(told: Evidence, variance: float, unit: float, ridge: float, estimate: Floats, root: Floats) -> Posterior:
     """Add utilities, choices and the prior to what rankings say, whose information `root` and pull `estimate` hold.
 
     Both are replaced: by the factor of the whole information, and by the estimate.
     """
+    products, sites = told.products, told.sites
     size = estimate.shape[0]
     weight = 1.0 / variance
     chosen = 1.0 / (unit * unit)
@@ -117,11 +137,13 @@ def combine(
             root[k, k] = np.sqrt(total + ridge + floor)
     solve_transposed(root, estimate)
     solve_upper(root, estimate)
+    return Posterior(estimate, root, variance)
 
 
 @kernel
-def surprise(root: Floats, estimate: Floats) -> float:
+def surprise(believed: Posterior) -> float:
     """Return ln |M| - c'Mc for a factor R of M: minus twice the log-evidence, up to what M and c do not depend on."""
+    estimate, root, _ = believed
     size = estimate.shape[0]
     total = 0.0
     product = 1.0
@@ -138,24 +160,12 @@ def surprise(root: Floats, estimate: Floats) -> float:
 
 
 @kernel
-def fit_unit(
-    products: Floats,
-    variance: float,
-    anchor: Floats,
-    information: Floats,
-    ridge: float,
-    pull: float,
-    sites: Floats,
-    usual: float,
-    handicap: float,
-) -> float:
+def fit_unit(told: Evidence, usual: float, handicap: float) -> float:
     """Return the unit of utilities with the largest evidence, or the usual one where that is not clearly more likely.
 
     `handicap` is by how much twice the log-evidence is higher already for another reason than the unit.
     """
-    size = anchor.shape[0]
-    estimate = np.empty(size)
-    root = np.empty((size, size))
+    size = told.anchor.shape[0]
     values = np.full(2 * UNIT_STEPS + 1, np.inf)
     best = UNIT_STEPS
     # Every third unit first, then those between the best one and its neighbors.
@@ -164,8 +174,7 @@ def fit_unit(
         for step in range(first, last + 1, stride):
             if values[step] == np.inf:
                 unit = usual * UNIT_STEP ** (step - UNIT_STEPS)
-                believe(products, variance, anchor, information, unit, ridge, pull, sites, estimate, root)
-                values[step] = surprise(root, estimate) + 2.0 * (size - 1) * np.log(unit)
+                values[step] = surprise(believe(told, unit)) + 2.0 * (size - 1) * np.log(unit)
         for step in range(2 * UNIT_STEPS + 1):
             if values[step] < values[best]:
                 best = step

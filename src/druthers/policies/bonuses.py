@@ -9,7 +9,8 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import norms, solve_transposed
 from druthers.policies.arms import NEVER_SEEN, never_seen
-from druthers.policies.belief import NOTHING
+from druthers.policies.belief import NOTHING, Posterior
+from druthers.policies.totals import Totals, reward_variances
 from druthers.types import Floats, Integers
 
 # A variance of what is known e^lack times less well than the average counts max(1, GROWTH lack, 2 (lack - LATE)) times:
@@ -28,31 +29,8 @@ def growth(lack: float) -> float:
 
 
 @kernel
-def reward_variances(clock: Floats, out: Floats) -> None:
-    """Write each objective's variance of rewards within an arm into `out[0]`, and over all rewards into `out[1]`.
-
-    Deviations within arms are pooled over arms, with the variance over all rewards as a prior worth one of them.
-    """
-    size = out.shape[1]
-    for k in range(size):
-        count, deviations = clock[2 + k], clock[2 + 2 * size + k]
-        within, free = clock[2 + 3 * size + k], clock[2 + 4 * size + k]
-        overall = deviations / (count - 1.0) if count > 1.0 else 0.0
-        out[0, k] = (overall + within) / (1.0 + free)
-        out[1, k] = overall
-
-
-@kernel
 def fisher_scores(
-    arms: Any,
-    clock: Floats,
-    offer: Integers,
-    root: Floats,
-    estimate: Floats,
-    width: float,
-    feedbacks: float,
-    variance: float,
-    out: Floats,
+    arms: Any, totals: Totals, offer: Integers, believed: Posterior, width: float, feedbacks: float, out: Floats
 ) -> None:
     """Write utility, bonuses and score of each offered arm; an objective not seen in an arm is like in all others.
 
@@ -62,38 +40,31 @@ def fisher_scores(
     above D s_p^2/n, what each has if n utilities tell all equally well. Before a user's first utility the level of the
     weights is anybody's guess; it is left out of the bonus, so that the first choice follows what the user said.
     """
-    size = estimate.shape[0]
-    columns = np.empty((size, offer.shape[0]))
-    variances = np.empty((2, size))
-    lengths = np.empty(offer.shape[0])
-    weigh_variances(clock, estimate, variances)
-    average = clock[0] / max(clock[1], 1.0)
+    columns = np.empty((believed.estimate.shape[0], offer.shape[0]))
+    variances = weigh_variances(totals, believed.estimate)
     for j in range(offer.shape[0]):
-        out[0, j], out[1, j], lengths[j] = plain_arm(arms, clock, offer[j], average, estimate, variances, columns, j)
-    add_up(arms, offer, root, columns, lengths, width, feedbacks, size * variance, True, out)
+        out[0, j], out[1, j] = plain_arm(arms, totals, offer[j], believed.estimate, variances, columns, j)
+    add_up(arms, offer, believed, columns, width, feedbacks, True, out)
 
 
 @kernel
-def weigh_variances(clock: Floats, estimate: Floats, out: Floats) -> None:
-    """Write what each objective's variances of rewards, as `reward_variances` has them, add to that of a utility."""
-    reward_variances(clock, out)
+def weigh_variances(totals: Totals, estimate: Floats) -> Floats:
+    """Return what each objective's variances of rewards (2, D) add to that of a utility."""
+    out = reward_variances(totals)
     for k in range(estimate.shape[0]):
         out[0, k] *= estimate[k] * estimate[k]
         out[1, k] *= estimate[k] * estimate[k]
+    return out
 
 
 @kernel
 def plain_arm(
-    arms: Any, clock: Floats, arm: int, average: float, estimate: Floats, variances: Floats, columns: Floats, j: int
-) -> tuple[float, float, float]:
-    """Write an arm's means into column j; return its utility, the variance of that, and the square of the means."""
-    size = estimate.shape[0]
-    utility = 0.0
-    square = 0.0
-    seen = 0.0
-    per_pull = 0.0
-    length = 0.0
-    for k in range(size):
+    arms: Any, totals: Totals, arm: int, estimate: Floats, variances: Floats, columns: Floats, j: int
+) -> tuple[float, float]:
+    """Write an arm's means into column j; return its utility and the variance of that."""
+    average = totals.rewards / max(totals.arms, 1.0)
+    utility = square = seen = per_pull = 0.0
+    for k in range(estimate.shape[0]):
         pulls = arms.pulls[arm, k]
         if pulls > 0.0:
             if pulls != seen:  # mostly, all objectives of an arm were seen equally often
@@ -104,37 +75,33 @@ def plain_arm(
             mean = arms.means[arm, k]
             square += per_pull * variances[0, k]
         else:
-            mean = clock[2 + size + k]
+            mean = totals.means[k]
             square += variances[1, k]
         columns[k, j] = mean
         utility += estimate[k] * mean
-        length += mean * mean
-    return utility, square, length
+    return utility, square
 
 
 @kernel
 def add_up(
     arms: Any,
     offer: Integers,
-    root: Floats,
+    believed: Posterior,
     columns: Floats,
-    lengths: Floats,
     width: float,
     feedbacks: float,
-    fair: float,
     first: bool,
     out: Floats,
 ) -> None:
     """Turn utilities, their variances and means of arms into bonuses and scores; arms never seen may come first."""
     size = columns.shape[0]
-    if feedbacks == 0.0:
+    fair = size * believed.variance
+    lengths = np.zeros(offer.shape[0])
+    for k in range(size):
         for j in range(offer.shape[0]):
-            average_mean = 0.0
-            for k in range(size):
-                average_mean += columns[k, j] / size
-            for k in range(size):
-                columns[k, j] -= average_mean
-    norms(root, columns, out[2])
+            lengths[j] += columns[k, j] * columns[k, j]
+    leave_out_level(columns, feedbacks)
+    norms(believed.root, columns, out[2])
     for j in range(offer.shape[0]):
         of_preference = out[2, j] * out[2, j]
         if feedbacks * of_preference > RARE * fair * lengths[j]:
@@ -144,6 +111,18 @@ def add_up(
         out[1, j] = NEVER_SEEN if first and never_seen(arms, offer[j]) else share * out[1, j]
         out[2, j] = share * of_preference
         out[3, j] = out[0, j] + out[1, j] + out[2, j]
+
+
+@kernel
+def leave_out_level(columns: Floats, feedbacks: float) -> None:
+    """Center the means of arms (D, n) before a user's first utility: the level is then anybody's guess."""
+    size = columns.shape[0]
+    for j in range(columns.shape[1] if feedbacks == 0.0 else 0):
+        average_mean = 0.0
+        for k in range(size):
+            average_mean += columns[k, j] / size
+        for k in range(size):
+            columns[k, j] -= average_mean
 
 
 @kernel
@@ -173,10 +152,9 @@ def guaranteed_radius(root: Floats, ridge: float, feedbacks: float) -> float:
 @kernel
 def guaranteed_scores(
     arms: Any,
-    clock: Floats,
+    totals: Totals,
     offer: Integers,
-    root: Floats,
-    estimate: Floats,
+    believed: Posterior,
     width: float,
     ridge: float,
     feedbacks: float,
@@ -187,10 +165,10 @@ def guaranteed_scores(
     The preference bonus is z |mean| in the norm of M^-1. That of rewards is the largest deviation of <c, reward> for
     any c of the ellipsoid times sqrt((1 + 1/N)(2 ln(K (t + 1)) + ln(1 + N))/N), which holds for all N at once.
     """
+    estimate, root, _ = believed
     size = estimate.shape[0]
     columns = np.empty((size, offer.shape[0]))
-    variances = np.empty((2, size))
-    reward_variances(clock, variances)
+    variances = reward_variances(totals)
     radius = guaranteed_radius(root, ridge, feedbacks)
     told = known = 0.0
     row = np.empty(size)
@@ -202,25 +180,20 @@ def guaranteed_scores(
         for j in range(size):
             known += CAUTION * variances[0, k] * row[j] * row[j]
     deviation = np.sqrt(told) + (radius * np.sqrt(known) if feedbacks > 0.0 else 0.0)
-    rounds = 2.0 * np.log(max(clock[1], 1.0) * (clock[0] + 1.0))
+    rounds = 2.0 * np.log(max(totals.arms, 1.0) * (totals.rewards + 1.0))
     for j in range(offer.shape[0]):
         arm = offer[j]
         utility = 0.0
         rarest = np.inf
         for k in range(size):
             pulls = arms.pulls[arm, k]
-            mean = arms.means[arm, k] if pulls > 0.0 else clock[2 + size + k]
+            mean = arms.means[arm, k] if pulls > 0.0 else totals.means[k]
             rarest = min(rarest, max(pulls, 1.0))
             columns[k, j] = mean
             utility += estimate[k] * mean
-        if feedbacks == 0.0:  # the level is anybody's guess
-            average_mean = 0.0
-            for k in range(size):
-                average_mean += columns[k, j] / size
-            for k in range(size):
-                columns[k, j] -= average_mean
         out[0, j] = utility
         out[1, j] = deviation * np.sqrt((1.0 + 1.0 / rarest) * (rounds + np.log(1.0 + rarest)) / rarest)
+    leave_out_level(columns, feedbacks)
     norms(root, columns, out[2])
     for j in range(offer.shape[0]):
         out[1, j] = NEVER_SEEN if never_seen(arms, offer[j]) else width * out[1, j]

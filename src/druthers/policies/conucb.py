@@ -12,13 +12,14 @@ from druthers.errors import InvalidSetting
 from druthers.policies.arms import Arms
 from druthers.policies.linear import (
     LinearPolicy,
+    LinearState,
+    LinearUsers,
     add_up,
     gather_means,
-    learn_linear,
     require_not_negative,
     require_positive,
 )
-from druthers.policies.steps import answer_policy, ask_policy, learn_policy, score_policy
+from druthers.policies.steps import answer_policy, ask_policy, score_policy
 from druthers.preferences import anchored_estimate, upper_root
 from druthers.types import Floats, Integers
 
@@ -45,13 +46,8 @@ class ConUCBUsers(NamedTuple):
     answers: Floats
 
 
-class ConUCBState(NamedTuple):
+class ConUCBState(LinearState):
     """All that ConUCB knows."""
-
-    settings: ConUCBSettings
-    clock: Floats
-    arms: Arms
-    users: ConUCBUsers
 
 
 class ConUCB(LinearPolicy):
@@ -136,12 +132,10 @@ class ConUCB(LinearPolicy):
         return (1.0 - self.feedback_weight) * np.eye(self.n_objectives)
 
     def _fresh_users(self, n_users: int) -> ConUCBUsers:
-        root = upper_root(self._start_matrix())
         key_root = upper_root(self.ridge * np.eye(self.n_objectives))
+        plain: LinearUsers = super()._fresh_users(n_users)
         return ConUCBUsers(
-            root=np.repeat(root[None], n_users, axis=0),
-            response=np.zeros((n_users, self.n_objectives)),
-            feedbacks=np.zeros(n_users),
+            *plain,
             key_root=np.repeat(key_root[None], n_users, axis=0),
             key_response=np.zeros((n_users, self.n_objectives)),
             answers=np.zeros(n_users),
@@ -268,6 +262,3 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
         out[2, j] += key_radius * key_bonus[j]
         out[3, j] += key_radius * key_bonus[j]
     return 1
-
-
-implements(learn_policy, ConUCBState)(learn_linear)

@@ -21,6 +21,7 @@ from druthers.policies.rewards import (
     update,
 )
 from druthers.policies.rows import flatten, unflatten, wholeness_of
+from druthers.policies.totals import PER_OBJECTIVE, reward_variances, totals_of
 from druthers.types import Floats, Integers
 
 
@@ -50,7 +51,8 @@ class FeaturePolicy(Policy):
 
     def _start(self) -> None:
         super()._start()
-        self._state = self._state._replace(model=fresh_model(self.n_objectives, 0))
+        clock = np.zeros(2 + PER_OBJECTIVE * self.n_objectives)
+        self._state = self._state._replace(clock=clock, model=fresh_model(self.n_objectives, 0))
 
     @property
     def n_features(self) -> int:
@@ -130,7 +132,7 @@ class FeaturePolicy(Policy):
         within, overall = self._reward_variances()
         if not model.counts[FITTED]:
             known = arms.pulls[row] > 0.0
-            mean = np.where(known, arms.means[row], self._overall_mean())
+            mean = np.where(known, arms.means[row], totals_of(self._state.clock, self.n_objectives).means)
             return mean, np.where(known, within / np.maximum(arms.pulls[row], 1.0), overall)
         if self.n_features == 0:
             expected, leverage = model.center, np.sqrt(model.level)
@@ -141,13 +143,9 @@ class FeaturePolicy(Policy):
         update(prior, expected, arms.pulls[row], arms.means[row], within, mean, covariance)
         return mean, np.maximum(np.diag(covariance), 0.0)
 
-    def _reward_variances(self) -> tuple[Floats, Floats]:
-        """Return the variance of a reward around its arm's mean, and that of all rewards."""
-        raise NotImplementedError
-
-    def _overall_mean(self) -> Floats:
-        """Return the mean of all rewards."""
-        raise NotImplementedError
+    def _reward_variances(self) -> Floats:
+        """Return the variances (2, D) of a reward around its arm's mean, and of all rewards."""
+        return reward_variances(totals_of(self._state.clock, self.n_objectives))
 
     def retire_arm(self, arm: Hashable) -> None:
         """Forget an arm; if it is ever offered or added again, it is new. Feedback that comes late is refused."""

@@ -11,7 +11,7 @@ from druthers._matrices import inverse, norms
 from druthers.errors import InvalidSetting
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
 from druthers.policies.base import Policy
-from druthers.policies.steps import learn_policy, score_policy
+from druthers.policies.steps import State, learn_policy, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
 from druthers.types import Floats, Integers, Preference
 
@@ -24,6 +24,10 @@ class LinearUsers(NamedTuple):
     feedbacks: Floats
 
 
+class LinearState(State):
+    """All that a policy knows that keeps a regression for each user."""
+
+
 class OFULSettings(NamedTuple):
     """What MO-OFUL is told."""
 
@@ -33,13 +37,8 @@ class OFULSettings(NamedTuple):
     radius: float
 
 
-class OFULState(NamedTuple):
+class OFULState(LinearState):
     """All that MO-OFUL knows."""
-
-    settings: OFULSettings
-    clock: Floats
-    arms: Arms
-    users: LinearUsers
 
 
 def require_positive(**values: float | None) -> None:
@@ -209,22 +208,12 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
 
 
 @kernel
-def _regress(
-    arms: Arms,
-    clock: Floats,
-    arm: int,
-    reward: Floats,
-    utility: float,
-    weight: float,
-    normalization: float,
-    root: Floats,
-    response: Floats,
-) -> float:
-    """Do as `learn_linear` for a user's rows; return how many utilities entered, 1 or 0."""
-    filled = np.empty(reward.shape[0])
-    whole = observe(arms, clock, arm, reward, filled)
-    if np.isnan(utility):
-        return 0.0
+def utility_weight(arms: Arms, arm: int, filled: Floats, whole: bool, weight: float, normalization: float) -> float:
+    """Return how much a utility counts: `weight`, normalized, and less where part of the reward is unknown.
+
+    With a normalization omega, a utility counts omega / |reward|^2, since its noise grows with the reward. What is
+    unknown is filled in, by `fill_unknown`. Returns 0 where there is no reward to compare it with.
+    """
     if normalization > 0.0 or not whole:
         spoilt = 0.0 if whole else fill_unknown(arms, arm, filled)
         square = 0.0
@@ -233,22 +222,19 @@ def _regress(
         if square == 0.0:
             return 0.0
         weight *= (normalization if normalization > 0.0 else square) / (square + spoilt)
-    learn_utility(root, response, filled, utility, weight)
-    return 1.0
+    return weight
 
 
-@implements(learn_policy, OFULState)
+@implements(learn_policy, LinearState)
 @kernel
-def learn_linear(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    """Learn about the arm from the reward, and about the user from reward and utility.
-
-    With a normalization omega, a utility counts omega / |reward|^2, since its noise grows with the reward. Where part
-    of the reward is unknown it counts for less, by `fill_unknown`.
-    """
-    users = state.users
-    settings = state.settings
-    weight, normalization = settings.feedback_weight, settings.normalization
-    root, response = users.root[user], users.response[user]
-    users.feedbacks[user] += _regress(
-        state.arms, state.clock, arm, reward, utility, weight, normalization, root, response
-    )
+def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    """Learn about the arm from the reward, and about the user from reward and utility."""
+    users, settings = state.users, state.settings
+    filled = np.empty(reward.shape[0])
+    whole = observe(state.arms, state.clock, arm, reward, filled)
+    if np.isnan(utility):
+        return
+    weight = utility_weight(state.arms, arm, filled, whole, settings.feedback_weight, settings.normalization)
+    if weight > 0.0:
+        learn_utility(users.root[user], users.response[user], filled, utility, weight)
+        users.feedbacks[user] += 1.0

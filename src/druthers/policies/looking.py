@@ -9,7 +9,8 @@ import numpy as np
 
 from druthers._jit import kernel
 from druthers.policies.arms import never_seen
-from druthers.policies.bonuses import add_up, plain_arm, reward_variances, weigh_variances
+from druthers.policies.belief import Posterior
+from druthers.policies.bonuses import add_up, plain_arm, weigh_variances
 from druthers.policies.rewards import (
     CAUTION,
     FITTED,
@@ -23,6 +24,7 @@ from druthers.policies.rewards import (
     fit_rewards,
     recall_arm,
 )
+from druthers.policies.totals import Totals, reward_variances
 from druthers.types import Floats, Integers
 
 # Arms never seen come first until so many were seen: without features that are believed, and with them.
@@ -43,7 +45,7 @@ def looks_first(model: RewardModel) -> bool:
 
 
 @kernel
-def learn_rewards(model: RewardModel, arms: Any, clock: Floats, arm: int, before: bool) -> None:
+def learn_rewards(model: RewardModel, arms: Any, totals: Totals, arm: int, before: bool) -> None:
     """Take in that an arm has a new reward; `before` tells whether it had never been seen.
 
     The model is fitted only where it can matter: to features, and to many arms of which some were never seen.
@@ -52,12 +54,11 @@ def learn_rewards(model: RewardModel, arms: Any, clock: Floats, arm: int, before
     if before and not never_seen(arms, arm):
         model.counts[SEEN] += 1.0
     seen = model.counts[SEEN]
-    if not (seen >= LEAST_ARMS if p > 0 else seen >= FIRST_ARMS and seen < clock[1]):
+    if not (seen >= LEAST_ARMS if p > 0 else seen >= FIRST_ARMS and seen < totals.arms):
         return
-    variances = np.empty((2, model.center.shape[0]))
-    reward_variances(clock, variances)
-    if clock[0] >= model.counts[NEXT]:
-        model.counts[NEXT] = max(clock[0] + 1.0, OFTEN * clock[0])
+    variances = reward_variances(totals)
+    if totals.rewards >= model.counts[NEXT]:
+        model.counts[NEXT] = max(totals.rewards + 1.0, OFTEN * totals.rewards)
         fit_rewards(model, arms, variances[0], variances[1])
     elif p > 0 and model.counts[FITTED] > 0.0:
         expect_arm(model, arms, arm)
@@ -68,13 +69,11 @@ def learn_rewards(model: RewardModel, arms: Any, clock: Floats, arm: int, before
 def looking_scores(
     model: RewardModel,
     arms: Any,
-    clock: Floats,
+    totals: Totals,
     offer: Integers,
-    root: Floats,
-    estimate: Floats,
+    believed: Posterior,
     width: float,
     feedbacks: float,
-    variance: float,
     out: Floats,
 ) -> None:
     """Write utility, bonuses and score of each offered arm.
@@ -83,34 +82,31 @@ def looking_scores(
     deviations as their own rewards alone would give, two at most. Arms never seen are scored by what to expect of
     them, and once enough were seen, by what a look may gain if that is more.
     """
-    size = estimate.shape[0]
+    estimate, size = believed.estimate, believed.estimate.shape[0]
     featured, first = believes(model.share), looks_first(model)
     columns = np.empty((size, offer.shape[0]))
-    variances = np.empty((2, size))
-    lengths = np.empty(offer.shape[0])
     spreads = np.empty(offer.shape[0])
-    weigh_variances(clock, estimate, variances)
+    variances = weigh_variances(totals, estimate)
     common = quadratic(model.spread, estimate)
     usual = noise = 0.0
     for k in range(size):
         usual += estimate[k] * model.center[k]
         noise += variances[0, k]
-    average = clock[0] / max(clock[1], 1.0)
     best = -np.inf
     for j in range(offer.shape[0]):
         arm = offer[j]
         new = never_seen(arms, arm)
         if not new and not featured:
-            out[0, j], out[1, j], lengths[j] = plain_arm(arms, clock, arm, average, estimate, variances, columns, j)
+            out[0, j], out[1, j] = plain_arm(arms, totals, arm, estimate, variances, columns, j)
             own = CAUTION * common * (1.0 + model.level[0])
             best = max(best, usual + (out[0, j] - usual) * own / (own + out[1, j] + 1e-300))
             continue
         spreads[j] = prior_variance(model, arms, arm, estimate, common)
-        out[0, j], out[1, j], lengths[j] = modelled_arm(model, arms, arm, new, estimate, spreads[j], columns, j)
+        out[0, j], out[1, j] = modelled_arm(model, arms, arm, new, estimate, spreads[j], columns, j)
         best = max(best, out[0, j])
-    add_up(arms, offer, root, columns, lengths, width, feedbacks, size * variance, first, out)
+    add_up(arms, offer, believed, columns, width, feedbacks, first, out)
     if not first:
-        look(arms, offer, spreads, best, noise, max(LEAST_ROUNDS, clock[0]), out)
+        look(arms, offer, spreads, best, noise, max(LEAST_ROUNDS, totals.rewards), out)
 
 
 @kernel
@@ -143,9 +139,9 @@ def prior_variance(model: RewardModel, arms: Any, arm: int, estimate: Floats, co
 @kernel
 def modelled_arm(
     model: RewardModel, arms: Any, arm: int, new: bool, estimate: Floats, prior: float, columns: Floats, j: int
-) -> tuple[float, float, float]:
-    """Write what is believed of an arm into column j; return its utility, the variance to take for it, and a square."""
-    utility = length = square = 0.0
+) -> tuple[float, float]:
+    """Write what is believed of an arm into column j; return its utility and the variance to take for it."""
+    utility = square = 0.0
     place = 0
     for k in range(estimate.shape[0]):
         if arms.believed.shape[1] == 0:
@@ -161,11 +157,10 @@ def modelled_arm(
             place += 1
         columns[k, j] = mean
         utility += estimate[k] * mean
-        length += mean * mean
     if new:
-        return utility, prior, length
+        return utility, prior
     own = 1.0 - square / (CAUTION * prior + 1e-300)
-    return utility, max(square, 0.0) * min(1.0 / max(own, 1e-9), WIDEST), length
+    return utility, max(square, 0.0) * min(1.0 / max(own, 1e-9), WIDEST)
 
 
 @kernel

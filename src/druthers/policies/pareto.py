@@ -8,10 +8,10 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
-from druthers.policies.arms import NEVER_SEEN, Arms, NoUsers, never_seen
+from druthers.policies.arms import NEVER_SEEN, never_seen
 from druthers.policies.base import Policy
 from druthers.policies.scalarized import learn_arms
-from druthers.policies.steps import learn_policy, score_policy
+from druthers.policies.steps import State, learn_policy, score_policy
 from druthers.types import Floats, Integers
 
 
@@ -22,22 +22,12 @@ class ParetoSettings(NamedTuple):
     unseen_bonus: float
 
 
-class ParetoUCBState(NamedTuple):
+class ParetoUCBState(State):
     """All that Pareto-UCB knows."""
 
-    settings: ParetoSettings
-    clock: Floats
-    arms: Arms
-    users: NoUsers
 
-
-class ParetoTSState(NamedTuple):
+class ParetoTSState(State):
     """All that Pareto-TS knows."""
-
-    settings: ParetoSettings
-    clock: Floats
-    arms: Arms
-    users: NoUsers
 
 
 class _Pareto(Policy):

@@ -7,29 +7,24 @@ import functools
 import inspect
 import math
 from collections.abc import Hashable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers._jit import implements
 from druthers.errors import InvalidSetting
-from druthers.policies.arms import NEVER_SEEN, Arms, fill_unknown, observe
+from druthers.policies.arms import NEVER_SEEN, fill_unknown, observe
 from druthers.policies.base import Policy
-from druthers.policies.steps import hear_policy, learn_policy, score_policy
+from druthers.policies.steps import State, hear_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers, Preference
 
 # What an author writes, under the names of the public steps that check and find rows first.
 STEPS = ("hear", "learn", "score", "preference")
 
 
-class PlainState(NamedTuple):
+class PlainState(State):
     """All that a plain policy knows; its settings are the policy itself, whose methods are the steps."""
-
-    settings: Any
-    clock: Floats
-    arms: Arms
-    users: Any
 
 
 class Row:

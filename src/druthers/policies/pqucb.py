@@ -16,14 +16,14 @@ from druthers.errors import InvalidSetting
 from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
 from druthers.policies.linear import (
     LinearPolicy,
+    LinearState,
     LinearUsers,
     add_up,
-    learn_linear,
     require_not_negative,
     require_positive,
 )
-from druthers.policies.steps import hear_policy, learn_policy, score_policy
-from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius, upper_root
+from druthers.policies.steps import hear_policy, score_policy
+from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius
 from druthers.types import Floats, Integers
 
 
@@ -49,13 +49,8 @@ class AnchoredUsers(NamedTuple):
     anchor: Any
 
 
-class PQUCBState(NamedTuple):
+class PQUCBState(LinearState):
     """All that MO-PQUCB knows."""
-
-    settings: PQUCBSettings
-    clock: Floats
-    arms: Arms
-    users: AnchoredUsers
 
 
 class PRUCBSettings(NamedTuple):
@@ -71,13 +66,8 @@ class PRUCBSettings(NamedTuple):
     unseen_bonus: float
 
 
-class PRUCBState(NamedTuple):
+class PRUCBState(LinearState):
     """All that PRUCB knows."""
-
-    settings: PRUCBSettings
-    clock: Floats
-    arms: Arms
-    users: LinearUsers
 
 
 class MOPQUCB(LinearPolicy):
@@ -190,13 +180,8 @@ class MOPQUCB(LinearPolicy):
         return (1.0 - self._alpha) * anchor_matrix(self.n_objectives, 1.0, self._lambda)
 
     def _fresh_users(self, n_users: int) -> AnchoredUsers:
-        root = upper_root(self._start_matrix())
-        return AnchoredUsers(
-            root=np.repeat(root[None], n_users, axis=0),
-            response=np.zeros((n_users, self.n_objectives)),
-            feedbacks=np.zeros(n_users),
-            anchor=self.anchor.rows(n_users, self.n_objectives),
-        )
+        plain: LinearUsers = super()._fresh_users(n_users)
+        return AnchoredUsers(*plain, anchor=self.anchor.rows(n_users, self.n_objectives))
 
     def _anchors(self, rows: Integers) -> tuple[Floats, float]:
         return self._state.users.anchor.estimate[rows], self._state.settings.pull
@@ -398,7 +383,3 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
 @kernel
 def _hear(state: Any, user: int, ranking: Integers) -> None:
     hear_anchor(state.users.anchor, user, ranking)
-
-
-implements(learn_policy, PQUCBState)(learn_linear)
-implements(learn_policy, PRUCBState)(learn_linear)

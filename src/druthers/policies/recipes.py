@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from druthers._jit import implements, kernel
 from druthers._matrices import center, norms
 from druthers.errors import InvalidSetting
-from druthers.policies.arms import Arms, never_seen
+from druthers.policies.arms import never_seen
 from druthers.policies.linear import (
     LinearPolicy,
+    LinearState,
     LinearUsers,
     add_up,
-    learn_linear,
     require_not_negative,
     require_positive,
 )
-from druthers.policies.steps import hear_policy, learn_policy, score_policy
-from druthers.preferences import anchor_matrix, anchored_estimate, upper_root
+from druthers.policies.steps import hear_policy, score_policy
+from druthers.preferences import anchor_matrix, anchored_estimate
 from druthers.rankings import add_slope, complete
 from druthers.types import Floats, Integers
 
@@ -55,13 +55,8 @@ class RecipeUsers(NamedTuple):
     total_length: Integers
 
 
-class RecipeState(NamedTuple):
+class RecipeState(LinearState):
     """All that the recipe of MO-PQUCB knows."""
-
-    settings: RecipeSettings
-    clock: Floats
-    arms: Arms
-    users: RecipeUsers
 
 
 class WindowUsers(NamedTuple):
@@ -77,22 +72,12 @@ class WindowUsers(NamedTuple):
     lengths: Integers
 
 
-class WindowState(NamedTuple):
+class WindowState(LinearState):
     """All that the recipe of MO-PQUCB-GL knows."""
 
-    settings: RecipeSettings
-    clock: Floats
-    arms: Arms
-    users: WindowUsers
 
-
-class PRUCBRecipeState(NamedTuple):
+class PRUCBRecipeState(LinearState):
     """All that the recipe of PRUCB knows."""
-
-    settings: RecipeSettings
-    clock: Floats
-    arms: Arms
-    users: LinearUsers
 
 
 class MOPQUCBRecipe(LinearPolicy):
@@ -152,11 +137,9 @@ class MOPQUCBRecipe(LinearPolicy):
         return anchor_matrix(self.n_objectives, 1.0 - self._alpha, self.ridge)
 
     def _fresh_users(self, n_users: int) -> Any:
-        root = upper_root(self._start_matrix())
+        plain: LinearUsers = super()._fresh_users(n_users)
         return RecipeUsers(
-            root=np.repeat(root[None], n_users, axis=0),
-            response=np.zeros((n_users, self.n_objectives)),
-            feedbacks=np.zeros(n_users),
+            *plain,
             anchor=np.zeros((n_users, self.n_objectives)),
             velocity=np.zeros((n_users, self.n_objectives)),
             queries=np.zeros(n_users, dtype=np.int64),
@@ -215,11 +198,9 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe):
         return 0.5 * (self.corruption + 1.0 / math.log(self.horizon))
 
     def _fresh_users(self, n_users: int) -> WindowUsers:
-        root = upper_root(self._start_matrix())
+        plain: LinearUsers = LinearPolicy._fresh_users(self, n_users)
         return WindowUsers(
-            root=np.repeat(root[None], n_users, axis=0),
-            response=np.zeros((n_users, self.n_objectives)),
-            feedbacks=np.zeros(n_users),
+            *plain,
             anchor=np.zeros((n_users, self.n_objectives)),
             queries=np.zeros(n_users, dtype=np.int64),
             total_length=np.zeros(n_users, dtype=np.int64),
@@ -323,20 +304,12 @@ def _hear_window(state: Any, user: int, ranking: Integers) -> None:
 
 @kernel
 def _optimistic_scores(
-    arms: Arms,
-    offer: Integers,
-    root: Floats,
-    estimate: Floats,
-    radius: float,
-    rounds: float,
-    scale: float,
-    prior_pulls: float,
-    out: Floats,
+    state: Any, user: int, offer: Integers, estimate: Floats, radius: float, prior_pulls: float, out: Floats
 ) -> None:
     """Score the rewards raised by their widths in every objective, whatever the sign of the preference."""
-    n_objectives = estimate.shape[0]
+    arms, scale, n_objectives = state.arms, state.settings.width, estimate.shape[0]
     columns = np.empty((n_objectives, offer.shape[0]))
-    numerator = 2.0 * np.log(1.0 + rounds)
+    numerator = 2.0 * np.log(1.0 + state.clock[0])
     for j in range(offer.shape[0]):
         arm = offer[j]
         unseen = never_seen(arms, arm)
@@ -355,7 +328,7 @@ def _optimistic_scores(
             bonus += estimate[k] * width
         out[0, j] = utility
         out[1, j] = bonus
-    norms(root, columns, out[2])
+    norms(state.users.root[user], columns, out[2])
     add_up(radius, out)
 
 
@@ -376,8 +349,7 @@ def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: 
         + np.sqrt(left * n_objectives * np.log(queries) / told)
         + np.sqrt(left * settings.ridge / n_objectives)
     )
-    rounds = state.clock[0]
-    _optimistic_scores(state.arms, offer, users.root[user], estimate, radius, rounds, settings.width, 0.0, out)
+    _optimistic_scores(state, user, offer, estimate, radius, 0.0, out)
     return 1
 
 
@@ -391,11 +363,5 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0, estimate)
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / settings.ridge)
     radius = settings.radius * np.sqrt(n_objectives * growth)
-    rounds = state.clock[0]
-    _optimistic_scores(state.arms, offer, users.root[user], estimate, radius, rounds, settings.width, 0.001, out)
+    _optimistic_scores(state, user, offer, estimate, radius, 0.001, out)
     return 1
-
-
-implements(learn_policy, RecipeState)(learn_linear)
-implements(learn_policy, WindowState)(learn_linear)
-implements(learn_policy, PRUCBRecipeState)(learn_linear)

@@ -8,9 +8,9 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
-from druthers.policies.arms import NEVER_SEEN, Arms, NoUsers, never_seen, observe
+from druthers.policies.arms import NEVER_SEEN, never_seen, observe
 from druthers.policies.base import Policy
-from druthers.policies.steps import learn_policy, score_policy
+from druthers.policies.steps import State, learn_policy, score_policy
 from druthers.types import Floats, Integers
 
 
@@ -21,13 +21,8 @@ class UCBSettings(NamedTuple):
     unseen_bonus: float
 
 
-class UCBState(NamedTuple):
+class UCBState(State):
     """All that S-UCB knows."""
-
-    settings: UCBSettings
-    clock: Floats
-    arms: Arms
-    users: NoUsers
 
 
 class MOSSSettings(NamedTuple):
@@ -38,13 +33,8 @@ class MOSSSettings(NamedTuple):
     unseen_bonus: float
 
 
-class MOSSState(NamedTuple):
+class MOSSState(State):
     """All that S-MOSS knows."""
-
-    settings: MOSSSettings
-    clock: Floats
-    arms: Arms
-    users: NoUsers
 
 
 class SUCB(Policy):

@@ -23,6 +23,7 @@ Chance comes in two ways, and the chance of each place given those before it is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from functools import cache
 from statistics import NormalDist
@@ -279,3 +280,25 @@ def by_score(scores: Floats, number: int) -> Integers:
     among = np.sort(np.concatenate([above, level]))
     best: Integers = among[(-scores[among]).argsort(kind="stable")]
     return best
+
+
+def by_chance(
+    scores: Floats, size: int, n_equal: int, exploration: float, coins: Sequence[float]
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return the places of a slate by score, exploring now and then, with the chance of each given those before.
+
+    The first `n_equal` of what is left stand in random order, 0 for unknown; each place takes two uniform `coins`.
+    """
+    left = (-scores).argsort(kind="stable").tolist()
+    places, propensities = [], []
+    for k in range(size):
+        rank = int(coins[2 * k + 1] * len(left)) if coins[2 * k] < exploration else 0
+        if n_equal == 0 or (n_equal > 1 and k > 0 and exploration):
+            own = math.nan
+        elif n_equal - k > 1:
+            own = 1.0 / (n_equal - k) if rank < n_equal - k else 0.0
+        else:
+            own = float(rank == 0)
+        propensities.append((1.0 - exploration) * own + exploration / len(left))
+        places.append(left.pop(rank))
+    return tuple(places), tuple(propensities)

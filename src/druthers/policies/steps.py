@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from druthers._jit import generic
 from druthers.types import Floats, Integers
 
 # The place of a choice among none of the offered arms.
 NONE_OF_THESE = -1
+
+
+class State(NamedTuple):
+    """All that a policy knows: its settings, counts of rewards and arms, and a row for each arm and each user."""
+
+    settings: Any
+    clock: Floats
+    arms: Any
+    users: Any
 
 
 @generic

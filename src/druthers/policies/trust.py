@@ -9,21 +9,25 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import inverse
+from druthers.anchors import Mixture
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
-from druthers.anchors.mixture import Mixture
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Policy
-from druthers.policies.belief import FIRST_FIT, combine, fit_unit, utility_variance
-from druthers.policies.bonuses import fisher_scores
-from druthers.policies.choices import begin_choices
-from druthers.policies.fisher import FisherPQUCB, FisherSettings, FisherUsers, take_in_choice, take_in_feedback
-from druthers.policies.linear import add_distances
-from druthers.policies.looking import looking_scores
-from druthers.policies.rewards import FITTED, FeaturedArms
-from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
-from druthers.policies.voices import CONTRARY, MAIN, mix_readings, weigh_voices
+from druthers.policies.belief import FIRST_FIT, Posterior, combine, fit_unit
+from druthers.policies.feedback import (
+    RANKING,
+    UTILITY,
+    FisherState,
+    FisherUsers,
+    believe_user,
+    evidence_of,
+    settle,
+    state_belief,
+)
+from druthers.policies.fisher import FisherPQUCB
+from druthers.policies.steps import hear_policy
+from druthers.policies.voices import CONTRARY, MAIN, Readings, Rival, mix_readings, weigh_voices
 from druthers.rankings import loss
 from druthers.types import Floats, Integers, Preference
 
@@ -41,9 +45,8 @@ SERVED_WINDOW = 32
 class DoubtingUsers(NamedTuple):
     """Each user's feedback, the two voices, and what is believed of them.
 
-    As in `FisherUsers`; `rival` hears the rankings that the main voice does not explain. `trust` holds the
-    probabilities of the readings, `open` the part of the first two that is taken without slack, `tempered` and
-    `pulled` the information and pull of all the rest, and `noise` by how much the estimated noise is divided.
+    As in `FisherUsers`; `rival` hears the rankings that the main voice does not explain. `trust`, `open`, `tempered`
+    and `pulled` are what is made of both (`Readings`), and `noise` is by how much the estimated noise is divided.
     """
 
     feedbacks: Floats
@@ -62,14 +65,8 @@ class DoubtingUsers(NamedTuple):
     noise: Floats
 
 
-class DoubtingState(NamedTuple):
-    """All that the policy knows; `clock` as in `FisherState`."""
-
-    settings: FisherSettings
-    clock: Floats
-    arms: FeaturedArms
-    users: DoubtingUsers
-    model: Any = None
+class DoubtingState(FisherState):
+    """All that the policy knows; its users are `DoubtingUsers`."""
 
 
 class Trust(NamedTuple):
@@ -161,28 +158,8 @@ class FisherPQUCBRobust(FisherPQUCB):
             noise=np.ones(n_users),
         )
 
-    def _refit(self, user: int) -> None:
-        weigh_after_utility(self._state, user)
-
-    def _preference(self, row: int) -> Preference:
-        weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
-        if state_readings(self._state.users, self._state.settings, row, weights, covariance):
-            return Preference(weights=weights, covariance=covariance)
-        return self._preference_at_unit(row)
-
-    def _preference_at_unit(self, row: int) -> Preference:
-        size = self.n_objectives
-        weights, root, covariance = np.empty(size), np.empty((size, size)), np.empty((size, size))
-        believe_voices(self._state.users, self._state.settings, row, weights, root)
-        inverse(root, covariance)
-        return Preference(weights=weights, covariance=covariance)
-
     def _anytime_preference(self, row: int) -> Preference:
         return Policy._anytime_preference(self, row)  # of readings that are averaged no such interval is known
-
-    def _distances(self, truths: Floats) -> tuple[float, float]:
-        rows = np.array([self._users.rows[user] for user in range(len(truths))])
-        return mean_voice_misses(self._state, rows, truths)
 
     def _told(self, row: int) -> Floats:
         users = self._state.users
@@ -204,96 +181,40 @@ class FisherPQUCBRobust(FisherPQUCB):
         return Trust(word, contrary, rival, nothing)
 
 
+@implements(believe_user, DoubtingState)
 @kernel
-def believe_voices(users: Any, settings: FisherSettings, user: int, estimate: Floats, root: Floats) -> float:
-    """Write the estimate and the upper factor of its information, all readings averaged; return the noise taken."""
-    size = estimate.shape[0]
-    anchor = users.anchor.estimate[user]
-    information = users.anchor.information[user]
-    products = users.products[user]
-    unit = users.unit[user]
-    straight = users.open[user, MAIN]
-    turned = users.open[user, CONTRARY]
+def _believe_user(state: Any, user: int) -> Posterior:
+    """Return what is believed of a user's weights, all readings averaged."""
+    users, told = state.users, evidence_of(state, user)
+    anchor, information = told.anchor, told.information
+    size = anchor.shape[0]
+    estimate, root = np.empty(size), np.empty((size, size))
+    unit, straight, turned = users.unit[user], users.open[user, MAIN], users.open[user, CONTRARY]
     scale = 1.0 / (unit * unit)
     for k in range(size):
-        value = settings.pull * anchor[k]
+        value = told.pull * anchor[k]
         for j in range(size):
             value += information[k, j] * anchor[j]
             root[k, j] = (straight + turned) * scale * information[k, j] + users.tempered[user, k, j]
         estimate[k] = (straight - turned) * value / unit + users.pulled[user, k]
-    variance = utility_variance(products, users.root[user], users.feedbacks[user], anchor) / users.noise[user]
-    combine(products, variance, users.sites[user], unit, scale * settings.ridge, estimate, root)
-    return float(variance)
+    return combine(told, told.variance / users.noise[user], unit, scale * told.ridge, estimate, root)
 
 
+@implements(state_belief, DoubtingState)
 @kernel
-def state_readings(users: Any, settings: FisherSettings, user: int, estimate: Floats, covariance: Floats) -> bool:
+def _state_belief(state: Any, user: int, estimate: Floats, covariance: Floats) -> bool:
     """Write mean and covariance of a user's weights over readings and units; False where nothing was felt yet."""
+    users = state.users
     if not users.feedbacks[user] > users.feedbacks[0]:
         return False
-    size = estimate.shape[0]
-    products, feedbacks = users.products[user], users.feedbacks[user]
-    voices, informations = np.empty((2, size)), np.empty((2, size, size))
-    odds = two_voices(users, user, voices, informations)
-    variance = utility_variance(products, users.root[user], feedbacks, voices[0])
-    dimensions = size if users.choices[user] > 0.0 else size - 1.0
-    ridge, pull, sites, usual = settings.ridge, settings.pull, users.sites[user], users.unit[0]
-    return mix_readings(
-        products,
-        variance,
-        feedbacks,
-        voices,
-        informations,
-        odds,
-        ridge,
-        pull,
-        sites,
-        dimensions,
-        usual,
-        estimate,
-        covariance,
-    )
+    return mix_readings(evidence_of(state, user), rival_of(users, user), users.unit[0], estimate, covariance)
 
 
 @kernel
-def two_voices(users: Any, user: int, voices: Floats, informations: Floats) -> float:
-    """Write what the main voice and the rival say (2, D) and how surely (2, D, D); return the odds of the rival."""
-    size = voices.shape[1]
-    for k in range(size):
-        voices[0, k] = users.anchor.estimate[user, k]
-        voices[1, k] = users.rival.estimate[user, k]
-        for j in range(size):
-            informations[0, k, j] = users.anchor.information[user, k, j]
-            informations[1, k, j] = users.rival.information[user, k, j]
-    return odds_of_rival(users.anchor, users.rival, user)
-
-
-@kernel
-def mean_voice_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, float]:
-    """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
-    n_users, size = truths.shape
-    estimate = np.empty(size)
-    root = np.empty((size, size))
-    total = np.zeros(2)
-    for user in range(n_users):
-        believe_voices(state.users, state.settings, rows[user], estimate, root)
-        add_distances(root, estimate, truths[user], total)
-    return total[0] / n_users, total[1] / n_users
-
-
-@implements(score_policy, DoubtingState)
-@kernel
-def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    size = state.users.pulled.shape[1]
-    estimate = np.empty(size)
-    root = np.empty((size, size))
-    variance = believe_voices(state.users, state.settings, user, estimate, root)
-    arms, clock, width, feedbacks = state.arms, state.clock, state.settings.width, state.users.feedbacks[user]
-    if state.model.counts[FITTED] > 0.0:
-        looking_scores(state.model, arms, clock, offer, root, estimate, width, feedbacks, variance, out)
-    else:
-        fisher_scores(arms, clock, offer, root, estimate, width, feedbacks, variance, out)
-    return 1
+def rival_of(users: Any, user: int) -> Rival:
+    """Return what the rival voice of a user says."""
+    odds = odds_of_rival(users.anchor, users.rival, user)
+    return Rival(users.rival.estimate[user], users.rival.information[user], odds)
 
 
 @kernel
@@ -361,73 +282,25 @@ def odds_of_rival(anchor: Any, rival: Any, user: int) -> float:
     return float(odds if lead > 0.0 else -odds)
 
 
-@implements(learn_policy, DoubtingState)
+@implements(settle, DoubtingState)
 @kernel
-def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    if take_in_feedback(state, user, arm, reward, utility):
-        weigh_after_utility(state, user)
+def _settle(state: Any, user: int, told: int) -> None:
+    """Weigh the readings of a user's words anew, after the first utilities and choices and some of the later ones.
 
-
-@implements(learn_choice_policy, DoubtingState)
-@kernel
-def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
+    Now and then after a utility the unit is fitted too: another must explain more than a change of trust does.
+    """
     users = state.users
-    size = users.pulled.shape[1]
-    estimate = np.empty(size)
-    root = np.empty((size, size))
-    begin_choices(users, user, state.settings.ridge)
-    believe_voices(users, state.settings, user, estimate, root)
-    take_in_choice(state, user, offer, place, estimate, root)
-    count = int(users.choices[user])
-    if users.anchor.queries[user] > 0 and (count <= OFTEN or count % SELDOM == 0):
-        weigh_readings(state, user, False)
-
-
-@kernel
-def weigh_after_utility(state: Any, user: int) -> None:
-    """Weigh the readings of a user's words anew, after each of the first utilities and some of the later ones."""
-    users = state.users
-    count = int(users.feedbacks[user])
-    refit = count >= FIRST_FIT and is_power_of_two(count)
-    if users.anchor.queries[user] > 0 and (refit or count <= OFTEN or count % SELDOM == 0):
-        weigh_readings(state, user, refit)
-
-
-@kernel
-def weigh_readings(state: Any, user: int, refit: bool) -> None:
-    """Weigh the readings of a user's words by utilities and choices, and fit the unit anew on request."""
-    users = state.users
-    settings = state.settings
-    products = users.products[user]
-    sites = users.sites[user]
-    size = users.pulled.shape[1]
-    voices = np.empty((2, size))
-    informations = np.empty((2, size, size))
-    odds = two_voices(users, user, voices, informations)
-    variance = utility_variance(products, users.root[user], users.feedbacks[user], voices[0])
-    ridge, pull = settings.ridge, settings.pull
-    trust, taken, tempered, pulled = users.trust[user], users.open[user], users.tempered[user], users.pulled[user]
-    usual = users.unit[0]
-    unit = usual if refit else users.unit[user]
-    divisor, gain = weigh_voices(
-        products, variance, voices, informations, odds, unit, ridge, pull, sites, trust, taken, tempered, pulled
-    )
-    if refit:  # of the unit: another must explain more than a change of trust does
-        users.unit[user] = fit_unit(products, variance, voices[0], informations[0], ridge, pull, sites, usual, gain)
+    if told == RANKING or users.anchor.queries[user] == 0:
+        return
+    count = int(users.feedbacks[user] if told == UTILITY else users.choices[user])
+    refit = told == UTILITY and count >= FIRST_FIT and is_power_of_two(count)
+    if not (refit or count <= OFTEN or count % SELDOM == 0):
+        return
+    evidence, rival, usual = evidence_of(state, user), rival_of(users, user), users.unit[0]
+    readings = Readings(users.trust[user], users.open[user], users.tempered[user], users.pulled[user])
+    divisor, gain = weigh_voices(evidence, rival, usual if refit else users.unit[user], readings)
+    if refit:
+        users.unit[user] = fit_unit(evidence, usual, gain)
         if users.unit[user] != usual:
-            divisor, gain = weigh_voices(
-                products,
-                variance,
-                voices,
-                informations,
-                odds,
-                users.unit[user],
-                ridge,
-                pull,
-                sites,
-                trust,
-                taken,
-                tempered,
-                pulled,
-            )
+            divisor, gain = weigh_voices(evidence, rival, users.unit[user], readings)
     users.noise[user] = divisor

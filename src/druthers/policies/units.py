@@ -8,11 +8,13 @@ both diagonal, each pair of kappa and s^2 costs O(D).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import eigen, factor, solve_transposed, solve_upper
-from druthers.policies.belief import NOTHING
+from druthers.policies.belief import NOTHING, Evidence
 from druthers.types import Floats
 
 # Before anything is felt, the usual unit has this chance to be right; else the log-unit is normal with deviation SLAB.
@@ -31,21 +33,39 @@ NOISE_SHARE = 0.3
 NOISE_SLAB = 1.2
 
 
-@kernel
-def common_axes(products: Floats, told: Floats, gains: Floats, felt: Floats, said: Floats, axes: Floats) -> float:
-    """Write the axes (D, D), as columns, in which utilities and all the rest are independent; return ln |L|.
+class UnitLaw(NamedTuple):
+    """What is thought of a unit before anything is felt: the usual one with chance `spike`, else log-normal."""
 
-    `told` (D, D + 1) is L and p. In these axes, c = B z, L is the identity, G is `gains`, h is `felt` and p is `said`.
-    Returns NaN where L is no information.
+    usual: float
+    spike: float
+    slab: float
+
+
+class Axes(NamedTuple):
+    """The axes (D, D), as columns, in which utilities and all the rest are independent: c = B z.
+
+    There L is the identity, G is `gains`, h is `felt` and p is `said`. `volume` is ln |L|, NaN where L is none.
     """
-    size = gains.shape[0]
+
+    gains: Floats
+    felt: Floats
+    said: Floats
+    columns: Floats
+    volume: float
+
+
+@kernel
+def common_axes(products: Floats, told: Floats) -> Axes:
+    """Return the axes of utilities and of all the rest, whose L and p are `told` (D, D + 1)."""
+    size = told.shape[0]
+    gains, felt, said, axes = np.empty(size), np.empty(size), np.empty(size), np.empty((size, size))
     root, matrix, vectors = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     column = np.empty(size)
     for k in range(size):
         for j in range(size):
             matrix[k, j] = told[k, j]
     if not factor(matrix, root):
-        return np.nan
+        return Axes(gains, felt, said, axes, np.nan)
     volume = 0.0
     for k in range(size):
         volume += 2.0 * np.log(root[k, k])
@@ -74,7 +94,7 @@ def common_axes(products: Floats, told: Floats, gains: Floats, felt: Floats, sai
         solve_upper(root, column)
         for j in range(size):
             axes[j, k] = column[j]
-    return float(volume)
+    return Axes(gains, felt, said, axes, volume)
 
 
 @kernel
@@ -92,8 +112,9 @@ def rotate(vectors: Floats, root: Floats, x: Floats, out: Floats) -> None:
 
 
 @kernel
-def unit_evidence(gains: Floats, felt: Floats, said: Floats, unit: float, variance: float, dimensions: float) -> float:
+def unit_evidence(axes: Axes, unit: float, variance: float, dimensions: float) -> float:
     """Return the log-evidence of a unit and a noise, up to what depends on neither and on utilities alone."""
+    gains, felt, said, _, _ = axes
     total = 0.0
     product = 1.0
     for k in range(gains.shape[0]):
@@ -108,8 +129,10 @@ def unit_evidence(gains: Floats, felt: Floats, said: Floats, unit: float, varian
 
 
 @kernel
-def weigh_noise(feedbacks: float, energy: float, variance: float, steps: Floats) -> None:
-    """Write, for each noise that is tried, its log-prior and the log-chance of utilities that depends on it alone."""
+def weigh_noise(told: Evidence) -> Floats:
+    """Return, for each noise that is tried, its log-prior and the log-chance of utilities that depends on it alone."""
+    feedbacks, variance, size = told.feedbacks, told.variance, told.anchor.shape[0]
+    energy, steps = float(told.products[size, size]), np.empty(len(NOISE_STEPS))
     centre = np.log(max(NOISE_SHARE * energy / max(feedbacks, 1.0), 1e-300))
     for n in range(steps.shape[0]):
         log_noise = np.log(variance) + NOISE_STEPS[n]
@@ -118,19 +141,11 @@ def weigh_noise(feedbacks: float, energy: float, variance: float, steps: Floats)
     if feedbacks >= FEW:
         for n in range(steps.shape[0]):
             steps[n] = 0.0 if NOISE_STEPS[n] == 0.0 else -np.inf
+    return steps
 
 
 @kernel
-def find_units(
-    gains: Floats,
-    felt: Floats,
-    said: Floats,
-    variance: float,
-    noises: Floats,
-    dimensions: float,
-    usual: float,
-    slab: float,
-) -> tuple[float, float]:
+def find_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw) -> tuple[float, float]:
     """Return between which log-units, from the usual one, all those lie that are not unlikely."""
     low, high = -SPAN, SPAN
     values = np.empty(NODES)
@@ -141,9 +156,9 @@ def find_units(
             values[i] = -np.inf
             for n in range(noises.shape[0]):
                 if noises[n] > -np.inf:
-                    unit, noise = usual * np.exp(low + i * step), variance * np.exp(NOISE_STEPS[n])
-                    values[i] = max(values[i], noises[n] + unit_evidence(gains, felt, said, unit, noise, dimensions))
-            off = (low + i * step) / slab
+                    unit, noise = law.usual * np.exp(low + i * step), told.variance * np.exp(NOISE_STEPS[n])
+                    values[i] = max(values[i], noises[n] + unit_evidence(axes, unit, noise, told.dimensions))
+            off = (low + i * step) / law.slab
             values[i] -= 0.5 * off * off
             best = max(best, values[i])
         first, last = NODES - 1, 0
@@ -155,36 +170,24 @@ def find_units(
 
 
 @kernel
-def weigh_units(
-    gains: Floats,
-    felt: Floats,
-    said: Floats,
-    variance: float,
-    noises: Floats,
-    dimensions: float,
-    usual: float,
-    spike: float,
-    slab: float,
-    log_units: Floats,
-    shares: Floats,
-) -> float:
+def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_units: Floats, shares: Floats) -> float:
     """Write the log-units that are weighed, the last being the spike, and their shares with each noise.
 
     Returns the log-evidence of all of them together.
     """
-    low, high = find_units(gains, felt, said, variance, noises, dimensions, usual, slab)
+    low, high = find_units(axes, told, noises, law)
     step = (high - low) / (NODES - 1)
     best = -np.inf
     for i in range(NODES + 1):
         log_units[i] = low + i * step if i < NODES else 0.0
-        chance = spike if i == NODES else (1.0 - spike) * step / (slab * np.sqrt(2.0 * np.pi))
+        chance = law.spike if i == NODES else (1.0 - law.spike) * step / (law.slab * np.sqrt(2.0 * np.pi))
         prior = np.log(chance) if chance > 0.0 else -np.inf
-        prior -= 0.5 * (log_units[i] / slab) ** 2
+        prior -= 0.5 * (log_units[i] / law.slab) ** 2
         for n in range(noises.shape[0]):
             shares[i, n] = -np.inf
             if noises[n] > -np.inf:
-                unit, noise = usual * np.exp(log_units[i]), variance * np.exp(NOISE_STEPS[n])
-                shares[i, n] = prior + noises[n] + unit_evidence(gains, felt, said, unit, noise, dimensions)
+                unit, noise = law.usual * np.exp(log_units[i]), told.variance * np.exp(NOISE_STEPS[n])
+                shares[i, n] = prior + noises[n] + unit_evidence(axes, unit, noise, told.dimensions)
                 best = max(best, shares[i, n])
     total = 0.0
     for i in range(NODES + 1):
@@ -199,48 +202,36 @@ def weigh_units(
 
 @kernel
 def average_units(
-    products: Floats,
-    told: Floats,
-    feedbacks: float,
-    variance: float,
-    dimensions: float,
-    usual: float,
-    spike: float,
-    slab: float,
-    estimate: Floats,
-    covariance: Floats,
+    told: Evidence, said: Floats, law: UnitLaw, estimate: Floats, covariance: Floats
 ) -> tuple[float, float]:
     """Write mean and covariance of the weights over all units and noises.
 
-    `told` (D, D + 1) is the information and the pull of words, choices and the prior, in their own unit, and
-    `dimensions` is of how many weights they speak. The usual unit is right with chance `spike`; else the log-unit is
-    normal around its logarithm with deviation `slab`. Returns the mean log-unit from the usual one, and the
-    log-evidence of all units together, up to what is the same for every `told`; NaN, with nothing written, where that
-    is no information.
+    `said` (D, D + 1) is the information and the pull of words, choices and the prior, in their own unit. Returns the
+    mean log-unit from the usual one, and the log-evidence of all units together, up to what is the same for everything
+    `said`; NaN, with nothing written, where that is no information.
     """
     size = estimate.shape[0]
-    gains, felt, said, value = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    axes = np.empty((size, size))
-    volume = common_axes(products, told, gains, felt, said, axes)
+    axes = common_axes(told.products, said)
+    gains, felt, pulls, columns, volume = axes
     if np.isnan(volume):
         return np.nan, np.nan
-    noises, log_units = np.empty(len(NOISE_STEPS)), np.empty(NODES + 1)
-    shares = np.empty((NODES + 1, noises.shape[0]))
-    weigh_noise(feedbacks, float(products[size, size]), variance, noises)
-    evidence = weigh_units(gains, felt, said, variance, noises, dimensions, usual, spike, slab, log_units, shares)
+    noises = weigh_noise(told)
+    log_units, shares = np.empty(NODES + 1), np.empty((NODES + 1, noises.shape[0]))
+    evidence = weigh_units(axes, told, noises, law, log_units, shares)
     mean_log = 0.0
+    value = np.empty(size)
     mean, spread = np.zeros(size), np.zeros((size, size))
     for i in range(NODES + 1):
-        unit = usual * np.exp(log_units[i])
+        unit = law.usual * np.exp(log_units[i])
         for n in range(noises.shape[0]):
             share = shares[i, n]
             if share < 1e-12:
                 continue
-            noise = variance * np.exp(NOISE_STEPS[n])
+            noise = told.variance * np.exp(NOISE_STEPS[n])
             mean_log += share * log_units[i]
             for k in range(size):
                 information = gains[k] / noise + 1.0 / (unit * unit)
-                value[k] = (felt[k] / noise + said[k] / unit) / information
+                value[k] = (felt[k] / noise + pulls[k] / unit) / information
                 mean[k] += share * value[k]
                 spread[k, k] += share / information
                 for j in range(k + 1):
@@ -249,7 +240,7 @@ def average_units(
         for j in range(k + 1):
             spread[k, j] -= mean[k] * mean[j]
             spread[j, k] = spread[k, j]
-    carry(axes, mean, spread, estimate, covariance)
+    carry(columns, mean, spread, estimate, covariance)
     return float(mean_log), float(evidence - 0.5 * volume)
 
 
@@ -273,16 +264,19 @@ def carry(axes: Floats, mean: Floats, spread: Floats, estimate: Floats, covarian
 
 
 @kernel
-def tell(anchor: Floats, information: Floats, ridge: float, pull: float, sites: Floats, told: Floats) -> None:
-    """Write information and pull (D, D + 1) of words, choices and the prior, in units of the Plackett-Luce model."""
+def tell(told: Evidence) -> Floats:
+    """Return information and pull (D, D + 1) of words, choices and the prior, in units of the Plackett-Luce model."""
+    anchor, information, sites, ridge = told.anchor, told.information, told.sites, told.ridge
     size = anchor.shape[0]
+    out = np.empty((size, size + 1))
     for k in range(size):
-        value = pull * anchor[k] + sites[k, size]
+        value = told.pull * anchor[k] + sites[k, size]
         for j in range(size):
             value += information[k, j] * anchor[j]
-            told[k, j] = information[k, j] + sites[k, j] - ridge / size
-        told[k, k] += ridge + NOTHING
-        told[k, size] = value
+            out[k, j] = information[k, j] + sites[k, j] - ridge / size
+        out[k, k] += ridge + NOTHING
+        out[k, size] = value
+    return out
 
 
 @kernel

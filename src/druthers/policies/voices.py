@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import factor, inverse, solve_transposed
-from druthers.policies.belief import NOTHING, combine, surprise
-from druthers.policies.units import SLAB, SPIKE, average_units, mix_normals
+from druthers.policies.belief import NOTHING, Evidence, combine, surprise
+from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals
 from druthers.types import Floats
 
 # How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
@@ -20,6 +22,27 @@ AGAINST_SLACK = 1.0
 AGAINST_CONTRARY = 4.0
 # The noise in utilities may be the estimate, which doubtful rankings inflate, or these times less.
 NOISES = (1.0, 0.5, 0.25)
+
+
+class Rival(NamedTuple):
+    """What the rival voice says and how surely, and its log-odds before utilities: minus infinity for no rival."""
+
+    anchor: Floats
+    information: Floats
+    odds: float
+
+
+class Readings(NamedTuple):
+    """What is made of two voices: the probabilities of the readings, and what they say on average.
+
+    `trust` (4,) are the probabilities, `taken` (2,) the part of the first two that is taken without slack, and
+    `tempered` (D, D) and `pulled` (D,) the information and pull of all the rest.
+    """
+
+    trust: Floats
+    taken: Floats
+    tempered: Floats
+    pulled: Floats
 
 
 @kernel
@@ -86,17 +109,10 @@ def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
 
 @kernel
 def judge(
-    products: Floats,
-    variance: float,
-    sites: Floats,
-    unit: float,
-    kept: Floats,
-    drawn: Floats,
-    ridge: float,
-    sign: float,
+    told: Evidence, variance: float, unit: float, kept: Floats, drawn: Floats, ridge: float, sign: float
 ) -> float:
     """Return minus twice the log-probability of utilities and choices, if a reading of this pull is true."""
-    size = drawn.shape[0]
+    size, products = drawn.shape[0], told.products
     estimate = np.empty(size)
     root = np.empty((size, size))
     feedbacks = 0.0
@@ -105,68 +121,50 @@ def judge(
         estimate[k] = sign * drawn[k]
         for j in range(size):
             root[k, j] = kept[k, j]
-    combine(products, variance, sites, unit, ridge, estimate, root)
-    return float(surprise(root, estimate) + feedbacks * np.log(variance) + products[size, size] / variance)
+    believed = combine(told, variance, unit, ridge, estimate, root)
+    return float(surprise(believed) + feedbacks * np.log(variance) + products[size, size] / variance)
 
 
 @kernel
-def weigh_voices(
-    products: Floats,
-    variance: float,
-    voices: Floats,
-    informations: Floats,
-    rival_odds: float,
-    unit: float,
-    ridge: float,
-    pull: float,
-    sites: Floats,
-    trust: Floats,
-    taken: Floats,
-    tempered: Floats,
-    pulled: Floats,
-) -> tuple[float, float]:
+def weigh_voices(told: Evidence, rival: Rival, unit: float, out: Readings) -> tuple[float, float]:
     """Write the probabilities of all readings of a user's rankings given utilities and choices, and what follows.
 
-    `voices` (2, D) are the main one and the rival; `rival_odds` are the log-odds of the rival before utilities, minus
-    infinity where there is none. Returns by how much the estimated noise is to be divided, and by how much twice the
-    log-probability of the utilities is higher than if the main voice were taken at its word.
+    The anchor of what was `told` is the main voice. Returns by how much the estimated noise is to be divided, and by
+    how much twice the log-probability of the utilities is higher than if the main voice were taken at its word.
     """
-    size = voices.shape[1]
+    size = rival.anchor.shape[0]
     kept = np.zeros((2, len(SLACKS), size, size))
     drawn = np.zeros((2, len(SLACKS), size))
     scores = np.full((3, len(SLACKS), len(NOISES)), np.inf)
-    scaled = ridge / (unit * unit)
+    scaled = told.ridge / (unit * unit)
     for reading in range(3):
         voice = 1 if reading == RIVAL else 0
         sign = -1.0 if reading == CONTRARY else 1.0
         against = AGAINST_CONTRARY if reading == CONTRARY else 0.0
         if reading == RIVAL:
-            against = -rival_odds
+            against = -rival.odds
         if against == np.inf:
             continue
+        said, surely = (rival.anchor, rival.information) if voice == 1 else (told.anchor, told.information)
         for level in range(len(SLACKS)):
             if SLACKS[level] == np.inf and reading != MAIN:
                 continue  # not to listen at all is one reading
-            told, pull_of = kept[voice, level], drawn[voice, level]
-            if reading != CONTRARY and not listen(
-                voices[voice], informations[voice], SLACKS[level], unit, pull, told, pull_of
-            ):
+            held, pull = kept[voice, level], drawn[voice, level]
+            if reading != CONTRARY and not listen(said, surely, SLACKS[level], unit, told.pull, held, pull):
                 continue
-            before = prior_surprise(told, pull_of, scaled) - 2.0 * against
+            before = prior_surprise(held, pull, scaled) - 2.0 * against
             if 0.0 < SLACKS[level] < np.inf:
                 before -= 2.0 * AGAINST_SLACK
             for n in range(len(NOISES)):
-                noise = variance * NOISES[n]
-                surprised = judge(products, noise, sites, unit, told, pull_of, scaled, sign)
-                scores[reading, level, n] = surprised - before
-    return average(scores, kept, drawn, trust, taken, tempered, pulled)
+                noise = told.variance * NOISES[n]
+                scores[reading, level, n] = judge(told, noise, unit, held, pull, scaled, sign) - before
+    return average(scores, kept, drawn, out)
 
 
 @kernel
-def average(
-    scores: Floats, kept: Floats, drawn: Floats, trust: Floats, taken: Floats, tempered: Floats, pulled: Floats
-) -> tuple[float, float]:
+def average(scores: Floats, kept: Floats, drawn: Floats, out: Readings) -> tuple[float, float]:
     """Weigh readings by exp(-score/2) and write what they say on average; return as `weigh_voices` does."""
+    trust, taken, tempered, pulled = out
     size = pulled.shape[0]
     lowest = np.inf
     for reading in range(3):
@@ -218,47 +216,29 @@ def against_reading(reading: int, level: int, rival_odds: float) -> float:
 
 
 @kernel
-def mix_readings(
-    products: Floats,
-    variance: float,
-    feedbacks: float,
-    voices: Floats,
-    informations: Floats,
-    rival_odds: float,
-    ridge: float,
-    pull: float,
-    sites: Floats,
-    dimensions: float,
-    usual: float,
-    estimate: Floats,
-    covariance: Floats,
-) -> bool:
+def mix_readings(told: Evidence, rival: Rival, usual: float, estimate: Floats, covariance: Floats) -> bool:
     """Write mean and covariance of the weights over all readings and units; what lies between readings stays in it.
 
     The score pools what readings say, which is nearer to the truth where words are honest, but too sure of itself.
     """
-    size = estimate.shape[0]
-    kept, drawn, told = np.empty((size, size)), np.empty(size), np.empty((size, size + 1))
+    size, sites, ridge = estimate.shape[0], told.sites, told.ridge
+    kept, drawn, whole = np.empty((size, size)), np.empty(size), np.empty((size, size + 1))
     mean, spread = np.empty(size), np.empty((size, size))
     means, spreads = np.zeros((3 * len(SLACKS), size)), np.zeros((3 * len(SLACKS), size, size))
     logs = np.full(3 * len(SLACKS), -np.inf)
     for reading in range(3):
-        voice = 1 if reading == RIVAL else 0
+        said, surely = (rival.anchor, rival.information) if reading == RIVAL else (told.anchor, told.information)
         sign = -1.0 if reading == CONTRARY else 1.0
         for level in range(len(SLACKS)):
-            against = against_reading(reading, level, rival_odds)
-            if against == np.inf or not listen(
-                voices[voice], informations[voice], SLACKS[level], 1.0, pull, kept, drawn
-            ):
+            against = against_reading(reading, level, rival.odds)
+            if against == np.inf or not listen(said, surely, SLACKS[level], 1.0, told.pull, kept, drawn):
                 continue
             for k in range(size):
-                told[k, size] = sign * drawn[k] + sites[k, size]
+                whole[k, size] = sign * drawn[k] + sites[k, size]
                 for j in range(size):
-                    told[k, j] = kept[k, j] + sites[k, j] - ridge / size
-                told[k, k] += ridge + NOTHING
-            _, evidence = average_units(
-                products, told, feedbacks, variance, dimensions, usual, SPIKE, SLAB, mean, spread
-            )
+                    whole[k, j] = kept[k, j] + sites[k, j] - ridge / size
+                whole[k, k] += ridge + NOTHING
+            _, evidence = average_units(told, whole, UnitLaw(usual, SPIKE, SLAB), mean, spread)
             if np.isnan(evidence):
                 continue
             row = reading * len(SLACKS) + level

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
-from druthers.policies.arms import Arms, NoUsers
 from druthers.policies.base import Policy
 from druthers.policies.scalarized import learn_arms
-from druthers.policies.steps import learn_policy, score_policy
+from druthers.policies.steps import State, learn_policy, score_policy
 from druthers.types import Floats, Integers, Preference
 
 
@@ -21,13 +20,8 @@ class NoSettings(NamedTuple):
     """Nothing to be told."""
 
 
-class RandomState(NamedTuple):
+class RandomState(State):
     """All that the random policy knows: nothing it uses."""
-
-    settings: NoSettings
-    clock: Floats
-    arms: Arms
-    users: NoUsers
 
 
 class TrueArms(NamedTuple):
@@ -45,13 +39,8 @@ class TrueUsers(NamedTuple):
     truth: Floats
 
 
-class OracleState(NamedTuple):
+class OracleState(State):
     """The truth."""
-
-    settings: NoSettings
-    clock: Floats
-    arms: TrueArms
-    users: TrueUsers
 
 
 class Random(Policy):

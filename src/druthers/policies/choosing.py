@@ -1,0 +1,222 @@
+"""How a policy chooses: offers are checked, arms scored, and slates drawn with chances that are known."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from druthers._jit import bound
+from druthers.errors import InvalidOffer
+from druthers.policies.memory import WHOLE, Memory
+from druthers.policies.slates import SHORTLIST, Floor, Slate, by_chance, by_score, tastes, worths
+from druthers.policies.steps import score_policy
+from druthers.types import Decision, Floats, Integers, Preference
+
+SILENCE = np.empty(0)
+NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Chooser(Memory):
+    """The choosing steps of a policy: one arm, a slate, and with which chance."""
+
+    learns_preference: ClassVar[bool] = False
+    noise_per_arm: int = 0
+
+    # Machine code is bound on first use: an episode compiled as a whole needs none of these entries.
+    @functools.cached_property
+    def _score(self) -> Callable[..., int]:
+        return bound(score_policy, self._state, 0, NOTHING, SILENCE, np.empty((4, 0)))
+
+    def utilities(self, user: Hashable, arms: Iterable[Hashable]) -> Floats:
+        """Return the estimated utility of known arms for a user, without any bonus."""
+        rows = np.array([self._arms.rows[arm] for arm in arms], dtype=np.int64)
+        out = np.empty((4, len(rows)))
+        noise = np.zeros(len(rows) * self.noise_per_arm)
+        self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
+        utilities: Floats = out[0]
+        return utilities
+
+    def choose(
+        self,
+        user: Hashable,
+        offer: Iterable[Hashable] | None = None,
+        size: int = 1,
+        *,
+        shift: Mapping[Hashable, float] | None = None,
+    ) -> Decision:
+        """Choose a slate of arms for a user, best first; nothing is learned by choosing.
+
+        Parameters
+        ----------
+        user
+            Any hashable id, known or not.
+        offer
+            The arms that may be chosen; all known arms by default. Arms never seen before become known. Equal scores
+            go to the arm that is offered first.
+        size
+            How many arms to choose.
+        shift
+            By how much single arms are better or worse for this user than the policy can know.
+        """
+        ids, rows = self._offered(offer, size)
+        out, n_equal = self._scored(user, ids, rows, shift)
+        if size == 1 and not self.exploration:
+            place = int(out[3].argmax())
+            return Decision(user, (ids[place],), ids, out, (place,), (1.0 / n_equal if n_equal else math.nan,))
+        return self._drawn(user, ids, out, size, n_equal)
+
+    def _drawn(self, user: Hashable, ids: tuple[Hashable, ...], out: Floats, size: int, n_equal: int) -> Decision:
+        """Return a slate by score, exploring now and then."""
+        floor = self.exploration
+        coins = self._coins.random(2 * size).tolist() if floor else [1.0] * (2 * size)
+        places, propensities = by_chance(out[3], size, n_equal, floor, coins)
+        return Decision(user, tuple([ids[place] for place in places]), ids, out, places, propensities)
+
+    def _scored(
+        self, user: Hashable, ids: tuple[Hashable, ...], rows: Integers, shift: Mapping[Hashable, float] | None
+    ) -> tuple[Floats, int]:
+        """Return the reasons of everything offered, and among how many of the best the choice is random."""
+        n_offered = len(ids)
+        out = np.empty((4, n_offered))
+        noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else SILENCE
+        n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
+        for arm, by in (shift or {}).items():
+            out[:, rows == self._arms.rows.get(arm, -1)] += [[by], [0.0], [0.0], [by]]
+        return out, n_equal
+
+    def choose_slate(
+        self,
+        user: Hashable,
+        offer: Iterable[Hashable] | None = None,
+        size: int = 3,
+        *,
+        shift: Mapping[Hashable, float] | None = None,
+        floors: Sequence[Floor] = (),
+    ) -> Decision:
+        """Choose a slate of which the best arm counts: the first by score, the others for what they add to it.
+
+        Where what the user wants is unsure, arms that are right for different tastes stand side by side; where it is
+        sure, or where the policy learns no preferences, they are the best by score.
+
+        Parameters
+        ----------
+        user, offer, size, shift
+            As `choose` has them.
+        floors
+            Shares of slates that groups of arms get at least, for which the last place is used; together at most 1.
+
+        Examples
+        --------
+        >>> from druthers import StatedUCB
+        >>> policy = StatedUCB(n_objectives=2)
+        >>> for arm, reward in {"inn": [0.9, 0.2], "pub": [0.8, 0.2], "spa": [0.2, 0.85]}.items():
+        ...     policy.learn("shop", arm, reward)
+        >>> policy.choose("ada", size=2).arms, policy.choose_slate("ada", size=2).arms
+        (('inn', 'spa'), ('inn', 'spa'))
+        """
+        ids, rows = self._offered(offer, size)
+        slate, out, n_equal = self._slate_of(user, ids, rows, size, shift, floors)
+        if slate is None:
+            return self._drawn(user, ids, out, size, n_equal)
+        coins = self._coins.random(3 * size).tolist() if self.exploration or floors else [1.0] * (3 * size)
+        places, propensities, best = slate.draw(coins)
+        chosen = tuple([ids[place] for place in places])
+        return Decision(user, chosen, ids, out, places, propensities, None if floors else best)
+
+    def slate_chances(
+        self,
+        user: Hashable,
+        offer: Iterable[Hashable],
+        before: Sequence[Hashable] = (),
+        size: int = 3,
+        *,
+        shift: Mapping[Hashable, float] | None = None,
+        floors: Sequence[Floor] = (),
+    ) -> Floats:
+        """Return with which chance each offered arm stands next in a slate, after the ones before; NaN if unknown."""
+        ids, rows = self._offered(offer, size)
+        slate, _, _ = self._slate_of(user, ids, rows, size, shift, floors)
+        if slate is None:
+            return np.full(len(ids), math.nan)
+        place = {arm: k for k, arm in enumerate(ids)}
+        return slate.chances(tuple([place[arm] for arm in before]))
+
+    def _slate_of(
+        self,
+        user: Hashable,
+        ids: tuple[Hashable, ...],
+        rows: Integers,
+        size: int,
+        shift: Mapping[Hashable, float] | None,
+        floors: Sequence[Floor],
+    ) -> tuple[Slate | None, Floats, int]:
+        """Return a slate to draw, None where chance is the policy's own, with all scores and how many are equal."""
+        if not all(0.0 <= floor.share <= 1.0 for floor in floors) or sum(floor.share for floor in floors) > 1.0:
+            shares = [floor.share for floor in floors]
+            raise InvalidOffer(f"shares of groups must lie between 0 and 1 and sum to at most 1, but got {shares}")
+        out, n_equal = self._scored(user, ids, rows, shift)
+        if n_equal != 1:
+            if floors:
+                raise InvalidOffer(
+                    f"shares of groups need a policy whose choice is certain, but {self.name} draws its own"
+                )
+            return None, out, n_equal
+        shortlist = by_score(out[3], max(SHORTLIST, 2 * size))
+        values = np.empty((len(shortlist), 0))
+        if self.learns_preference and size > 1:
+            row = self._users.rows.get(user, 0)
+            believed = self._preference(row)
+            apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
+            base = (out[0] + out[1])[shortlist]
+            values = worths(base, self._slopes(believed.weights, rows[shortlist]), np.ascontiguousarray(apart.T))
+        members = [
+            (np.isin(rows, [self._arms.rows.get(arm, -1) for arm in floor.arms]), floor.share) for floor in floors
+        ]
+        unseen = [place for place in shortlist[:size].tolist() if not self._state.arms.pulls[rows[place]].any()]
+        return Slate(out[3], shortlist, values, size, self.exploration, members, unseen), out, n_equal
+
+    def _doubt(self, row: int) -> float:
+        """Return how far slates go to serve other tastes than the likeliest one, in what is believed possible."""
+        return 1.0
+
+    def _slopes(self, weights: Floats, rows: Integers) -> Floats:
+        """Return by how much the utility of arms (n, D) rises with each weight; the mean of all where it is unknown."""
+        known, means = self._state.arms.pulls[rows] > 0.0, self._state.arms.means[rows]
+        counts = known.sum(axis=0)
+        typical = np.divide((means * known).sum(axis=0), counts, out=np.zeros(self.n_objectives), where=counts > 0)
+        slopes: Floats = np.where(known, means, typical)
+        return slopes
+
+    def _preference(self, row: int) -> Preference:
+        raise NotImplementedError
+
+    def _offered(self, offer: Iterable[Hashable] | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
+        """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
+        ids = self._arms.listing()[0] if offer is None else tuple(offer)
+        if not ids:
+            known = "no arm is known; offer some or add them" if offer is None else "got none"
+            raise InvalidOffer(f"an offer must hold at least one arm, but {known}")
+        if not isinstance(size, WHOLE) or not 1 <= size <= len(ids):
+            raise InvalidOffer(f"a slate must hold 1 to {len(ids)} of the offered arms, but got size {size!r}")
+        if offer is None:
+            return self._arms.listing()
+        require_distinct(ids)
+        find = self._arms.rows.__getitem__
+        try:
+            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
+        except KeyError:
+            self.add_arms(ids)
+            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
+
+
+def require_distinct(ids: tuple[Hashable, ...]) -> None:
+    """Refuse an offer that repeats an arm."""
+    try:
+        if len(set(ids)) != len(ids):
+            raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
+    except TypeError as problem:
+        raise InvalidOffer(f"an arm must be hashable, but got the offer {ids!r}") from problem

@@ -1,0 +1,278 @@
+"""What Fisher-PQUCB keeps of each user, how rankings, utilities and choices enter it, and the steps made of that.
+
+The robust form and the one with a population extend `FisherState`: they take over these steps and bring a body of their
+own for `believe_user`, `state_belief` or `settle` where they differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from druthers._jit import generic, implements, kernel
+from druthers._matrices import add_rank_one, solve_transposed
+from druthers.anchors.base import hear_anchor, is_power_of_two
+from druthers.policies.arms import fill_unknown, never_seen, observe, remember
+from druthers.policies.belief import FIRST_FIT, NOTHING, Evidence, Posterior, believe, fit_unit, utility_variance
+from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores
+from druthers.policies.choices import add_choice, begin_choices, offer_rows
+from druthers.policies.linear import add_distances
+from druthers.policies.looking import learn_rewards, looking_scores
+from druthers.policies.rewards import FITTED, FeaturedArms
+from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
+from druthers.policies.totals import count_reward, reward_variances, totals_of
+from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, tell
+from druthers.types import Floats, Integers
+
+# What a user has just told.
+RANKING, UTILITY, CHOICE = 0, 1, 2
+
+
+class FisherSettings(NamedTuple):
+    """What Fisher-PQUCB is told; `pull` is the anchor's own ridge."""
+
+    ridge: float
+    pull: float
+    width: float
+    guarantee: float
+
+
+class FisherUsers(NamedTuple):
+    """Each user's feedback and the memory of the anchor.
+
+    With x = reward/|reward| and y = utility/|reward|, both less where part of the reward is unknown (`fill_unknown`),
+    `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its upper factor, started at nearly nothing: its last
+    entry is the root of the residual sum of squares. `unit` is how many units of utility one of the Plackett-Luce
+    model is worth. `choices` counts choices, and `sites` (D, D + 1) sums their information and their pull, of
+    weights in units of the Plackett-Luce model, together with those of soft words, which `softly` has alone.
+    """
+
+    feedbacks: Floats
+    products: Floats
+    root: Floats
+    unit: Floats
+    choices: Floats
+    sites: Floats
+    softly: Floats
+    anchor: Any
+
+
+class FisherState(NamedTuple):
+    """All that Fisher-PQUCB knows; the parts of its clock are `Totals`."""
+
+    settings: FisherSettings
+    clock: Floats
+    arms: FeaturedArms
+    users: Any
+    model: Any = None
+
+
+class DeafState(FisherState):
+    """The same for a policy that hears no rankings."""
+
+
+def fresh_users(n_users: int, n_objectives: int, level: float, unit: float, anchor: Any) -> FisherUsers:
+    """Return rows for users never seen, of whom a level is taken to be felt once where it is above 0."""
+    size = n_objectives + 1
+    root = np.sqrt(NOTHING) * np.eye(size)
+    root[-1, -1] = 1e-100  # no residual yet, and no zero to divide by
+    products = np.zeros((size, size))
+    if level > 0.0:
+        first = np.append(np.ones(n_objectives), level) / np.sqrt(n_objectives)
+        products += np.outer(first, first)
+        add_rank_one(root, first)
+    return FisherUsers(
+        feedbacks=np.full(n_users, float(level > 0.0)),
+        products=np.repeat(products[None], n_users, axis=0),
+        root=np.repeat(root[None], n_users, axis=0),
+        unit=np.full(n_users, unit),
+        choices=np.zeros(n_users),
+        sites=np.zeros((n_users, n_objectives, size)),
+        softly=np.zeros((n_users, n_objectives, size)),
+        anchor=anchor,
+    )
+
+
+@kernel
+def taken_variance(settings: Any, users: Any, user: int) -> float:
+    """Return the variance that a user's utilities are taken to have: as estimated, or above it for a guarantee."""
+    anchor = users.anchor.estimate[user]
+    variance = utility_variance(users.products[user], users.root[user], users.feedbacks[user], anchor)
+    return cautious(variance) if settings.guarantee > 0.0 else variance
+
+
+@kernel
+def evidence_of(state: Any, user: int) -> Evidence:
+    """Return all that a user told."""
+    users, settings = state.users, state.settings
+    size = users.sites.shape[1]
+    return Evidence(
+        users.products[user],
+        users.feedbacks[user],
+        taken_variance(settings, users, user),
+        users.anchor.estimate[user],
+        users.anchor.information[user],
+        users.sites[user],
+        float(size) if users.choices[user] > 0.0 else size - 1.0,
+        settings.ridge,
+        settings.pull,
+    )
+
+
+@generic
+def believe_user(state: Any, user: int) -> Posterior:
+    """Return what is believed of a user's weights, for the unit that the user's utilities are taken to have."""
+    return believe(evidence_of(state, user), state.users.unit[user])
+
+
+@generic
+def state_belief(state: Any, user: int, estimate: Floats, covariance: Floats) -> bool:
+    """Write mean and covariance of a user's weights, averaged over units; False where there is nothing to average.
+
+    Without utilities the unit is a convention, and for a guarantee it is known.
+    """
+    users = state.users
+    if state.settings.guarantee > 0.0 or not users.feedbacks[user] > users.feedbacks[0]:
+        return False
+    told = evidence_of(state, user)
+    found, _ = average_units(told, tell(told), UnitLaw(users.unit[0], SPIKE, SLAB), estimate, covariance)
+    return not np.isnan(found)
+
+
+@generic
+def settle(state: Any, user: int, told: int) -> None:
+    """Do what follows from what was told: fit the unit after 8, 16, 32, ... utilities, but not for a guarantee."""
+    users = state.users
+    count = int(users.feedbacks[user])
+    if told != UTILITY or state.settings.guarantee > 0.0:
+        return
+    if count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
+        users.unit[user] = fit_unit(evidence_of(state, user), users.unit[0], 0.0)
+
+
+@kernel
+def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, float]:
+    """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of M."""
+    n_users = truths.shape[0]
+    total = np.zeros(2)
+    for user in range(n_users):
+        believed = believe_user(state, rows[user])
+        add_distances(believed.root, believed.estimate, truths[user], total)
+    return total[0] / n_users, total[1] / n_users
+
+
+@implements(score_policy, FisherState)
+@kernel
+def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    """Write what each offered arm is worth with its bonuses, as is believed of the user."""
+    users, settings, arms = state.users, state.settings, state.arms
+    believed = believe_user(state, user)
+    totals = totals_of(state.clock, users.sites.shape[1])
+    width, feedbacks = settings.width, users.feedbacks[user]
+    if settings.guarantee > 0.0:
+        ridge = settings.ridge / (users.unit[user] * users.unit[user])
+        guaranteed_scores(arms, totals, offer, believed, width, ridge, feedbacks, out)
+    elif state.model.counts[FITTED] > 0.0:
+        looking_scores(state.model, arms, totals, offer, believed, width, feedbacks, out)
+    else:
+        fisher_scores(arms, totals, offer, believed, width, feedbacks, out)
+    return 1
+
+
+@implements(hear_policy, FisherState)
+@kernel
+def _hear(state: Any, user: int, ranking: Integers) -> None:
+    hear_anchor(state.users.anchor, user, ranking)
+    settle(state, user, RANKING)
+
+
+@implements(hear_policy, DeafState)
+@kernel
+def _hear_nothing(state: Any, user: int, ranking: Integers) -> None:
+    pass
+
+
+@implements(learn_policy, FisherState)
+@kernel
+def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+    """Learn what feedback says of the arm, of all arms and of the user."""
+    users, arms, size = state.users, state.arms, reward.shape[0]
+    new = never_seen(arms, arm)
+    count_reward(totals_of(state.clock, size), arms, arm, reward)
+    row = np.empty(size + 1)
+    whole = observe(arms, state.clock, arm, reward, row)
+    entered = not np.isnan(utility)
+    if entered:
+        row[size] = utility
+        spoilt = 0.0 if whole else fill_unknown(arms, arm, row)
+        entered = add_utility(users.products[user], users.root[user], row, spoilt)
+    learn_rewards(state.model, arms, totals_of(state.clock, size), arm, new)
+    if entered:
+        users.feedbacks[user] += 1.0
+        settle(state, user, UTILITY)
+
+
+@kernel
+def add_utility(products: Floats, root: Floats, row: Floats, spoilt: float) -> bool:
+    """Add a reward and its utility (D + 1,) to a user's sums, scaled; False for a reward of nothing."""
+    size = row.shape[0] - 1
+    square = 0.0
+    for k in range(size):
+        square += row[k] * row[k]
+    if not square > 0.0:
+        return False
+    scale = 1.0 / np.sqrt(square + spoilt)
+    for k in range(size + 1):
+        row[k] *= scale
+    for k in range(size + 1):
+        for j in range(size + 1):
+            products[k, j] += row[k] * row[j]
+    add_rank_one(root, row)
+    return True
+
+
+@kernel
+def revise_utility(state: Any, user: int, arm: int, reward: Floats, utility: float, before: float) -> bool:
+    """Turn a row (x, before) of the sums into (x, y): only the last column of the factor moves, by the w of R'w = x.
+
+    What is then left of the sum of y^2 is the residual. Returns False where the utility had not entered.
+    """
+    size, products, root = reward.shape[0], state.users.products[user], state.users.root[user]
+    x = np.empty(size)
+    square, spoilt = remember(state.arms, arm, reward, x)
+    if not square > 0.0:
+        return False
+    scale = 1.0 / np.sqrt(square + spoilt)
+    y, before = scale * utility, scale * before
+    for k in range(size):
+        x[k] *= scale
+    upper, moved = root[:size, :size].copy(), x.copy()
+    solve_transposed(upper, moved)
+    change = y - before
+    residual = float(root[size, size] * root[size, size]) + change * (y + before)
+    for k in range(size):
+        products[k, size] += change * x[k]
+        products[size, k] += change * x[k]
+        residual -= change * moved[k] * (2.0 * root[k, size] + change * moved[k])
+        root[k, size] += change * moved[k]
+    products[size, size] = max(float(products[size, size]) + change * (y + before), 0.0)
+    root[size, size] = np.sqrt(max(residual, 1e-200))
+    return True
+
+
+@implements(learn_choice_policy, FisherState)
+@kernel
+def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
+    """Add the site of a choice, against what is believed of the user."""
+    users, size = state.users, state.users.sites.shape[1]
+    begin_choices(users, user, state.settings.ridge)
+    believed = believe_user(state, user)
+    totals = totals_of(state.clock, size)
+    n_rows = offer.shape[0] + (place == NONE_OF_THESE)
+    rows, spreads = np.empty((n_rows, size)), np.empty((n_rows, size))
+    offer_rows(state.arms, totals.means, reward_variances(totals), offer, rows, spreads)
+    picked = offer.shape[0] if place == NONE_OF_THESE else place
+    add_choice(rows, spreads, picked, believed.estimate, believed.root, users.unit[user], users.sites[user])
+    users.choices[user] += 1.0
+    settle(state, user, CHOICE)

@@ -1,0 +1,234 @@
+"""What a policy remembers: which row is whose, what is in the rows, and how all of it is written down and read."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from druthers.errors import DamagedState, InvalidSetting, UnknownArm, UnknownUser
+from druthers.policies.arms import Arms, NoUsers
+from druthers.policies.books import Books
+from druthers.policies.rows import (
+    STATE_VERSION,
+    arrays,
+    check_version,
+    flatten,
+    grown,
+    lively,
+    overwrite,
+    plain,
+    same_kind,
+    unflatten,
+    wholeness_of,
+)
+
+M = TypeVar("M", bound="Memory")
+WHOLE = (int, np.integer)
+
+
+class Memory(ABC):
+    """The arrays of a policy, one row an arm or a user, around which `Policy` puts its steps."""
+
+    name: ClassVar[str]
+    # What of a user's memory comes from feedback; all the rest comes from words.
+    felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
+    State: ClassVar[type[Any]]
+
+    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
+        if not isinstance(n_objectives, WHOLE) or n_objectives < 1:
+            raise InvalidSetting(f"n_objectives must be a whole number of at least 1, but got {n_objectives!r}")
+        if not 0.0 <= exploration <= 1.0:
+            raise InvalidSetting(f"exploration must lie between 0 and 1, but got {exploration!r}")
+        self.n_objectives = int(n_objectives)
+        self.seed = seed
+        self.exploration = exploration
+        self.reseed(seed)
+        self._users = Books()
+        self._arms = Books()
+        self._retired: dict[Hashable, None] = {}  # late feedback must not bring them back; a dict, for its order
+
+    def _start(self) -> None:
+        """Make the first, empty state; the last line of every constructor. Row 0 is for those never seen."""
+        self._state: Any = self.State(
+            settings=self._settings(),
+            clock=np.zeros(2),
+            arms=self._fresh_arms(8),
+            users=self._fresh_users(2),
+        )
+
+    @abstractmethod
+    def _settings(self) -> Any:
+        """Return the hyper-parameters as the kernels read them: a NamedTuple of floats."""
+
+    def _fresh_arms(self, n_arms: int) -> Any:
+        """Return rows for arms never seen."""
+        shape = (n_arms, self.n_objectives)
+        return Arms(pulls=np.zeros(shape), means=np.zeros(shape))
+
+    def _fresh_users(self, n_users: int) -> Any:
+        """Return rows for users never seen."""
+        return NoUsers(feedbacks=np.zeros(n_users))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        """Return the call that makes this policy."""
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.params.items())})"
+
+    @property
+    def users(self) -> tuple[Hashable, ...]:
+        """The users who said or felt anything."""
+        return tuple(self._users.rows)
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        """The arms that may be chosen, in order of first sight."""
+        return tuple(self._arms.rows)
+
+    def add_arms(
+        self, arms: Iterable[Hashable], features: ArrayLike | Mapping[Hashable, ArrayLike] | None = None
+    ) -> None:
+        """Make arms known; those already known stay as they are. Features are for policies with `learns_features`."""
+        if features is not None:
+            raise InvalidSetting(
+                f"only policies that learn from features can take them, but {self.name} does not;"
+                " leave them out, or choose one that does, such as fisher-pqucb"
+            )
+        for arm in arms:
+            if arm not in self._arms:
+                self._new_arm(arm)
+
+    def add_users(self, users: Iterable[Hashable]) -> None:
+        """Make room for users; those already known stay as they are."""
+        for user in users:
+            self._user_row(user)
+
+    def retire_arm(self, arm: Hashable) -> None:
+        """Forget an arm; if it is ever offered or added again, it is new. Feedback that comes late is refused."""
+        if arm not in self._arms:
+            raise UnknownArm(f"an arm must be known to retire, but {arm!r} is not")
+        self._retired[arm] = None
+        overwrite(self._state.arms, self._arms.remove(arm))
+        self._state.clock[1] = len(self._arms)
+
+    def forget_user(self, user: Hashable) -> None:
+        """Forget everything about a user; what was learned about arms stays."""
+        if user not in self._users:
+            raise UnknownUser(f"a user must be known to be forgotten, but {user!r} is not")
+        overwrite(self._state.users, self._users.remove(user))
+
+    def unhear(self, user: Hashable) -> None:
+        """Forget what a user said and keep what the user felt; for a user never seen, nothing happens."""
+        row = self._users.rows.get(user)
+        if row is not None:
+            overwrite(self._state.users, row, keep=self.felt)
+
+    def export_user(self, user: Hashable) -> bytes:
+        """Return all that is known of a user, for a policy with the same settings to take in."""
+        row = self._users.rows.get(user)
+        if row is None:
+            raise UnknownUser(f"a user must be known to be exported, but {user!r} is not")
+        return b"".join(array[row].tobytes() for _, array in arrays(self._state.users))
+
+    def import_user(self, user: Hashable, known: bytes) -> None:
+        """Take in what another policy with the same settings exported; what was known of the user is replaced."""
+        sizes = [array[0].nbytes for _, array in arrays(self._state.users)]
+        if len(known) != sum(sizes):
+            raise DamagedState(f"an exported user of this policy must have {sum(sizes)} bytes, but got {len(known)}")
+        row = self._user_row(user)
+        start = 0
+        for (_, array), size in zip(arrays(self._state.users), sizes, strict=True):
+            array[row] = np.frombuffer(known[start : start + size], array.dtype).reshape(array[0].shape)
+            start += size
+
+    def reseed(self, seed: int | None = None) -> None:
+        """Start the policy's own chance anew: from a seed, or from the machine's own chance."""
+        # Two streams, so that each is consumed at a rate that does not depend on the other.
+        noise, coins = np.random.SeedSequence(seed).spawn(2)
+        self._noise = np.random.Generator(np.random.PCG64(noise))
+        self._coins = np.random.Generator(np.random.PCG64(coins))
+
+    def state(self, *, users: bool = True) -> dict[str, Any]:
+        """Return all this policy knows, its chance included, as arrays and plain values; without users on request."""
+        known = self._users if users else Books()
+        return {
+            "version": STATE_VERSION,
+            "policy": self.name,
+            "params": {key: plain(value) for key, value in self.params.items()},
+            "users": known.state(),
+            "arms": self._arms.state(),
+            "retired": list(self._retired),
+            "noise": self._noise.bit_generator.state,
+            "coins": self._coins.bit_generator.state,
+            "clock": self._state.clock.copy(),
+            **flatten("user", self._state.users, known.n_rows),
+            **flatten("arm", self._state.arms, self._arms.n_rows),
+        }
+
+    @classmethod
+    def from_state(cls: type[M], state: dict[str, Any]) -> M:
+        """Return a policy that continues exactly where the one that gave this state stood.
+
+        Called on `Policy` itself, it finds the class by the name in the state.
+        """
+        check_version(state)
+        if not hasattr(cls, "name"):
+            from druthers.policies import find_policy
+
+            return find_policy(state["policy"]).from_state(state)  # type: ignore[return-value]
+        if state["policy"] != cls.name:
+            raise DamagedState(f"a state of {cls.name} is needed, but got one of {state['policy']!r}")
+        policy = cls(**{name: lively(value) for name, value in state["params"].items()})
+        policy.restore(state)
+        with wholeness_of(cls.name):
+            policy._noise.bit_generator.state = state["noise"]
+            policy._coins.bit_generator.state = state["coins"]
+        return policy
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Know what the policy knew that gave this state, and nothing else; settings and chance stay one's own."""
+        check_version(state)
+        if state["policy"] != self.name:
+            raise DamagedState(f"a state of {self.name} is needed, but got one of {state['policy']!r}")
+        with wholeness_of(self.name):
+            known_users, known_arms = Books.from_state(state["users"]), Books.from_state(state["arms"])
+            users = unflatten("user", self._fresh_users(known_users.n_rows), state)
+            arms = unflatten("arm", self._fresh_arms(known_arms.n_rows), state)
+            clock = same_kind("clock", state["clock"], self._state.clock)
+            retired = dict.fromkeys(state.get("retired", ()))
+        self._users, self._arms, self._retired = known_users, known_arms, retired
+        self._state = self._state._replace(clock=clock, users=users, arms=arms)
+
+    def _new_arm(self, arm: Hashable) -> int:
+        self._retired.pop(arm, None)
+        row = self._arms.add(arm)
+        if row >= len(self._state.arms.pulls):
+            self._state = self._state._replace(arms=grown(self._state.arms, self._fresh_arms(row)))
+        self._state.clock[1] = len(self._arms)
+        return row
+
+    def _arm_row(self, arm: Hashable) -> int:
+        row = self._arms.rows.get(arm)
+        if row is None:
+            raise UnknownArm(
+                f"feedback must be about a known arm, but {arm!r} was never offered or added, or has retired"
+            )
+        return row
+
+    def _user_row(self, user: Hashable) -> int:
+        row = self._users.rows.get(user)
+        return self._new_user(user) if row is None else row
+
+    def _new_user(self, user: Hashable) -> int:
+        row = self._users.add(user)
+        if row >= len(self._state.users.feedbacks):
+            self._state = self._state._replace(users=grown(self._state.users, self._fresh_users(row)))
+        return row
