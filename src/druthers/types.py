@@ -235,9 +235,30 @@ class RankingQuestion(Question):
         How many objectives to rank.
     value
         How much better the next decision is expected to be for the answer, in units of utility.
+    named
+        The objectives that are likely to be ranked first, where the policy says so.
     """
 
     length: int
+    value: float
+    named: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceQuestion(Question):
+    """A question about arms: which of these would the user rather have?
+
+    It is answered by `policy.learn_choice`. `objective` is -1, none in particular.
+
+    Attributes
+    ----------
+    offer
+        The arms.
+    value
+        How much better the next decision is expected to be for the answer, in units of utility.
+    """
+
+    offer: tuple[Hashable, ...]
     value: float
 
 

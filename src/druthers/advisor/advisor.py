@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from druthers.advisor import events
 from druthers.advisor.answers import Card, Heard, Learned, Picked, Recommendation
+from druthers.advisor.asking import Asking
 from druthers.advisor.editions import Editions
 from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Operations
@@ -56,6 +57,8 @@ class Advisor:
         Settings of the policy and of the parser.
     population
         Whether who has said nothing is met with what others want, once twenty people have said something.
+    asking
+        When people are asked something: `Asking(price=..., budget=...)`.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Advisor:
         policy_settings: Mapping[str, Any] | None = None,
         parser_settings: Mapping[str, Any] | None = None,
         population: bool = True,
+        asking: Asking | None = None,
     ) -> None:
         given = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
         with ExitStack() as failing:
@@ -88,7 +92,7 @@ class Advisor:
             self._parser, self._parser_settings = parser, dict(parser_settings or {})
             self._population = population
             self.fold = start_fold(self.store, editions, policy, self._policy_settings, population)
-            self.operations = Operations(self.fold, self.store, self._make_parser())
+            self.operations = Operations(self.fold, self.store, self._make_parser(), asking)
             self.conversation = Conversation(self.operations)
             self._lock = threading.RLock()
             self.catch_up()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from druthers.advisor.asking import Asked
 from druthers.advisor.reasons import Fact, TradeOff
 from druthers.limits import Stated
 from druthers.types import Reading
@@ -107,6 +108,8 @@ class Recommendation:
     regret
         Estimated utility of the best item offered, by estimate, less that of the first one shown: what is paid for
         exploring.
+    question
+        What to ask the user, where the answer is worth it.
     """
 
     id: str
@@ -114,6 +117,7 @@ class Recommendation:
     items: tuple[Suggestion, ...]
     heard: Heard | None = None
     regret: float = 0.0
+    question: Asked | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -137,6 +141,7 @@ class Recommendation:
             "user": self.user,
             "items": items,
             "heard": None if self.heard is None else self.heard.as_dict(),
+            "question": None if self.question is None else self.question.as_dict(),
         }
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from druthers.advisor import cards, decisions, events, statements
 from druthers.advisor.answers import Card, Decided, Heard, Learned, Recommendation
+from druthers.advisor.asking import Asked, Asking
 from druthers.advisor.choosing import Choosing
 from druthers.advisor.comparing import with_items
 from druthers.advisor.fetching import Fetcher
@@ -48,10 +49,13 @@ class Operations:
         Where events are; asked for what is not in memory.
     parser
         Reads texts.
+    asking
+        When people are asked something.
     """
 
-    def __init__(self, fold: Fold, store: Store, parser: Parser) -> None:
+    def __init__(self, fold: Fold, store: Store, parser: Parser, asking: Asking | None = None) -> None:
         self.store = store
+        self.asking = asking or Asking()
         self.adopt(fold, parser)
 
     def adopt(self, fold: Fold, parser: Parser) -> None:
@@ -254,6 +258,9 @@ class Operations:
         decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
         id = id or secrets.token_hex(12)
         suggestions = self.choosing.suggest(decision, person, rows)
+        question = None
+        if not (aside or deferred):
+            question = self.asking.question(self.fold, user, person, decision.offer)
         utilities = decision.reasons[0]
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
@@ -266,6 +273,7 @@ class Operations:
             **more,
             **({"without": without} if without else {}),
             "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
+            **({} if question is None else {"question": question.as_dict()}),
             **({"deferred": True} if deferred else {}),
             **({"aside": True} if aside else {}),
         }
@@ -274,7 +282,7 @@ class Operations:
         if not position:
             return (yield from self._again(id, user, offer, size, given, more))
         self._remember(id, Told(event._replace(position=position)))
-        return Recommendation(id, user, suggestions, heard, regret)
+        return Recommendation(id, user, suggestions, heard, regret, question)
 
     def _again(
         self, id: str, user: str, offer: Sequence[str] | None, size: int, where: Where, more: Mapping[str, Any]
@@ -285,7 +293,8 @@ class Operations:
         told = {} if event is None else {"where": {}} | {part: event.body[part] for part in parts if part in event.body}
         if event is None or event.user != user or asked != told:
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
-        return Recommendation(id, user, decisions.suggestions(event))
+        asked_back = Asked.from_content(event.body.get("question"))
+        return Recommendation(id, user, decisions.suggestions(event), question=asked_back)
 
     def feedback(
         self,

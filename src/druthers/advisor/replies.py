@@ -10,6 +10,7 @@ from typing import Any
 
 from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation
+from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.fold import Person
 from druthers.advisor.messages import Context, Kind, Message, Opinion
 from druthers.advisor.operations import Operations
@@ -129,7 +130,10 @@ class Conversation:
         heard = yield from self._heard(turn)
         person = yield from self.ask.find(turn.user)
         unsaid = bool(heard.ranking) or person is None or not person.wishes.draws  # else it was said before
-        return (yield from self._recommend(turn, _understood(heard, asks=unsaid), heard=heard))
+        reply = yield from self._recommend(turn, _understood(heard, asks=unsaid), heard=heard)
+        if reply.recommendation is not None and unsaid and heard.reading is not None and heard.reading.question:
+            reply = replace(reply, recommendation=replace(reply.recommendation, question=None))  # one at a time
+        return reply
 
     def _heard(self, turn: _Turn) -> Operation[Heard]:
         assert turn.message.reading is not None
@@ -199,13 +203,23 @@ class Conversation:
     def _picked(self, turn: _Turn) -> Operation[Sequence[Item]]:
         """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""
         items = turn.about or turn.shown[:1]
-        if len(items) == 1 and items[0] in turn.shown and len(turn.shown) > 1:
+        pair = (yield from self._asked(turn)) if len(items) == 1 else ()
+        answers = items[0].id in pair if pair else False
+        if answers or (len(items) == 1 and items[0] in turn.shown and len(turn.shown) > 1):
             try:
-                yield from pick(self.ask, turn.decision, items[0].id)
+                yield from pick(self.ask, turn.decision, items[0].id, offer=pair if answers else None)
                 return items
             except Contradiction:  # another one was taken first
                 pass
         return (yield from self._rated(turn, CHOSEN))
+
+    def _asked(self, turn: _Turn) -> Operation[Sequence[str]]:
+        """Return the items between which the last recommendation asked to choose, if it did and all are there."""
+        past = (yield Look(lambda: self.ask.store.find(events.decision_key(turn.decision)))) if turn.decision else None
+        question = None if past is None else Asked.from_content(past.body.get("question"))
+        if question is None or question.kind != CHOICE or any(id not in self.ask.fold.items for id in question.choices):
+            return ()
+        return question.choices
 
     def _reject(self, turn: _Turn) -> Operation[Reply]:
         felt = turn.message.utility

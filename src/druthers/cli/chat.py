@@ -142,6 +142,8 @@ class Talk:
             table.add_row(str(place), told)
         self.console.print()
         self.console.print(table)
+        if reply.recommendation.question is not None:
+            self.console.print(Text(f"\n{reply.recommendation.question.text}", style="italic"))
 
     def _card(self) -> None:
         try:

@@ -50,6 +50,7 @@ class Policy(Chooser):
     learns_features: ClassVar[bool] = False
     expects: ClassVar[bool] = False
     meets: ClassVar[bool] = False
+    values_answers: ClassVar[bool] = False
     hears_weights: ClassVar[bool] = False
     knows_truth: ClassVar[bool] = False
     population: bool = False  # whether users have something in common; else they are apart

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,8 +16,9 @@ from druthers.policies.arms import never_seen, observe
 from druthers.policies.base import Policy
 from druthers.policies.choices import add_choice
 from druthers.policies.linear import require_not_negative, require_positive
+from druthers.policies.questions import best_question
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
-from druthers.types import Floats, Integers, Preference
+from druthers.types import Floats, Integers, Preference, Question
 
 UNKNOWN_VARIANCE = 1.0 / 3.0  # of a value nobody knows, uniform over its scale
 # How far slates go to serve tastes that were not spoken of, once something was said. At 1, five of 722 expectations of
@@ -118,6 +119,7 @@ class StatedUCB(Policy):
     hears_weights = True
     expects = True
     meets = True
+    values_answers = True
     State: ClassVar[Any] = StatedState
 
     def __init__(
@@ -262,6 +264,48 @@ class StatedUCB(Policy):
         row = self._arm_row(arm)
         user_row, scratch = self._users.rows.get(user, 0), np.empty(self.n_objectives + 2)
         return float(describe(self._state, user_row, row, self._state.arms.means[row], scratch))
+
+    def ask(
+        self,
+        user: Hashable,
+        *,
+        price: float | None = None,
+        offer: Iterable[Hashable] | None = None,
+        stated: Sequence[tuple[Floats, Floats]] | None = None,
+    ) -> Question | None:
+        """Return the question most worth asking, or None where acting now is better.
+
+        It is a `RankingQuestion` (what matters most?) or a `ChoiceQuestion` (this or that?).
+
+        Parameters
+        ----------
+        user
+            Who would be asked.
+        price
+            What a question costs: it is worth asking if the next decision is expected to be better by more than this
+            much utility. Without a price nothing is asked.
+        offer
+            The known arms that may be chosen; all by default.
+        stated
+            Mean and variance of the weights after each objective was named first; by default as `hear` has them.
+
+        Examples
+        --------
+        >>> policy = StatedUCB(n_objectives=2)
+        >>> policy.learn("ben", "inn", reward=[1.0, 0.2])
+        >>> policy.learn("ben", "spa", reward=[0.2, 1.0])
+        >>> policy.ask("ada", price=0.01).named
+        (0, 1)
+        >>> policy.hear("ada", (0,))
+        >>> policy.ask("ada", price=0.5) is None
+        True
+        """
+        if price is None:
+            return None
+        require_not_negative(price=price)
+        arms = tuple(self.arms if offer is None else offer)
+        found = best_question(self, user, arms, stated) if len(arms) > 1 else None
+        return found if found is not None and found.value > price else None
 
     def _posterior(self, row: int) -> tuple[Floats, Floats, float]:
         size = self.n_objectives + 1

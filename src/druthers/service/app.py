@@ -19,6 +19,7 @@ from fastapi import FastAPI
 
 from druthers import __version__
 from druthers.advisor import Advisor
+from druthers.advisor.asking import Asking
 from druthers.advisor.ledger import ledger_of
 from druthers.advisor.updating import first_catalog
 from druthers.errors import DruthersError, OtherJournal
@@ -65,6 +66,7 @@ def make_app(settings: Settings) -> FastAPI:
             parser=settings.parser,
             policy_settings={"exploration": settings.exploration, **settings.policy_settings},
             population=settings.population,
+            asking=Asking(settings.question_price, settings.question_budget),
             parser_settings=_parser_settings(settings),
         )
         _log.info("preparing: the first start on a machine takes a minute")

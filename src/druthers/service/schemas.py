@@ -111,6 +111,15 @@ class SuggestionAnswer(BaseModel):
     trade_off: TradeOffAnswer | None
 
 
+class QuestionAnswer(BaseModel):
+    """A question to a user whose answer is worth more than it costs."""
+
+    kind: str = Field(description="ranking, answered by a query, or choice, answered by a choice with this offer.")
+    text: str
+    choices: list[str] = Field(description="Names of objectives, or ids of items.")
+    value: float = Field(description="By how much the next recommendation should be better for the answer, in utility.")
+
+
 class DecisionAnswer(BaseModel):
     """A recommendation."""
 
@@ -118,6 +127,7 @@ class DecisionAnswer(BaseModel):
     user: str
     items: list[SuggestionAnswer]
     heard: HeardAnswer | None
+    question: QuestionAnswer | None = Field(description="What to ask the user, where the answer is worth it.")
 
 
 class OutcomeAnswer(BaseModel):

@@ -72,6 +72,8 @@ class Settings:
     policy: str = _setting("stated-ucb", one_of(POLICIES, or_own=True), "Policy that chooses.")
     policy_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the policy.")
     population: bool = _setting(True, FLAG, "Whether who has said nothing is met with what others want.")
+    question_price: float = _setting(0.05, number(0, 10), "What a question to a user costs, in units of utility.")
+    question_budget: int = _setting(2, whole(0, 10**6), "Who has told as much is not asked; 0 for never asking.")
     parser: str = _setting("default", one_of(PARSERS), "Parser that reads what users say.")
     parser_settings: Mapping[str, Any] = _setting(dict, TABLE, "Settings of the parser: model, base_url... of llm.")
     reading_seconds: float = _setting(10.0, number(0.1, 600), "Seconds that reading a sentence may take.")

@@ -1,0 +1,110 @@
+"""People are asked what is worth asking: the value is that of the answers, and an answer is heard as what it is."""
+
+import numpy as np
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.advisor.asking import CHOICE, RANKING, Asking
+from druthers.advisor.verifying import verify
+from druthers.advisor.wishes import Statement, Wishes
+from druthers.catalogs import Catalog, Item
+from druthers.policies import make_policy
+from druthers.types import ChoiceQuestion, Objective, RankingQuestion
+
+NAMES = ("price", "quiet", "clean")
+
+
+def inns():
+    values = {"Mill": (90, 20, 40), "Barn": (20, 90, 40), "Spa": (40, 20, 90), "Pub": (60, 60, 30)}
+    items = [Item(name.lower(), name, values=dict(zip(NAMES, row, strict=True))) for name, row in values.items()]
+    return Catalog("inns", [Objective(name, low=0, high=100) for name in NAMES], items)
+
+
+def make(**kwargs):
+    return Advisor(inns(), parser="lexicon", policy_settings={"seed": 1}, **kwargs)
+
+
+def test_the_value_of_a_ranking_is_the_mean_gain_of_its_answers():
+    """Against a twin: one advisor for each answer, who really hears it."""
+    with make(asking=Asking(price=0.0)) as advisor:
+        ids = list(advisor.items)
+        best = ids[int(advisor.fold.policy.utilities("ada", ids).argmax())]
+        question = advisor.recommend("ada").question
+        weights = advisor.fold.policy.preference("ada").weights
+    gains = []
+    for name in NAMES:
+        with make() as twin:
+            twin.hear("ada", [name])
+            then = dict(zip(ids, twin.fold.policy.utilities("ada", ids), strict=True))
+            gains.append(max(then.values()) - then[best])
+    assert question.kind == RANKING
+    assert set(question.choices) == set(NAMES)
+    assert question.value == pytest.approx(weights @ gains / weights.sum())
+    assert question.value > 0.05
+
+
+def test_the_value_of_a_choice_is_the_mean_gain_of_its_answers():
+    policy = make_policy("stated-ucb", n_objectives=2)
+    policy.learn("shop", "inn", [0.9, 0.2])
+    policy.learn("shop", "spa", [0.2, 0.8])
+    said = np.array([0.5, 0.5]), np.array([0.2, 0.2])
+    policy.hear_weights("ada", *said)
+    question = policy.ask("ada", price=0.0, stated=[said, said])  # words would tell nothing more
+    assert isinstance(question, ChoiceQuestion)
+    now = policy.utilities("ada", ["inn", "spa"])
+    scale = np.sqrt(6) / np.pi * policy.utility_noise("ada")
+    chance = 1 / (1 + np.exp(-(now[0] - now[1]) / scale))
+    value = 0.0
+    for picked, likely in (("inn", chance), ("spa", 1 - chance)):
+        twin = type(policy).from_state(policy.state())
+        twin.learn_choice("ada", picked, ["inn", "spa"])
+        then = twin.utilities("ada", ["inn", "spa"])
+        value += likely * (then.max() - then[0])
+    assert question.offer == ("inn", "spa")
+    assert question.value == pytest.approx(value)
+    assert policy.ask("ada", price=value + 1e-9, stated=[said, said]) is None
+    assert policy.ask("ada") is None
+    assert policy.users == ("shop", "ada")  # nobody who was imagined stays
+    assert isinstance(policy.ask("new", price=0.0), RankingQuestion)
+
+
+def test_asking_changes_nothing_and_ends_with_the_budget():
+    with make() as advisor, make(asking=Asking(budget=0)) as silent:
+        for one in (advisor, silent):
+            made = one.recommend("ada", id="first", size=2)
+            one.hear("ada", ["quiet"])
+            one.hear("ada", ["clean"])
+            one.recommend("ada", id="third")
+        assert made.question is None
+        assert advisor.recommend("ada", id="first", size=2).question.kind == RANKING  # asked for again, told again
+        assert advisor.digest(["ada"]) == silent.digest(["ada"])
+        assert advisor.recommend("ada").question is None  # enough was told
+        assert verify(advisor).agrees
+    with make(asking=Asking(price=5.0)) as dear:
+        assert dear.recommend("ada").question is None
+
+
+def test_after_a_wish_only_what_still_matters_is_asked():
+    with make(asking=Asking(price=0.0, budget=9)) as advisor:
+        advisor.hear("ada", ["quiet"])
+        question = advisor.recommend("ada").question
+        stated = Wishes({1: 1.0})
+        stated.hear(Statement((0,), (1.0,)))
+        assert question.kind in (RANKING, CHOICE)
+        assert question.value < 0.2
+        words = question.choices if question.kind == RANKING else [advisor.items[id].name for id in question.choices]
+        assert all(word in question.text for word in words)
+        assert question.text.endswith("?")
+
+
+def test_an_answer_in_a_conversation_is_heard_as_what_it_is():
+    with Advisor(
+        "hotels", parser="lexicon", policy_settings={"seed": 1}, asking=Asking(price=0.0, budget=9)
+    ) as advisor:
+        advisor.pick(advisor.recommend("ada", size=3).id, None)
+        question = advisor.recommend("ada", size=3).question
+        assert question.kind == CHOICE
+        taken = question.choices[1]
+        advisor.message("ada", f"I'll take {advisor.items[taken].name}")
+        choice = [one for one in advisor.store.read(0, limit=1000) if one.kind == "choice"][-1]
+        assert (choice.body["picked"], choice.body["offer"]) == (taken, list(question.choices))
