@@ -30,9 +30,9 @@ from druthers.policies.rows import flatten, unflatten
 from druthers.types import Floats, Objective
 
 # Bounds on what a fit costs: items, evenly spread over all in the order of their ids, features, and passes.
-MOST_ITEMS = 4096
+MOST_ITEMS = 2048
 MOST_FEATURES = 40
-PASSES = 3
+PASSES = 2
 # A fit comes when there is so much more news of items: while items come, and once people come.
 GROWTH, GROWTH_WHEN_ASKED = 1.5, 1.1
 FIRST = 8
@@ -104,7 +104,7 @@ class Predictor:
         """Take in that an item came, changed, or was reported on."""
         if self._policy.expects:
             self._news += 1
-            if not self._fit_again(items, GROWTH):
+            if not self._fit_again(items, GROWTH) and any(self.believed):
                 self._tell(items, [item])
 
     def settle(self, items: Mapping[str, Item]) -> None:
