@@ -128,12 +128,11 @@ def find_changes(
     renamed = dict(renamed or {})
     check_renamed(known, wanted, renamed)
     carried = {id: _carried(item, wanted, renamed) for id, item in items.items()}
-    after = {**carried, **{item.id: item for item in wanted.items}}
-    if retire:
-        after = {id: item for id, item in after.items() if id in wanted.ids}
+    offered = {item.id: item for item in wanted.items}
+    after = offered if retire else {**carried, **offered}
     lines, objectives = _compare_objectives(known, wanted, renamed, after, rescale)
     put = tuple(item for item in wanted.items if carried.get(item.id) != item)
-    missing = tuple(id for id in items if id not in wanted.ids)
+    missing = tuple(id for id in items if id not in offered)
     lines += _compare_items(carried, put, missing, retire)
     catalog = replace(wanted, objectives=objectives, items=())
     same = replace(known, items=()) == catalog
