@@ -73,7 +73,7 @@ def test_a_table_that_breaks_the_law_is_refused(where):
         ("my budget is 1.2k", {"rent": {"max": 1200}}, ""),
         ("between 700 and 900 euros", {"rent": {"min": 700, "max": 900}}, ""),
         ("at least 60 square meters, at most half the way", {"size": {"min": 60}}, "at most half the way"),
-        ("no more than an hour to work", {}, "no more than an hour to work"),
+        ("no more than an hour to work", {"commute": {"max": 60}}, "to work"),
         ("at most 1 hour commute", {"commute": {"max": 60}}, ""),
         ("pets must be allowed", {"pets": True}, ""),
         ("without pets", {"pets": False}, ""),

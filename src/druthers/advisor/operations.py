@@ -25,7 +25,7 @@ from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold, Person
 from druthers.advisor.outcomes import Told, fresh
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
-from druthers.advisor.wishes import DRAWS
+from druthers.advisor.wishes import DRAWS, sureness
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidFeedback, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
@@ -120,7 +120,8 @@ class Operations:
             reading, limits = read or (yield Read(lambda: self._read(query, columns)))
             body = {"text": query, "ranking": list(reading.names), "dismissed": list(reading.dismissed_names)}
             body |= {"confidence": reading.confidence, "limits": limits.where, "dropped": list(limits.dropped)}
-            body |= {"draws": [DRAWS[one] for one in reading.strengths], "only": Strength.ONLY in reading.strengths}
+            draws = [DRAWS[one] * sureness(at) for one, at in zip(reading.strengths, reading.confidences, strict=True)]
+            body |= {"draws": draws, "only": Strength.ONLY in reading.strengths}
         else:
             body = {"ranking": self._names(query)}
         yield from self.find(user)

@@ -21,10 +21,12 @@ from druthers.advisor.understanding import Understanding
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, NothingFits, UnknownUser
 from druthers.language import not_understood
+from druthers.language.lexicon.concepts import adjectives
 from druthers.limits import speaks_of_money
 from druthers.limits.words import stems
 
 SIZE = 3
+SAME_FAMILY = 4  # letters that the shorter one of two words has
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|least|teuerste|mas car[oa]|plus cher)", re.I)
 MOST_FOUND = 5
 MOST_LISTED = 20
@@ -279,13 +281,14 @@ class Conversation:
         asked = set(stems(turn.text))
         reading = turn.message.reading
         named = () if reading is None else (*reading.names, *reading.dismissed_names)
-        names = [name for name in (*item.values, *item.details) if set(stems(name)) & asked or name in named]
+        names = [name for name in self.ask.columns.names if _asks_for(name, asked) or name in named]
         if "where" in asked:
             names += [name for name in ("city", "district", "location", "address") if name in item.details]
         facts = {**item.details, **item.values}
-        told = [f"{name} {fact_in_words(facts[name])}" for name in dict.fromkeys(names or facts)]
-        unknown = [name for name in named if name not in item.values]
-        told += [f"{name} is not known" for name in unknown]
+        told = [
+            f"{name} {fact_in_words(facts[name])}" if name in facts else f"{name} is not known"
+            for name in dict.fromkeys(names or facts)
+        ]
         return turn.reply(f"{item.name}: {', '.join(told) or 'nothing more is known'}.", about=[item])
 
     def _find(self, turn: _Turn) -> Operation[Reply]:
@@ -446,6 +449,15 @@ def _count(number: int, thing: str) -> str:
 def _listed(names: Sequence[str]) -> str:
     told = [*names[:MOST_LISTED], f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else list(names)
     return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+
+
+def _asks_for(name: str, asked: Collection[str]) -> bool:
+    """Tell whether a question names something, if only by a word of its family: "can I park there" asks for parking."""
+    pairs = [(part, word) for part in stems(name) for word in asked]
+    if any(part == word or word in adjectives(part) for part, word in pairs):
+        return True
+    long = [pair for pair in pairs if min(map(len, pair)) >= SAME_FAMILY]
+    return any(part.startswith(word) or word.startswith(part) for part, word in long)
 
 
 def _limit(limit: Any) -> str:

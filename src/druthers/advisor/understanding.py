@@ -26,15 +26,19 @@ RATING = re.compile(
     r"|(?:^|\s)(?P<drawn>[*★]{1,5})(?:\s|$)"
 )
 PAST = re.compile(
-    r"\b(?:was|were|wasn't|weren't|had been|loved|hated|liked|enjoyed|disappointed|war|waren|fue|era|etait)\b"
+    r"\b(?:(?:was|were)(?! (?:looking|hoping|thinking|wondering|after))|wasn't|weren't|had been|loved|hated|liked"
+    r"|enjoyed|disappointed|felt|tasted|smelled|smelt|looked|sounded|turned out|ended up|broke|lasted|arrived|kept|gave"
+    r"|left us|took|didn'?t|couldn'?t|war|waren|fue|era|etait)\b"
 )
 # How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
 LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
+FELT = 0.7  # how good is what is only said to be "gentle", and how bad what is "late"
 NUMERALS = dict(zip(NUMERAL.split("|")[1:], (*range(1, 11), 100), strict=True))
 MOST_LETTERS = 2_000
 MOST_WORDS = 6  # of a name
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
 UNTRUE = re.compile(
+    r"\b(?:or|otherwise|else),? (?:just |you can |we can )?forget\b|"  # "at least 5 years, otherwise forget it"
     r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
 )
 HAVING = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")  # "we've got three kids" tells of nothing that was shown
@@ -69,7 +73,8 @@ class Understanding:
             return Message(talk)
         core = _core(plain)
         said = _Said(text, plain, core, references(RATING.sub(" ", plain), context.shown), context)
-        for way in (self._forgetting, self._asking, self._picking, self._feeling, self._another_number):
+        ways_ = self._forgetting, self._asking, self._picking, self._feeling, self._another_number, self._asking_of
+        for way in ways_:
             message = way(said)
             if message is not None:
                 return message
@@ -180,7 +185,7 @@ class Understanding:
             if reading.ranking:
                 return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
         limits = self.limits.read(said.text)
-        if ways("find").match(said.core) and limits.where:
+        if ways("find").match(said.core) and limits.where and not said.places:
             return Message(Kind.FIND, said.places, limits=limits)
         named = () if said.places else self._named(said.plain)
         one = said.places or named or (shown and (limits.where or re.search(r"\b(?:it|that|this|they)\b", said.core)))
@@ -188,19 +193,29 @@ class Understanding:
             return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
         return None
 
+    def _asking_of(self, said: _Said) -> Message | None:
+        """Return a question about an item in words that no rule knows: "can I park at the first one?"."""
+        named = () if said.places else self._named(said.plain)
+        if not said.asks or not (said.places or named) or re.search(r"\bthan\b", said.plain):
+            return None
+        limits = self.limits.read(said.text)
+        return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
+
     def _picking(self, said: _Said) -> Message | None:
         """Return what points at some of the items shown, or away from them."""
         if not said.context.shown:
             return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
         other = said.has("other")
         chosen = said.places and said.has("choose") and not said.has("reject")
+        if said.places and said.has("settled"):
+            return Message(Kind.TAKEN, said.places)
         if chosen and not PAST.search(said.core) and feeling(said.core) is None:  # "ok, book 3" praises nothing
             return Message(Kind.TAKEN, said.places)
         felt = self._feeling(said) if said.places else None
         if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
             return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
         named = () if said.places else self._named(said.plain)
-        if said.has("reject") or (other and said.places):
+        if said.has("reject") or (other and said.places and not said.has("like")):
             wish = None if said.places else self._wishing(said)  # "battery life? I don't need it"
             if wish is not None and wish.kind == Kind.DISMISSAL:
                 return wish
@@ -280,6 +295,7 @@ class Understanding:
         plain, places = said.plain, said.places
         named = () if places else self._named(plain)
         took = said.has("took") and not HAVING.search(said.core)
+        told = took or PAST.search(plain) or ways("tells").search(said.core)
         past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
         if said.asks or not (places or named or (said.context.shown and (took or past))):
             return None
@@ -292,14 +308,18 @@ class Understanding:
             about_items = references(RATING.sub(" ", clause), said.context.shown)
             at = about_items[0] if about_items else at
             felt = feeling(clause)
-            if felt is None:
+            signs = self.parser.signs(clause) if felt is not None or told else {}
+            if felt is None and not any(signs.values()):
                 continue
-            about = {piece.objective for piece in self.parser.read(clause).evidence}
+            aspects = {self.parser.objectives[k].name: _judged(felt, sign) for k, sign in signs.items()}
             for place in about_items if len(about_items) > 1 else (at,):
                 opinion = opinions.setdefault(place, Opinion([], {}))
-                opinion.aspects.update({self.parser.objectives[k].name: felt for k in about})
-                if not about:
+                opinion.aspects.update({name: worth for name, worth in aspects.items() if worth is not None})
+                if felt is not None and not aspects:
                     opinion.whole.append(felt)
+        if not opinions and ways("tells").search(said.core) and not took and places:
+            # What is said of an item is no wish: it is asked whether that is good or bad.
+            return Message(Kind.FEEDBACK, places) if self.parser.signs(plain) else None
         if not opinions:
             return Message(Kind.TAKEN, places, named) if took and (places or named or plain.endswith("it")) else None
         if len(opinions) > 1:  # of each its own
@@ -331,6 +351,13 @@ class _Said:
         if self.text.rstrip(" !").endswith("?"):
             return True
         return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
+
+
+def _judged(felt: float | None, sign: int) -> float | None:
+    """Return how an objective was: by a word of its own, as much as it was felt; else as all of it felt."""
+    if not sign or (felt is not None and felt * sign > 0.0):
+        return felt
+    return FELT * sign
 
 
 def _small_talk(plain: str) -> Kind | None:

@@ -27,12 +27,18 @@ DRAWS = {
     Strength.PLAIN: PLAIN,
     Strength.FAINT: 0.5,
 }
+SURE = 0.75  # confidence of a reading from which on a wish counts in full
 NEXT = 0.45  # draws of a place in a list, in those of the place before
 MOST = 8.0  # draws of one objective, however often it is repeated
 FADING = 0.7  # what earlier draws keep when something else is wished later
 DISMISSED = 0.02  # what a dismissed objective keeps of its share of the prior
 BY_HAND = 6.0  # draws of weights that were set by hand, over all objectives together
 LEAST_DEVIATION = 0.05  # nobody is so sure that behavior could not overrule it
+
+
+def sureness(confidence: float) -> float:
+    """Return what a wish counts that was read with so much confidence: in full from `SURE` on."""
+    return min(confidence / SURE, 1.0)
 
 
 class Statement(NamedTuple):

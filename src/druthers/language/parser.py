@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH, UNKNOWN, language_of, name_of, not_understood
 from druthers.language.lexicon.objectives import as_objectives
-from druthers.language.lexicon.words import Words
+from druthers.language.lexicon.words import Mention, Words
 from druthers.language.models.encoders import Encoder
 from druthers.language.models.judge import Judge
 from druthers.language.rules.cues import spoken_of
 from druthers.language.rules.ordering import Fate, Wishes, weigh
 from druthers.language.rules.questions import ask_back
+from druthers.language.rules.signs import sign_of
 from druthers.language.text.asides import open_tokens
 from druthers.language.text.clauses import Span, sentences
 from druthers.language.text.tokens import LIMIT, Token, tokenize
@@ -74,6 +75,30 @@ class Parser:
 
     def read(self, text: str) -> Reading:
         """Return what a text says about the objectives; any text will do, and nothing in it is obeyed."""
+        found = self._find(text)
+        wishes = weigh(found.shown, found.spans, found.mentions, found.language)
+        leftover = _leftover(text, found.shown, found.spans, wishes)
+        return self._reading(text, found.tokens, wishes, leftover, found.notes)
+
+    def signs(self, text: str) -> dict[int, int]:
+        """Return the objectives that a text about something speaks of: 1 in its favor, -1 against it, 0 if unsaid.
+
+        Examples
+        --------
+        >>> from druthers.language import make_parser
+        >>> parser = make_parser("lexicon", objectives=["gentleness", "waiting time", "price"])
+        >>> [parser.signs(text) for text in ("so gentle", "not gentle at all", "a long wait", "about the price")]
+        [{0: 1}, {0: -1}, {1: -1}, {2: 0}]
+        """
+        found = self._find(text)
+        signs: dict[int, int] = {}
+        for mention in found.mentions:
+            less = self.objectives[mention.objective].less_is_better
+            signs[mention.objective] = signs.get(mention.objective) or sign_of(found.shown, mention, less)
+        return signs
+
+    def _find(self, text: str) -> _Found:
+        """Return the tokens of a text, and the mentions among them that stand."""
         tokens = tokenize(text)
         spans = sentences(tokens)
         open_, commanded = open_tokens(tokens, spans)
@@ -94,8 +119,7 @@ class Parser:
             mentions, note = self._judge(shown, open_, mentions, spoken_of)
             notes += [note] if note else []
         standing = sorted((m for m in mentions if m.kind is not Kind.IDLE), key=lambda mention: mention.first)
-        wishes = weigh(shown, spans, standing, language)
-        return self._reading(text, tokens, wishes, _leftover(text, shown, spans, wishes), notes)
+        return _Found(tokens, shown, spans, standing, language, notes)
 
     def read_all(self, texts: Iterable[str]) -> list[Reading]:
         """Return what each text says, in the order of the texts."""
@@ -123,6 +147,17 @@ class Parser:
             question=ask_back(self._names, ranking, confidences, wishes.changed) if unsure else None,
             notes=tuple(notes),
         )
+
+
+class _Found(NamedTuple):
+    """What was found in a text; `shown` are its tokens with marks in place of those that are not open."""
+
+    tokens: list[Token]
+    shown: list[Token]
+    spans: list[Span]
+    mentions: list[Mention]
+    language: str
+    notes: list[str]
 
 
 def _evidence(

@@ -17,10 +17,14 @@ from druthers.types import Floats, Objective
 
 GROUPED = "|".join(rf"\d{{1,3}}(?:{mark}\d{{3}})+(?!\d)" for mark in (" ", ",", r"\.", "'"))
 NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)\s?k?(?![\w])(?:\s?[$€£¥])?"
-SPELLED = r"(?:half an?|an?(?=\s+<powers>)|<numbers>(?:[\s-]<numbers>)?)(?:\s+<powers>)?(?:\s+and\s+a\s+half)?"
+COUNTED = r"(?:half an?|an?(?=\s+(?:<powers>|<whole>)\b)|<numbers>(?:[\s-]<numbers>)?)"
+SPELLED = COUNTED + r"(?:\s+<powers>)?(?:\s+and\s+a\s+half)?"
 ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 FAR_OFF = 20.0  # times the largest number there is
+# What is told in years, and how long, wide or high things are, in meters up to so many.
+IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
+EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 MOST = 50  # numbers that are looked at in one text
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 FEW = 20  # different whole numbers of something that is counted, such as rooms
@@ -96,10 +100,12 @@ class Attribute:
         for word in self.units:
             if units()[word][0] == measure:
                 return units()[word][1] * thousand
-        if measure == "time" and "age" in self.words:
+        if measure == "time" and self.words & IN_YEARS:
             return units()["year"][1]
         if measure == "time":
             return 60.0 if self.high <= 48.0 else 1.0
+        if measure == "distance" and self.words & EXTENTS:  # centimeters, or meters where numbers are small
+            return units()["cm" if self.high > SMALL else "m"][1]
         if measure in ("distance", "mass"):
             return 1.0 if self.high <= 500.0 else 0.001
         return 1.0
@@ -184,18 +190,21 @@ def find_quantities(text: str) -> list[Quantity]:
         if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
             bound = ""
         aged = pattern(r"\b<age>\s*$").search(before)
-        if bound or units_ or aged or any(letter.isdigit() for letter in match.group(1)):  # "one" is mostly no number
+        article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
+        if bound or (units_ and not article) or aged or any(letter.isdigit() for letter in match.group(1)):
             found.append(Quantity((_value(match.group(1)),), bound, units_, start, end))
     return [one for one in found if all(map(math.isfinite, one.numbers))]
 
 
 def _before(before: str, here: int) -> tuple[str, int]:
-    """Return the bound in the words right before a number, and where they begin."""
+    """Return the bound in the words right before a number, and where they begin; the longest counts: "not under"."""
+    found = []
     for bound, words in (("max", "<at_most>"), ("min", "<at_least>")):
         match = pattern(rf"(?:\b<lead>\s+)*(?<!\w){words}(?!\w){FILLER}$").search(before)
         if match:
-            return bound, here - len(before) + match.start()
-    return "", here
+            found.append((here - len(before) + match.start(), bound))
+    start, bound = min(found, default=(here, ""))
+    return bound, start
 
 
 def _after(text: str, bound: str, start: int, end: int, place: int) -> tuple[str, int, int]:

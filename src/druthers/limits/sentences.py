@@ -18,7 +18,11 @@ from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, 
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
-NOT = r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
+NOT = (
+    r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
+    r"|\b(?:must|should|may|can|shall|does|do|will)(?:\s?not|n't)\s+(?!need|have to|require|mind|care|matter)[a-z]+"
+    r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
+)
 # "3 rooms and a balcony" too
 HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
 HAD = r"\s+(?:<modal>\s+)?<had>\b|(?:\s+[a-z]+)?\s+only(?=\s*(?:$|[.,;!]))"
@@ -28,6 +32,9 @@ ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 IN_A_MONTH = r"\b<in_a_month>\s*$"
+# "it must take at least 6"
+LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
+CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 BREAK = r"[.;!?,]|(?<!anything) but | aber | pero | mais | ma | maar | mas "
 
@@ -268,6 +275,8 @@ class LimitReader:
         named = [name for name in owners if set(stems(name)) & around]
         if len(key) == 1 and key[0] in words("common") and not named:
             return None
+        if re.search(CLOSE, before):  # how far something is, is no matter of yes or no
+            return None
         if key[0] in words("month_names") and not pattern(IN_A_MONTH).search(before):
             return None
         name = named[0] if named else next(iter(owners))
@@ -361,6 +370,7 @@ def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[i
         start = before.start()
     made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
     start = made.start() if made else start
+    start = led.start() if (led := pattern(LED).search(text[:start])) else start
     after = re.match(r"\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,14 @@ from druthers.types import Objective
 # A name that shares its telling words with one of a concept fits less than the name itself; each further name in the
 # list of a concept fits a little less than the one before. Set by hand; only their order decides.
 _SHARED, _FURTHER = 0.85, 0.004
+# What costs money or way is known by how it is measured, whatever it is called: "quote: pounds for the whole move".
+_MEASURED = {
+    "price": r"\b(?:euros?|dollars?|pounds?|francs?|crowns?|rupees|yen|cents?|eur|gbp|costs?)\b(?!.*\bweigh)|[$€£¥]",
+    "location": r"\b(?:miles|kilomet(?:er|re)s|km|met(?:er|re)s|blocks)\b(?: \w+){0,3} (?:from|to|away)\b"
+    r"|\bminutes (?:on foot|by \w+|to get there|to walk|walk|from the (?!first))",
+}
+_MEASURED["commute"] = _MEASURED["location"]
+_BY_MEASURE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,7 @@ def stems(text: str) -> tuple[str, ...]:
 
 
 def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
-    """Return which objective each concept speaks of, by names and synonyms.
+    """Return which objective each concept speaks of, by names and synonyms, or by what it is measured in.
 
     Examples
     --------
@@ -55,7 +64,15 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
         best = max(range(len(row)), key=row.__getitem__)
         if row[best] > (_SHARED if settled[best] else 0.0):
             bound[concept] = Binding(best, round(row[best], 2))
+    for concept, measure in _MEASURED.items():
+        fitting = (n for n, one in enumerate(objectives) if one.less_is_better and _is_measured(one, measure))
+        if concept not in bound and (place := next(fitting, None)) is not None:
+            bound[concept] = Binding(place, _BY_MEASURE)
     return bound
+
+
+def _is_measured(objective: Objective, measure: str) -> bool:
+    return re.search(measure, objective.description.casefold()) is not None
 
 
 @cache

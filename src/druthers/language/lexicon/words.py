@@ -178,9 +178,19 @@ class Words:
                 return size
             if senses and all(open_[at : at + size]):
                 both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
-                found.extend(replace(sense, first=at, last=at + size) for sense in both)
+                denied = _is_denied(words, at)
+                for sense in both:
+                    kind = Kind.SAYS if denied and sense.kind is Kind.GIVES_UP else sense.kind
+                    found.append(replace(sense, first=at, last=at + size, kind=kind))
                 return size
         return 1
+
+
+def _is_denied(words: Sequence[str], at: int) -> bool:
+    """Tell whether what starts here is said not to be so: "I have not got a car", "I am not going to pay more"."""
+    while at > 0 and words[at - 1] in small_words("helping"):
+        at -= 1
+    return at > 0 and words[at - 1] in small_words("denying")
 
 
 def _longest(words: Sequence[str], open_: Sequence[bool], senses: dict[tuple[str, ...], Mention]) -> list[Mention]:

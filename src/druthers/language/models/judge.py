@@ -223,7 +223,7 @@ class _Verdict:
     def _narrower(self, whole: Mention, taken: set[int]) -> list[Mention]:
         """Return the nearest word of a clause, and the same with the words that lead up to it."""
         free = [n for n in whole.places if n not in taken and self._tokens[n].is_word]
-        telling = [n for n in free if is_telling(self._tokens[n].text)] or free
+        telling = [n for n in free if is_telling(self._tokens[n].text)]
         if not telling:
             return []
         best = self._measures.best_word([self._tokens[n].text for n in telling], whole.objective)

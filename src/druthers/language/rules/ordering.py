@@ -11,6 +11,7 @@ from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH
 from druthers.language.lexicon.words import Mention
 from druthers.language.rules.cues import Effect, Group, Match, find_cues, grouped, numbered, praised
+from druthers.language.rules.signs import pole
 from druthers.language.text.clauses import Span
 from druthers.language.text.tokens import Token
 from druthers.types import Strength
@@ -196,12 +197,15 @@ def _apply(
     spoken_of = {mention.objective for number in touched for mention in groups[number].mentions}
     gone: set[int] = set()
     for number, group in enumerate(groups):
+        bad = {mention.objective for mention in group.mentions if pole(mention) < 0}  # "and not pay a fortune"
         for index, mention in enumerate(group.mentions):
             listed = len(group.mentions) > 1 and mention.kind is not Kind.WEAK
             if not _counts(tokens, mention, number in touched or listed, supported):
                 continue
             acting = [match for match in matches if match.x == number and _reaches(match, group, index)]
-            fate, level, cue = _fate(mention, acting, number in held, number in given_up)
+            fate, level, cue = _fate(
+                mention, acting, number in held, number in given_up and mention.objective not in bad
+            )
             if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(mention):
                 fate, cue = Fate.DISMISSED, "sounds given up"
             if fate is Fate.DISMISSED:
@@ -290,7 +294,7 @@ def _fate(mention: Mention, acting: Sequence[Match], held: bool, given_up: bool)
     """Return what becomes of a mention, its level and the cue."""
     if mention.kind is Kind.GIVES_UP and not held:
         return Fate.DISMISSED, None, "a concession"
-    if given_up and mention.kind is not Kind.BAD:
+    if given_up:
         return Fate.DISMISSED, None, "another instead"
     accepted = False
     for match in acting:

@@ -1,0 +1,38 @@
+"""Whether a text about something speaks well or badly of what it mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from druthers.language.data import small_words
+from druthers.language.lexicon.concepts import Kind, lexicon, words_of
+from druthers.language.lexicon.words import Mention
+from druthers.language.text.tokens import Token
+
+# So many words before a mention may deny it, and so many on both sides say how much of it there is.
+_DENIED, _BEFORE, _AFTER = 3, 3, 4
+_POLES = {Kind.GOOD: 1, Kind.BAD: -1}
+
+
+def pole(mention: Mention) -> int:
+    """Return 1 of what is wanted, -1 of what is complained about, else 0; by meaning, as the nearest phrase is."""
+    if mention.kind is not Kind.MEANS:
+        return _POLES.get(mention.kind, 0)
+    terms = lexicon().get(words_of(mention.why.removeprefix("like ")), ())
+    return next((_POLES[term.kind] for term in terms if term.kind in _POLES), 0)
+
+
+def sign_of(tokens: Sequence[Token], mention: Mention, less_is_better: bool) -> int:
+    """Return 1 if what is mentioned is praised, -1 if it is complained about, 0 if neither.
+
+    What something is called says neither, but how much there is of it does: a long wait, a low price, tiny portions.
+    """
+    before = [token.text for token in tokens[max(0, mention.first - _BEFORE) : mention.first]]
+    sign = _POLES.get(mention.kind, 0)  # phrases that mean the opposite lie near each other
+    if not sign and mention.kind in (Kind.NOUN, Kind.WEAK, Kind.MEANS):
+        near = {*before, *(token.text for token in tokens[mention.first : mention.last + _AFTER])}
+        much, little = (bool(near & small_words(part)) for part in ("much", "little"))
+        sign = (much - little) * (-1 if less_is_better else 1)
+    if sign and before[-1:] == ["too"]:
+        sign = -1
+    return -sign if set(before[-_DENIED:]) & small_words("denying") else sign

@@ -1,0 +1,133 @@
+"""What people say in words that no list holds: how something was, by what it was like; bounds denied; measures."""
+
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.advisor.messages import Kind
+from druthers.advisor.wishes import DRAWS, SURE, sureness
+from druthers.catalogs import Catalog, Item
+from druthers.language import make_parser
+from druthers.language.lexicon.binding import bind
+from druthers.limits import Columns, LimitReader
+from druthers.limits.quantities import find_quantities
+from druthers.types import Objective, Strength
+
+MOVERS = Catalog(
+    name="movers",
+    objectives=[
+        Objective("quote", low=0, high=900, less_is_better=True, description="Pounds for the whole move."),
+        Objective("punctuality", low=0, high=1, description="Share of moves that began on time."),
+        Objective("friendliness", low=1, high=5, description="How friendly the crew is."),
+        Objective("waiting time", low=0, high=60, less_is_better=True, description="Days until they have time."),
+    ],
+    items=[
+        Item(
+            f"m{k}",
+            f"{name} Movers",
+            values={"quote": 100 + 50 * k, "punctuality": 0.1 * k, "friendliness": 5 - 0.4 * k, "waiting time": 7 * k},
+            details={"parking": k % 2 == 0, "pianos": k % 3 == 0, "base": ("Leeds", "York")[k % 2]},
+        )
+        for k, name in enumerate(["Ash", "Beech", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Holly"])
+    ],
+)
+
+
+@pytest.fixture
+def talk():
+    with Advisor(MOVERS, parser="lexicon") as advisor:
+        advisor.message("ada", "cheap please")
+        advisor.message("ada", "show me others")
+        yield lambda text: advisor.message("ada", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("anyone except the second", Kind.REJECT), ("anything other than 1", Kind.REJECT),
+        ("2 is right up my street, what else is there along those lines?", Kind.LIKE), ("any similar ones?", Kind.LIKE),
+        ("lovely, the first one it is then", Kind.TAKEN), ("I'm sold on number 2", Kind.TAKEN),
+        ("which of your movers go to York?", Kind.FIND), ("what you have stored about my wishes", Kind.PROFILE),
+        ("can i park at the first one?", Kind.DETAIL), ("does number 2 bring boxes?", Kind.DETAIL),
+        ("what made you suggest the second?", Kind.WHY), ("thank you so much dear", Kind.THANKS),
+        ("number 2 was so friendly with us", Kind.FEEDBACK), ("the first was two hours late", Kind.FEEDBACK),
+        ("do you have something cheaper than 2?", Kind.LIMIT), ("I was looking for something friendly", Kind.WISH),
+    ],
+)  # fmt: skip
+def test_kinds(talk, text, kind):
+    assert talk(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("number 2 was so friendly with us", "friendliness good"), ("the first was late", "punctuality bad"),
+        ("number 1 was not friendly", "friendliness bad"), ("we took 2 and it was a long wait", "waiting time bad"),
+        ("3 was punctual, but the crew was unfriendly", "punctuality good, friendliness bad"),
+    ],
+)  # fmt: skip
+def test_how_something_was_is_told_by_what_it_was_like(talk, text, told):
+    assert told in talk(text).text
+
+
+def test_like_is_not_always_a_feeling(talk):
+    assert "was awful" in talk("had the first, tasted like vinegar, yuck").text
+
+
+def test_a_question_reaches_a_word_of_the_same_family(talk):
+    assert "parking yes" in talk("can i park at the first one?").text or "parking no" in talk("can i park at 1?").text
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("nothing over 40", "max"), ("nothing that costs more than 40", "max"), ("none above 40", "max"),
+        ("nothing under 40", "min"), ("not less than 40", "min"), ("never below 40", "min"), ("no more than 40", "max"),
+        ("over 40", "min"), ("under 40", "max"), ("at least 40", "min"),
+    ],
+)  # fmt: skip
+def test_a_bound_that_is_denied_is_the_other_one(text, bound):
+    assert [one.bound for one in find_quantities(text)] == [bound]
+
+
+def test_limits_by_one_of_a_unit_and_by_any_verb():
+    reader = LimitReader(Columns({item.id: item for item in MOVERS.items}), MOVERS.objectives, "movers")
+    assert reader.read("can't wait longer than a fortnight").where == {"waiting time": {"max": 14}}
+    assert reader.read("we stay for a week").where == {}
+    assert reader.read("they have to carry pianos").where == {"pianos": True}
+    assert reader.read("it must not take pianos").where == {"pianos": False}
+    assert reader.read("based in York").where == {"base": "York"}
+    assert reader.read("close to York").where == {}, "how far it is, is no matter of yes or no"
+    assert reader.read("it must cost at most 300 pounds").rest.split() == []
+
+
+def test_what_costs_money_is_the_price_whatever_it_is_called():
+    assert bind(MOVERS.objectives)["price"].objective == 0
+    weighed = Objective("load", less_is_better=True, description="Pounds it weighs.")
+    assert "price" not in bind([weighed])
+    parser = make_parser("lexicon", objectives=MOVERS.objectives)
+    assert parser.read("Hauptsache billig").names == ("quote",)
+    assert parser.read("cheap as can be").names == ("quote",)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "dismissed"),
+    [
+        ("I have got a car", (), ("location",)), ("I have not got a car", ("location",), ()),
+        ("I'm not going to pay more", ("price",), ()), ("I would pay more", (), ("price",)),
+        ("I don't mind what the price is", (), ("price",)), ("the service doesn't need to be great", (), ("service",)),
+    ],
+)  # fmt: skip
+def test_a_concession_that_is_denied_is_a_wish(text, names, dismissed):
+    reading = make_parser("lexicon", objectives=["price", "location", "service"]).read(text)
+    assert (reading.names, reading.dismissed_names) == (names, dismissed)
+
+
+def test_what_was_read_with_doubts_counts_less():
+    assert sureness(0.3) == pytest.approx(0.3 / SURE)
+    assert sureness(0.95) == 1.0
+    with Advisor(MOVERS, parser="lexicon") as advisor:
+        advisor.hear("ada", "cheap")
+        (query,) = [event.body for event in advisor.store.walk() if event.kind == "query"]
+        heard = advisor.preference("ada")
+    assert query["draws"] == [DRAWS[Strength.PLAIN] * sureness(query["confidence"])]
+    assert heard.wished == ("quote",)
