@@ -45,6 +45,7 @@ class Effect(StrEnum):
     WISH = "wish"
     HOLD = "hold"
     DROP = "drop"
+    CASE = "case"
     ABOVE = "above"
     BELOW = "below"
     INSTEAD = "instead"

@@ -203,9 +203,10 @@ def _apply(
             if not _counts(tokens, mention, number in touched or listed, supported):
                 continue
             acting = [match for match in matches if match.x == number and _reaches(match, group, index)]
-            fate, level, cue = _fate(
-                mention, acting, number in held, number in given_up and mention.objective not in bad
-            )
+            if mention.objective not in bad:
+                acting = [match for match in acting if match.cue.does is not Effect.CASE]
+            waived = number in given_up and mention.objective not in bad
+            fate, level, cue = _fate(mention, acting, number in held, waived)
             if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(mention):
                 fate, cue = Fate.DISMISSED, "sounds given up"
             if fate is Fate.DISMISSED:
@@ -298,7 +299,7 @@ def _fate(mention: Mention, acting: Sequence[Match], held: bool, given_up: bool)
         return Fate.DISMISSED, None, "another instead"
     accepted = False
     for match in acting:
-        if match.cue.does is Effect.DROP:
+        if match.cue.does in (Effect.DROP, Effect.CASE):
             return Fate.DROPPED, None, match.cue.why
         if match.cue.does in _DISMISSING and not held:
             if _gives_up(mention, match):
