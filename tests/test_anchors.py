@@ -13,7 +13,8 @@ from scipy import optimize
 from druthers import ANCHORS, make_anchor
 from druthers.anchors import Likelihood
 from druthers.errors import InvalidSetting
-from druthers.rankings import gradient, hessian, log_likelihood, sample_rankings
+from druthers.rankings import gradient, hessian, log_likelihood
+from druthers.sampling import sample_rankings
 from druthers.testing import ANCHOR_CHECKS
 
 

@@ -8,7 +8,7 @@ import pytest
 from druthers import FisherPQUCB, make_policy
 from druthers.errors import NoPreference
 from druthers.policies.anytime import NINETY, anytime_radius
-from druthers.rankings import sample_rankings
+from druthers.sampling import sample_rankings
 
 
 def lives(seed, rounds, queries=True, size=4, noise=0.5):

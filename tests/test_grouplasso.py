@@ -11,7 +11,8 @@ from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
 from druthers.anchors.profile import add_profile
 from druthers.errors import InvalidSetting
-from druthers.rankings import gradient, sample_rankings
+from druthers.rankings import gradient
+from druthers.sampling import sample_rankings
 
 
 def corrupted(seed, n_objectives, n_rankings, *, length=None, corruption=0.2, scale=5.0, reverse=False):

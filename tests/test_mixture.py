@@ -14,7 +14,8 @@ from druthers.anchors.base import fit_anchor, hear_anchor
 from druthers.anchors.contamination import make_lawful
 from druthers.anchors.mixture import Mixture, MixtureRows
 from druthers.errors import InvalidSetting
-from druthers.rankings import RankingSample, gradient, hessian, sample_rankings
+from druthers.rankings import gradient, hessian
+from druthers.sampling import RankingSample, sample_rankings
 
 D = 20
 

@@ -10,7 +10,7 @@ from druthers._jit import kernel
 from druthers.anchors import Likelihood
 from druthers.errors import DruthersError, InvalidFeedback, InvalidSetting
 from druthers.preferences import anchor_matrix, compact_radius, learn_utility, upper_root
-from druthers.rankings import sample_rankings
+from druthers.sampling import sample_rankings
 
 COMPILED = hasattr(learn_utility, "overloads")
 

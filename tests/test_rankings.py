@@ -11,7 +11,8 @@ import pytest
 from scipy.stats import chi2
 
 from druthers.errors import DruthersError, InvalidRanking, InvalidSetting
-from druthers.rankings import as_orders, as_ranking, gradient, hessian, log_likelihood, sample_rankings
+from druthers.rankings import as_orders, as_ranking, gradient, hessian, log_likelihood
+from druthers.sampling import sample_rankings
 
 # Each chi-square test alarms falsely with this chance on a fresh seed; the seeds are fixed.
 FALSE_ALARM = 1e-5

@@ -11,7 +11,8 @@ import pytest
 from druthers import bounds
 from druthers.anchors import Likelihood
 from druthers.policies.bonuses import guaranteed_radius
-from druthers.rankings import log_likelihood, sample_rankings
+from druthers.rankings import log_likelihood
+from druthers.sampling import sample_rankings
 
 RIDGE, TINY = 0.5, 1e-6
 

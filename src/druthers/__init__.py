@@ -41,7 +41,8 @@ from druthers.policies import (
     make_policy,
 )
 from druthers.preferences import HybridEstimator, information_weighted
-from druthers.rankings import as_ranking, log_likelihood, sample_rankings
+from druthers.rankings import as_ranking, log_likelihood
+from druthers.sampling import sample_rankings
 from druthers.saving import load, save
 from druthers.types import Decision, Objective, Preference, Question, RankingQuestion
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers.preferences import compact_radius, corrupted_radius, hybrid_radius
-from druthers.rankings import hessian, sample_rankings
+from druthers.rankings import hessian
+from druthers.sampling import sample_rankings
 from druthers.types import Floats
 
 __all__ = [

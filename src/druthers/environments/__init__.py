@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from druthers.environments.base import Chunk, Environment, Tape
+from druthers.environments.base import Environment
 from druthers.environments.items import Items
 from druthers.environments.people import People, Person, read_people, read_rankings, replay
 from druthers.environments.reviews import Reviews
 from druthers.environments.synthetic import Synthetic
+from druthers.environments.tape import Chunk, Tape
 from druthers.errors import UnknownName
 from druthers.own import is_own, own_class
 

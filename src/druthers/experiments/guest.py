@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from druthers.environments import Synthetic, Tape
-from druthers.environments.base import Chunk, expected_utility, felt_utility
+from druthers.environments.base import expected_utility, felt_utility
+from druthers.environments.tape import Chunk
 from druthers.errors import InvalidSetting
 from druthers.policies import Policy, make_policy
 from druthers.types import Floats

@@ -11,9 +11,9 @@ from pydantic_core import from_json
 from starlette.responses import Response
 
 from druthers.experiments.guest import MOST_ROUNDS, Guest
+from druthers.service.counter import as_json
 from druthers.service.desk import Desk
 from druthers.service.player import Player
-from druthers.service.routes import as_json
 from druthers.service.routing import Routes
 
 FEWEST, MOST = 2, 12  # objectives that a guest can have: those of the catalog, within reason

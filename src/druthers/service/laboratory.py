@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, Response
 
 from druthers.errors import choices
 from druthers.experiments import experiment_names, load_experiment
+from druthers.service.counter import as_json
 from druthers.service.problems import Problem
-from druthers.service.routes import as_json
 from druthers.service.routing import Routes
 from druthers.service.runner import Runner
 from druthers.service.schemas import Closed

@@ -13,10 +13,10 @@ from starlette.responses import Response
 from druthers.advisor import events
 from druthers.service import overview
 from druthers.service.auth import make_key
+from druthers.service.counter import as_json
 from druthers.service.desk import Desk
 from druthers.service.logs import redact
 from druthers.service.problems import Problem
-from druthers.service.routes import as_json
 from druthers.service.routing import Routes
 from druthers.service.schemas import Closed
 from druthers.service.settings import Settings

@@ -25,9 +25,9 @@ from starlette.responses import Response
 from druthers.advisor import Recommendation, deferral
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, UnknownArm
+from druthers.service.counter import as_json, takes
 from druthers.service.desk import Desk
 from druthers.service.problems import Problem
-from druthers.service.routes import as_json, takes
 from druthers.service.routing import Routes, visit_of
 from druthers.service.schemas import ID, Finite
 from druthers.service.settings import Settings

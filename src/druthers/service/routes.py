@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
-from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
 
-from druthers.advisor import Heard, Recommendation, events, showing
-from druthers.advisor.picking import pick
+from druthers.advisor import events, showing
 from druthers.advisor.replies import Conversation
 from druthers.advisor.updating import check_renamed
-from druthers.catalogs import Catalog, Item
-from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
-from druthers.service import schemas as answers
+from druthers.catalogs import Catalog
+from druthers.errors import DruthersError, StoreFailure, UnknownArm, UnknownOutcome
+from druthers.service import answers
+from druthers.service.counter import Counter, as_json, takes, told
 from druthers.service.desk import Desk
 from druthers.service.metrics import MEDIA_TYPE
 from druthers.service.problems import Problem, status_of
 from druthers.service.routing import Routes, visit_of
-from druthers.service.schemas import ID, Schemas
+from druthers.service.schemas import ID, MigrationRequest, Schemas
 from druthers.service.settings import Settings
 from druthers.stores import Event
 
-F = TypeVar("F", bound=Callable[..., Any])
 _HERE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}")
 
 # Rewards that stand for an aspect that was bad, fair or good.
@@ -38,124 +35,6 @@ GRADES = {"bad": 0.05, "fair": 0.5, "good": 0.95}
 UserId = Annotated[str, Path(pattern=ID, description="Whom it is about.")]
 DecisionId = Annotated[str, Path(pattern=ID, description="The id of a decision.")]
 ItemId = Annotated[str, Path(pattern=ID, description="The id of an item.")]
-
-
-def takes(body: Any) -> Callable[[F], F]:
-    """Give an endpoint's body its type, which is known only when the service starts."""
-
-    def decorate(function: F) -> F:
-        function.__annotations__["body"] = body
-        return function
-
-    return decorate
-
-
-class Json(Response):
-    """Plain values as a response, which are not checked again."""
-
-    def __init__(self, content: Any, status: int = 200) -> None:
-        try:
-            self.body = to_json(content)
-        except ValueError:  # half a character, from who wrote the journal by other ways
-            self.body = json.dumps(content, separators=(",", ":")).encode()
-        self.status_code, self.background = status, None
-        length = b"%d" % len(self.body)
-        self.raw_headers = [(b"content-length", length), (b"content-type", b"application/json")]
-
-
-def as_json(content: Any, status: int = 200) -> Response:
-    """Return plain values as a response."""
-    return Json(content, status)
-
-
-def told(values: Any) -> dict[str, Any]:
-    """Return values by the names of their objectives."""
-    return {} if values is None else values.model_dump(by_alias=True, exclude_none=True)
-
-
-def trimmed(detail: Any) -> Any:
-    """Return a detail without spaces around texts, and without texts that hold nothing else in a list."""
-    if isinstance(detail, list):
-        return [part for part in map(trimmed, detail) if part != ""]
-    return detail.strip() if isinstance(detail, str) else detail
-
-
-class Counter:
-    """Makes and takes what users want, and counts it."""
-
-    def __init__(self, desk: Desk, settings: Settings) -> None:
-        self.desk = desk
-        self.settings = settings
-        self.ask = desk.operations
-
-    async def hear(self, user: str, body: Any) -> dict[str, Any]:
-        """Take in a query."""
-        said = body.text if body.text is not None else body.ranking
-        if said is None or (body.text is not None and body.ranking is not None):
-            raise Problem(422, "a query must be a text or a ranking, one of both")
-        heard = await self.desk.run(self.ask.hear(user, said, id=body.id))
-        self.desk.metrics.heard(understood=bool(heard.ranking))
-        return heard.as_dict()
-
-    async def decide(self, user: str, body: Any) -> dict[str, Any]:
-        """Recommend something."""
-        made: Recommendation = await self.desk.run(
-            self.ask.recommend(
-                user,
-                size=body.size,
-                offer=body.offer,
-                text=body.text,
-                where=body.where,
-                id=body.id,
-                repeats=body.repeats,
-                floors=[floor.model_dump(exclude_none=True) for floor in body.floors],
-            )
-        )
-        self.count(made.heard, made)
-        return made.as_dict()
-
-    def count(self, heard: Heard | None, made: Recommendation | None) -> None:
-        """Count what was heard and recommended."""
-        if heard is not None:
-            self.desk.metrics.heard(understood=bool(heard.ranking))
-        if made is not None:
-            self.desk.metrics.decided(best=made.regret, shown=0.0)
-
-    async def learn(self, decision: str, body: Any) -> dict[str, Any]:
-        """Take in feedback."""
-        try:
-            learned = await self.desk.run(
-                self.ask.feedback(
-                    decision, item=body.item, rewards=told(body.rewards), utility=body.utility, id=body.id
-                )
-            )
-        except Contradiction:
-            self.desk.metrics.learned("contradicted")
-            raise
-        self.desk.metrics.learned("revised" if learned.revised else "new" if learned.new else "repeated")
-        return learned.as_dict()
-
-    async def choose(self, decision: str, body: Any) -> dict[str, Any]:
-        """Take in a choice."""
-        try:
-            picked = await self.desk.run(pick(self.ask, decision, body.picked, offer=body.offer))
-        except Contradiction:
-            self.desk.metrics.learned("contradicted")
-            raise
-        self.desk.metrics.learned("new" if picked.new else "repeated")
-        return picked.as_dict()
-
-    async def put(self, id: str, body: Any) -> tuple[dict[str, Any], bool]:
-        """Add or change an item."""
-        if id not in self.desk.fold.items and len(self.desk.fold.items) >= self.settings.max_items:
-            raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
-        details = {name.strip(): trimmed(detail) for name, detail in body.details.items()}
-        details = {name: detail for name, detail in details.items() if name and detail != ""}
-        values = told(body.values)
-        counts = {name: count for name, count in told(body.counts).items() if name in values}
-        item = Item(id, body.name.strip(), body.description, values, details, counts)
-        new = await self.desk.run(self.ask.put_item(item))
-        return _item(item), new
 
 
 def make_routes(desk: Desk, settings: Settings, bodies: Schemas) -> list[Routes]:
@@ -285,7 +164,7 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         return as_json(answer)
 
     @routes.post("/catalog", role="admin", problems=[409], response_model=answers.MigrationAnswer)
-    async def migrate(body: answers.MigrationRequest) -> Response:
+    async def migrate(body: MigrationRequest) -> Response:
         """Change objectives, ranges, scales or words; the service then starts over, and reads its journal by them."""
         wanted = Catalog.from_content(body.catalog, source="the body")
         if wanted.items:
@@ -302,7 +181,7 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         """List the items, in the order of their ids."""
         ids = desk.fold.ids
         first = 0 if after is None else bisect_right(ids, after)
-        page = [_item(desk.fold.items[id]) for id in ids[first : first + limit]]
+        page = [desk.fold.items[id].content() for id in ids[first : first + limit]]
         return as_json({"items": page, "next": page[-1]["id"] if len(ids) > first + limit else None})
 
     @routes.get("/items/{item}", role="read", problems=[404], response_model=bodies.item_answer)
@@ -310,7 +189,7 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         """Show an item."""
         if item not in desk.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {item!r}")
-        return as_json(_item(desk.fold.items[item]))
+        return as_json(desk.fold.items[item].content())
 
     @routes.put(
         "/items/{item}",
@@ -455,10 +334,6 @@ def _operations(desk: Desk) -> Routes:
 def _limit(request: Request) -> None:
     """Count a request of anybody for the address that it comes from; probes are not counted."""
     visit_of(request).gate.limit(request.client.host if request.client else "")
-
-
-def _item(item: Item) -> dict[str, Any]:
-    return item.content()
 
 
 def _event(event: Event) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from druthers.anchors import Anchor
 from druthers.errors import (
     InvalidRanking,
 )
-from druthers.rankings import sample_rankings
+from druthers.sampling import sample_rankings
 from druthers.types import Floats, Integers
 
 BuildAnchor = Callable[..., Anchor]

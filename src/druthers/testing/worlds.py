@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.policies import Policy
-from druthers.rankings import sample_rankings
+from druthers.sampling import sample_rankings
 from druthers.types import Decision, Floats, Integers
 
 BuildPolicy = Callable[..., Policy]

@@ -11,7 +11,7 @@ import numpy as np
 from druthers import bounds
 from druthers.anchors import GroupLasso, Likelihood, Mixture
 from druthers.bounds.corruption import corrupted_law, ranking_law
-from druthers.rankings import sample_rankings
+from druthers.sampling import sample_rankings
 from druthers.theory.base import (
     Chart,
     Finding,

@@ -10,7 +10,8 @@ import numpy as np
 from druthers import bounds
 from druthers.anchors import Likelihood
 from druthers.preferences import anchor_matrix
-from druthers.rankings import gradient, hessian, sample_rankings
+from druthers.rankings import gradient, hessian
+from druthers.sampling import sample_rankings
 from druthers.theory.base import Chart, Finding, Line, all_of, at_least, at_most, share_limits
 from druthers.types import Floats
 

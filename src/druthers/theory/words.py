@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 
 from druthers.anchors import Likelihood
-from druthers.rankings import log_likelihood, sample_rankings
+from druthers.rankings import log_likelihood
+from druthers.sampling import sample_rankings
 from druthers.theory.base import (
     FAILS,
     HOLDS,
