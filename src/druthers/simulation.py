@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import bound, cache_folder, kernel
-from druthers.environments import Chunk, Tape
+from druthers.environments import Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.policies import Policy
 from druthers.policies.steps import (
@@ -78,6 +78,36 @@ def spread_rounds(horizon: int, points: int = 75) -> Integers:
     return np.unique(np.concatenate([even, early]).round().astype(np.int64))
 
 
+class Game(NamedTuple):
+    """What stays the same over a run: rules, rows and the truth.
+
+    All of a round of `batch` interactions choose before any of them learns. Where all arms are offered, `best_of_all`
+    keeps each user's best utility once it is known; NaN before.
+    """
+
+    batch: int
+    exploration: float
+    tells_utility: bool
+    arm_rows: Integers
+    user_rows: Integers
+    means: Floats
+    preferences: Floats
+    best_of_all: Floats
+
+
+class Drawn(NamedTuple):
+    """Some rounds as chance drew them, by row: those of a `Chunk` and the policy's own noise and coins."""
+
+    users: Integers
+    offers: Integers
+    orders: NDArray[np.int16]
+    lengths: Integers
+    reward_noise: Floats
+    preference_noise: Floats
+    noise: Floats
+    coins: Floats
+
+
 def simulate(policy: Policy, tape: Tape, rounds: Integers | None = None) -> Run:
     """Let a fresh policy play a whole tape, compiled; it ends in the state that single steps would lead to.
 
@@ -119,12 +149,10 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
     n_arms, n_users = len(tape.means), len(tape.preferences)
     policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
     policy.add_users(range(n_users))
-    best = np.full(n_users, np.nan)
     arm_rows = np.array([policy._arms.rows[arm] for arm in range(n_arms)], dtype=np.int64)
     user_rows = np.array([policy._users.rows[user] for user in range(n_users)], dtype=np.int64)
-    rates = float(policy.exploration), tape.tells_utility
-    truth = (*rates, arm_rows, user_rows, tape.means, tape.preferences, best)
-    batch = tape.users_per_round
+    batch, rates = tape.users_per_round, (float(policy.exploration), tape.tells_utility)
+    game = Game(batch, *rates, arm_rows, user_rows, tape.means, tape.preferences, np.full(n_users, np.nan))
     start, compiled = 0, None
     for chunk in tape.chunks():
         rows = len(chunk.users)
@@ -141,8 +169,17 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
                 part = slice(begin, min(begin + most, last))
                 noise = policy._noise.standard_normal((part.stop - begin, width))
                 picks = chunk.picks[part] if chunk.picks is not None and policy.learns_choices else None
-                drawn = (*(array[part] for array in chunk_arrays(chunk)), picks, noise, coins[part])
-                arguments = (policy._state, batch, *truth, *drawn, *(array[part] for array in played))
+                drawn = Drawn(
+                    chunk.users[part],
+                    chunk.offers[part],
+                    chunk.orders[part],
+                    chunk.lengths[part],
+                    chunk.reward_noise[part],
+                    chunk.preference_noise[part],
+                    noise,
+                    coins[part],
+                )
+                arguments = (policy._state, game, drawn, picks, Played(played.arms[part], played.regret[part]))
                 compiled = compiled or bound(play, *arguments)
                 compiled(*arguments)
             yield pause, Played(played.arms[first:last], played.regret[first:last])
@@ -182,11 +219,6 @@ def play_by_steps(policy: Policy, tape: Tape) -> Played:
     return Played(arms=np.array(arms), regret=np.array(regret))
 
 
-def chunk_arrays(chunk: Chunk) -> tuple[Any, ...]:
-    """Return the arrays of a chunk that any game needs; which queries were corrupted is nobody's business."""
-    return (chunk.users, chunk.offers, chunk.orders, chunk.lengths, chunk.reward_noise, chunk.preference_noise)
-
-
 @kernel
 def likes(preference: Floats, objective: int) -> float:
     """Return a user's answer to "do you care about this?": 1 if its weight is above the mean of the user's weights."""
@@ -197,34 +229,14 @@ def likes(preference: Floats, objective: int) -> float:
 
 
 @kernel
-def play(
-    state: Any,
-    batch: int,
-    exploration: float,
-    tells_utility: bool,
-    arm_rows: Integers,
-    user_rows: Integers,
-    means: Floats,
-    preferences: Floats,
-    best_of_all: Floats,
-    users: Integers,
-    offers: Integers,
-    orders: NDArray[np.int16],
-    lengths: Integers,
-    reward_noise: Floats,
-    preference_noise: Floats,
-    picks: Integers | None,
-    noise: Floats,
-    coins: Floats,
-    arms: Integers,
-    regret: Floats,
-) -> None:
-    """Play some rounds of `batch` interactions each: all of a round choose before any of them learns.
+def play(state: Any, game: Game, drawn: Drawn, picks: Integers | None, played: Played) -> None:
+    """Play some rounds: write the arm chosen and its regret for each interaction, leave `state` as single steps would.
 
-    Writes the arm chosen and its regret for each interaction, and leaves `state` as single steps would. Where all arms
-    are offered, `best_of_all` keeps each user's best utility once it is known; NaN before. Where `picks` is None,
-    nothing of choices is compiled.
+    Where `picks` is None, nothing of choices is compiled: so they are an argument of their own.
     """
+    batch, exploration, tells_utility, arm_rows, user_rows, means, preferences, best_of_all = game
+    users, offers, orders, lengths, reward_noise, preference_noise, noise, coins = drawn
+    arms, regret = played
     n_offered = offers.shape[1] if offers.shape[1] > 0 else arm_rows.shape[0]
     order = np.empty(means.shape[1], dtype=np.int64)
     rows = np.empty(n_offered, dtype=np.int64)

@@ -46,6 +46,21 @@ class Believed(NamedTuple):
     predicted: Floats
 
 
+class Block(NamedTuple):
+    """Some whole rounds of a log, by rows of the policy, with its noise for them."""
+
+    users: Integers
+    first_of_round: NDArray[np.bool_]
+    starts: Integers
+    offers: Integers
+    said_starts: Integers
+    said: Integers
+    places: NDArray[np.int32]
+    rewards: Floats
+    utilities: Floats
+    noise: Floats
+
+
 def follow(policy: Policy, log: Log, feedback: int) -> Followed:
     """Let a policy hear every ranking of a log, and say what it would choose.
 
@@ -63,12 +78,12 @@ def follow(policy: Policy, log: Log, feedback: int) -> Followed:
     memory = _user_memory(policy, log)
     saved = np.empty(sum(part.shape[1] for part in memory), dtype=memory[0].dtype)
     compiled = None
-    for rows, drawn in _blocks(policy, log):
+    for rows, block, picks in _blocks(policy, log):
         shape = rows.stop - rows.start, 2
         coins = policy._coins.random(shape) if policy.exploration else np.ones(shape)
         chances = followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
-        known = (policy._state, feedback, float(policy.exploration), memory, saved)
-        arguments = (*known, *drawn, coins, chances, followed.same[rows])
+        known = (policy._state, (feedback, float(policy.exploration)), memory, saved)
+        arguments = (*known, block, picks, coins, Followed(chances, followed.same[rows]))
         compiled = compiled or bound(follow_rows, *arguments)
         compiled(*arguments)
     return followed
@@ -89,9 +104,9 @@ def believe(policy: Policy, log: Log, chances: Floats) -> Believed:
     believed = Believed(*np.zeros((2, len(log), 1 + len(log.objectives))))
     _user_memory(policy, log)
     compiled = None
-    for rows, drawn in _blocks(policy, log):
+    for rows, block, picks in _blocks(policy, log):
         part = chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
-        arguments = (policy._state, *drawn, part, believed.expected[rows], believed.predicted[rows])
+        arguments = (policy._state, block, picks, part, Believed(believed.expected[rows], believed.predicted[rows]))
         compiled = compiled or bound(believe_rows, *arguments)
         compiled(*arguments)
     return believed
@@ -106,8 +121,8 @@ def _user_memory(policy: Policy, log: Log) -> Memory:
     return tuple(array.view(np.uint64 if whole else np.uint8) for array in memory)
 
 
-def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]:
-    """Cut a log into blocks of whole rounds, each with the policy's noise for it."""
+def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, Block, Integers | None]]:
+    """Cut a log into blocks of whole rounds, each with what was picked in it, None where that does not matter."""
     users = np.array([policy._users.rows[user] for user in log.user_ids], dtype=np.int64)[log.users]
     arms = np.array([policy._arms.rows[arm] for arm in log.arm_ids], dtype=np.int64)
     first_of_round = np.concatenate([[True], log.rounds[1:] != log.rounds[:-1]])
@@ -120,7 +135,7 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]
         said = slice(*log.ranking_starts[[start, stop]].tolist())
         yield (
             rows,
-            (
+            Block(
                 users[rows],
                 first_of_round[rows],
                 log.offer_starts[start : stop + 1] - offers.start,
@@ -130,35 +145,27 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, tuple[Any, ...]]]
                 log.places[rows],
                 np.ascontiguousarray(log.rewards[rows]),
                 np.ascontiguousarray(log.utilities[rows]),
-                None if picks is None else picks[rows],
                 policy._noise.standard_normal((offers.stop - offers.start) * policy.noise_per_arm),
             ),
+            None if picks is None else picks[rows],
         )
 
 
 @kernel
 def follow_rows(
     state: Any,
-    feedback: int,
-    exploration: float,
+    rules: tuple[int, float],
     memory: Memory,
     saved: NDArray[Any],
-    users: Integers,
-    first_of_round: NDArray[np.bool_],
-    starts: Integers,
-    offers: Integers,
-    said_starts: Integers,
-    said: Integers,
-    places: NDArray[np.int32],
-    rewards: Floats,
-    utilities: Floats,
+    block: Block,
     picks: Integers | None,
-    noise: Floats,
     coins: Floats,
-    chances: Floats,
-    same: NDArray[np.bool_],
+    followed: Followed,
 ) -> None:
     """Follow some rounds; writes the chance of each offered arm and whether the own choice is the logged one."""
+    users, first_of_round, starts, offers, said_starts, said, places, rewards, utilities, noise = block
+    feedback, exploration = rules
+    chances, same = followed
     all_arms = np.empty(0, dtype=np.int64)
     per_arm = noise.shape[0] // offers.shape[0]
     reasons = np.empty((4, 0))
@@ -189,24 +196,10 @@ def follow_rows(
 
 
 @kernel
-def believe_rows(
-    state: Any,
-    users: Integers,
-    first_of_round: NDArray[np.bool_],
-    starts: Integers,
-    offers: Integers,
-    said_starts: Integers,
-    said: Integers,
-    places: NDArray[np.int32],
-    rewards: Floats,
-    utilities: Floats,
-    picks: Integers | None,
-    noise: Floats,
-    chances: Floats,
-    expected: Floats,
-    predicted: Floats,
-) -> None:
+def believe_rows(state: Any, block: Block, picks: Integers | None, chances: Floats, believed: Believed) -> None:
     """Learn some rounds; writes what is expected of the choices before each is known."""
+    users, first_of_round, starts, offers, said_starts, said, places, rewards, utilities, noise = block
+    expected, predicted = believed
     per_arm = noise.shape[0] // offers.shape[0]
     reasons = np.empty((4, 0))
     begin = 0
