@@ -43,6 +43,7 @@ def make_routes(desk: Desk, settings: Settings, bodies: Schemas) -> list[Routes]
     return [
         _decisions(desk, counter, bodies),  # what is asked for most is found first
         _users(desk, counter, bodies),
+        _catalog(desk, settings),
         _items(desk, counter, bodies),
         _batches(counter, bodies),
         _journal(desk),
@@ -133,7 +134,7 @@ def _decisions(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     return routes
 
 
-def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+def _catalog(desk: Desk, settings: Settings) -> Routes:
     routes = Routes("/v1", tags=["items"])
 
     @routes.get("/objectives", role="read", response_model=list[answers.ObjectiveAnswer])
@@ -157,7 +158,7 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     @routes.get("/catalog", role="read", response_model=answers.CatalogAnswer)
     async def catalog() -> Response:
         """Tell what the catalog is without its items: objectives with their scales, and what limits can be on."""
-        limits = {"batch": counter.settings.max_batch, "body_bytes": counter.settings.max_body_bytes}
+        limits = {"batch": settings.max_batch, "body_bytes": settings.max_body_bytes}
         content = replace(desk.fold.catalog, items=()).content()
         columns = await asyncio.to_thread(desk.operations.columns.domains)
         answer = {"number": desk.fold.editions.number, "catalog": content, "columns": columns, "limits": limits}
@@ -172,6 +173,12 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         check_renamed(desk.fold.catalog, wanted, body.renamed)
         position = await desk.migrate(events.migration(body.number, wanted, body.renamed))
         return as_json({"number": body.number, "position": position})
+
+    return routes
+
+
+def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+    routes = Routes("/v1", tags=["items"])
 
     @routes.get("/items", role="read", response_model=bodies.items_answer)
     async def items(

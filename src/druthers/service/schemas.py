@@ -53,134 +53,150 @@ class Schemas(NamedTuple):
     items: type[BaseModel]
 
 
-def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
-    """Return the bodies for these objectives and limits."""
-    names = [objective.name for objective in catalog.objectives]
+class Kinds(NamedTuple):
+    """The types that bodies are made of, for these objectives and limits."""
+
+    ranking: Any
+    text: Any
+    offer: Any
+    limits: Any
+    safe: Any
+
+
+def _kinds(names: list[str], settings: Settings) -> Kinds:
     names_schema: Any = {"enum": names}
     name: Any = Annotated[str, AfterValidator(_one_of(names)), Field(json_schema_extra=names_schema)]
-    ranking: Any = Annotated[
-        list[name],
-        AfterValidator(_distinct),
-        Field(max_length=len(names), json_schema_extra={"uniqueItems": True}, description="Most important first."),
-    ]
-    text: Any = Annotated[str, Field(max_length=settings.max_text, description="What the user says.")]
-    offer: Any = Annotated[
-        list[Id],
-        AfterValidator(_distinct),
-        Field(
-            min_length=1,
-            max_length=settings.max_offer,
-            json_schema_extra={"uniqueItems": True},
-            description="The items that may be chosen; all by default.",
-        ),
-    ]
+    return Kinds(
+        ranking=Annotated[
+            list[name],
+            AfterValidator(_distinct),
+            Field(max_length=len(names), json_schema_extra={"uniqueItems": True}, description="Most important first."),
+        ],
+        text=Annotated[str, Field(max_length=settings.max_text, description="What the user says.")],
+        offer=Annotated[
+            list[Id],
+            AfterValidator(_distinct),
+            Field(
+                min_length=1,
+                max_length=settings.max_offer,
+                json_schema_extra={"uniqueItems": True},
+                description="The items that may be chosen; all by default.",
+            ),
+        ],
+        limits=Annotated[
+            dict[str, Any] | None,
+            AfterValidator(_limits),
+            Field(
+                json_schema_extra={
+                    "anyOf": [{"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50}, {"type": "null"}]
+                },
+                description="What an item must be, by name of a detail or objective: a value, a list of values,"
+                ' {"min": ..., "max": ...} or {"not": ...}. What the user has said holds too.',
+                examples=[{"price": {"max": 120}}],
+            ),
+        ],
+        safe=Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])],
+    )
+
+
+def _correction(names: list[str], kinds: Kinds) -> Any:
+    weights: Any = _named("Weights", {name: (Annotated[Finite, Field(ge=0, le=1)], None) for name in names}, least=1)
+    instead = "Limits in place of those that were said, which stay otherwise."
+    return _model(
+        "Correction",
+        one_of=("ranking", "weights"),
+        ranking=(kinds.ranking | None, None),
+        weights=(weights | None, None),
+        dismissed=(Annotated[kinds.ranking | None, Field(description="What does not matter.")], None),
+        where=(Annotated[kinds.limits, Field(description=instead)], None),
+    )
+
+
+def _decision_parts(kinds: Kinds, settings: Settings) -> dict[str, Any]:
     size: Any = Annotated[
         int, Field(ge=1, le=settings.max_slate, description="How many items, at most."), BeforeValidator(_number)
     ]
-    ranges = {
-        objective.name: (Annotated[Finite, Field(ge=objective.low, le=objective.high)], None)
-        for objective in catalog.objectives
-    }
-    values: Any = _named("Values", ranges)
-    rewards: Any = _named("Rewards", ranges, least=1)
-    utility: Any = Annotated[Finite, Field(ge=-1, le=1, description="How good it was as a whole; 1 is the best.")]
-
-    safe: Any = Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])]
-    query_parts: dict[str, Any] = {"text": (text | None, None), "ranking": (ranking | None, None), "id": (safe, None)}
-    query = _model("Query", one_of=("text", "ranking"), **query_parts)
-    limits: Any = Annotated[
-        dict[str, Any] | None,
-        AfterValidator(_limits),
-        Field(
-            json_schema_extra={
-                "anyOf": [{"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50}, {"type": "null"}]
-            },
-            description="What an item must be, by name of a detail or objective: a value, a list of values,"
-            ' {"min": ..., "max": ...} or {"not": ...}. What the user has said holds too.',
-            examples=[{"price": {"max": 120}}],
-        ),
-    ]
-    instead: Any = Annotated[
-        limits, Field(description="Limits in place of those that were said, which stay otherwise.")
-    ]
-    weight: Any = Annotated[Finite, Field(ge=0, le=1)]
-    weights: Any = _named("Weights", {objective.name: (weight, None) for objective in catalog.objectives}, least=1)
-    correction_parts: dict[str, Any] = {
-        "ranking": (ranking | None, None),
-        "weights": (weights | None, None),
-        "dismissed": (Annotated[ranking | None, Field(description="What does not matter.")], None),
-        "where": (instead, None),
-    }
-    floor: Any = _floor(offer, limits)
-    decision_parts: dict[str, Any] = {
+    floor: Any = _floor(kinds.offer, kinds.limits)
+    again = "Whether what was shown since the last words may come again."
+    return {
         "size": (size, 1),
-        "offer": (offer | None, None),
-        "text": (text | None, None),
-        "where": (limits, None),
-        "repeats": (
-            Annotated[
-                bool, Field(strict=True, description="Whether what was shown since the last words may come again.")
-            ],
-            True,
-        ),
+        "offer": (kinds.offer | None, None),
+        "text": (kinds.text | None, None),
+        "where": (kinds.limits, None),
+        "repeats": (Annotated[bool, Field(strict=True, description=again)], True),
         "floors": (
             Annotated[list[floor], Field(max_length=50, description="Shares of slates, together at most 1.")],
             Field(default_factory=list),
         ),
-        "id": (safe, None),
+        "id": (kinds.safe, None),
     }
-    feedback_parts: dict[str, Any] = {
+
+
+def _feedback_parts(rewards: Any) -> dict[str, Any]:
+    utility: Any = Annotated[Finite, Field(ge=-1, le=1, description="How good it was as a whole; 1 is the best.")]
+    safe = Field(description="Makes repeating the request safe, whatever came after it.", examples=["booking-1"])
+    return {
         "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),
         "rewards": (rewards | None, None),
         "utility": (utility | None, None),
-        "id": (
-            Annotated[
-                Id | None,
-                Field(description="Makes repeating the request safe, whatever came after it.", examples=["booking-1"]),
-            ],
-            None,
-        ),
+        "id": (Annotated[Id | None, safe], None),
     }
-    numbers = {name: (Annotated[Finite, Field(gt=0)], None) for name in names}
-    counts: Any = _named("Counts", numbers)
-    item_parts: dict[str, Any] = {
+
+
+def _choice(settings: Settings) -> Any:
+    could = Field(
+        description="The items that could be picked from; those of the decision by default.",
+        min_length=1,
+        max_length=settings.max_slate,
+    )
+    return _model(
+        "Choice",
+        picked=(Annotated[Id | None, Field(description="The item that was picked; null for none of these.")], ...),
+        offer=(Annotated[list[Id] | None, could], None),
+    )
+
+
+def _item_parts(names: list[str], ranges: dict[str, Any]) -> dict[str, Any]:
+    values: Any = _named("Values", ranges)
+    counts: Any = _named("Counts", {name: (Annotated[Finite, Field(gt=0)], None) for name in names})
+    means = "How many ratings a value that is given is the mean of."
+    return {
         "name": (Annotated[str, Field(max_length=200)], ""),
         "description": (Annotated[str, Field(max_length=2000)], ""),
         "values": (values, Field(default_factory=values)),
         "details": (Annotated[dict[Text, Detail], Field(max_length=50)], Field(default_factory=dict)),
-        "counts": (
-            counts,
-            Field(default_factory=counts, description="How many ratings a value that is given is the mean of."),
-        ),
+        "counts": (counts, Field(default_factory=counts, description=means)),
     }
+
+
+def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
+    """Return the bodies for these objectives and limits."""
+    names = [objective.name for objective in catalog.objectives]
+    kinds = _kinds(names, settings)
+    ranges = {
+        objective.name: (Annotated[Finite, Field(ge=objective.low, le=objective.high)], None)
+        for objective in catalog.objectives
+    }
+    query_parts: dict[str, Any] = {
+        "text": (kinds.text | None, None),
+        "ranking": (kinds.ranking | None, None),
+        "id": (kinds.safe, None),
+    }
+    item_parts, decision_parts = _item_parts(names, ranges), _decision_parts(kinds, settings)
+    feedback_parts = _feedback_parts(_named("Rewards", ranges, least=1))
     item_answer = _model("ItemAnswer", id=(str, ...), **item_parts)
-    many = settings.max_batch
 
     def batch(title: str, **parts: Any) -> Any:
         entry: Any = _model(f"{title}Entry", **parts)
-        return _model(title, entries=(Annotated[list[entry], Field(min_length=1, max_length=many)], ...))
+        return _model(title, entries=(Annotated[list[entry], Field(min_length=1, max_length=settings.max_batch)], ...))
 
     return Schemas(
-        query=query,
-        message=_model("Message", text=(text, ...)),
+        query=_model("Query", one_of=("text", "ranking"), **query_parts),
+        message=_model("Message", text=(kinds.text, ...)),
         decision=_model("DecisionRequest", **decision_parts),
         feedback=_model("Feedback", some_of=("rewards", "utility"), **feedback_parts),
-        choice=_model(
-            "Choice",
-            picked=(Annotated[Id | None, Field(description="The item that was picked; null for none of these.")], ...),
-            offer=(
-                Annotated[
-                    list[Id] | None,
-                    Field(
-                        description="The items that could be picked from; those of the decision by default.",
-                        min_length=1,
-                        max_length=settings.max_slate,
-                    ),
-                ],
-                None,
-            ),
-        ),
-        correction=_model("Correction", one_of=("ranking", "weights"), **correction_parts),
+        choice=_choice(settings),
+        correction=_correction(names, kinds),
         item=_model("ItemRequest", **item_parts),
         item_answer=item_answer,
         items_answer=create_model("ItemsAnswer", items=(list[item_answer], ...), next=(str | None, None)),  # type: ignore[valid-type]
