@@ -25,7 +25,6 @@ from druthers.policies.feedback import (
     revise_utility,
     settle,
     state_belief,
-    taken_variance,
 )
 from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.soft import Said, soft_site
@@ -276,7 +275,7 @@ class FisherPQUCB(FeaturePolicy):
         row, size = self._users.rows.get(user, 0), self.n_objectives
         covariance = self._preference_at_unit(row).covariance
         products = self._state.users.products
-        felt = (products[row] - products[0])[:size, :size] / self._utility_variance(row)
+        felt = (products[row] - products[0])[:size, :size] / believe_user(self._state, row).variance
         felt += self._state.users.sites[row][:, :size] / self._state.users.unit[row] ** 2
         shares = np.zeros((3, size))
         shares[0] = np.maximum(np.einsum("kj,jk->k", covariance, self._told(row)), 0.0)
@@ -291,9 +290,6 @@ class FisherPQUCB(FeaturePolicy):
         told: Floats = users.anchor.information[row] / users.unit[row] ** 2
         return told
 
-    def _utility_variance(self, row: int) -> float:
-        return float(taken_variance(self._state.settings, self._state.users, row))
-
     def _distances(self, truths: Floats) -> tuple[float, float]:
         rows = np.array([self._users.rows[user] for user in range(len(truths))])
         return mean_misses(self._state, rows, truths)
@@ -306,7 +302,7 @@ class FisherPQUCB(FeaturePolicy):
         >>> FisherPQUCB(n_objectives=2).noise("ada")
         (1.0, array([0., 0.]))
         """
-        return self._utility_variance(self._users.rows.get(user, 0)), self._reward_variances()[0]
+        return believe_user(self._state, self._users.rows.get(user, 0)).variance, self._reward_variances()[0]
 
 
 class FisherUCB(FisherPQUCB):

@@ -166,9 +166,6 @@ class FisherPQUCBRobust(FisherPQUCB):
         told: Floats = users.open[row].sum() * super()._told(row) + users.tempered[row]
         return told
 
-    def _utility_variance(self, row: int) -> float:
-        return super()._utility_variance(row) / float(self._state.users.noise[row])
-
     def trust(self, user: Hashable) -> Trust:
         """Return how the rankings of a user are read.
 
