@@ -4,82 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from druthers._jit import implements, kernel
-from druthers._matrices import factor, inverse, norms, solve
+from druthers._matrices import inverse
 from druthers.errors import InvalidFeedback
-from druthers.policies.arms import never_seen, observe
 from druthers.policies.base import Policy
-from druthers.policies.choices import add_choice
+from druthers.policies.belief import Posterior
 from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.questions import best_question
-from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
+from druthers.policies.statements import (
+    BLANK,
+    REWARD_VARIANCE,
+    UNKNOWN_MEAN,
+    StatedArms,
+    StatedSettings,
+    StatedState,
+    StatedUsers,
+    choice_unit,
+    describe,
+    posterior,
+)
 from druthers.types import Floats, Integers, Preference, Question
 
-UNKNOWN_VARIANCE = 1.0 / 3.0  # of a value nobody knows, uniform over its scale
 # How far slates go to serve tastes that were not spoken of, once something was said. At 1, five of 722 expectations of
 # people in tests were lost, all about the second and third item; at 0.5 none.
 SAID_DOUBT = 0.5
-UNKNOWN_MEAN = -0.3  # a blank is taken for somewhat worse than a typical value
-BLANK = UNKNOWN_MEAN / math.sqrt(UNKNOWN_VARIANCE)  # the same in standard deviations, where something is expected
-NOISE_DRAWS = 4.0  # utilities that the guess of their noise is worth
-REWARD_VARIANCE = 0.04  # of a report around an item's value, worth one report
-GUMBEL = math.sqrt(6.0) / math.pi  # the scale of a Gumbel law of variance one
-FIXED_POINTS = 3  # rounds in which the noise of utilities and the weights are fitted to each other
-
-
-class StatedSettings(NamedTuple):
-    """What Stated-UCB is told."""
-
-    width: float
-    noise: float
-    mood: float
-
-
-class StatedArms(NamedTuple):
-    """What is known of each arm: as `Arms`, and what to expect of it where nothing was observed.
-
-    `expected` and `doubt` (K, D) are mean and variance of a reward, NaN where nothing is expected.
-    """
-
-    pulls: Floats
-    means: Floats
-    expected: Floats
-    doubt: Floats
-
-
-class StatedUsers(NamedTuple):
-    """Each user's prior and feedback.
-
-    With x = 2 reward - 1, so that a typical item is 0, `gram` (D + 2, D + 2) sums (x, 1, utility)(x, 1, utility)'.
-    `choices` counts choices, and `sites` (D, D + 1) sums their information and pull, of weights in `choice_unit`s.
-    """
-
-    feedbacks: Floats
-    gram: Floats
-    choices: Floats
-    sites: Floats
-    mean: Floats
-    precision: Floats
-    statements: Floats
-
-
-class StatedState(NamedTuple):
-    """All that Stated-UCB knows.
-
-    After its two counts, `clock` holds D squared deviations of rewards within arms, and how many of each are free.
-    `others` (2, D) has mean and precision of the weights of who has said nothing.
-    """
-
-    settings: StatedSettings
-    clock: Floats
-    arms: StatedArms
-    users: StatedUsers
-    others: Any = None
 
 
 class StatedUCB(Policy):
@@ -307,12 +259,9 @@ class StatedUCB(Policy):
         found = best_question(self, user, arms, stated) if len(arms) > 1 else None
         return found if found is not None and found.value > price else None
 
-    def _posterior(self, row: int) -> tuple[Floats, Floats, float]:
-        size = self.n_objectives + 1
-        estimate, chol = np.empty(size), np.empty((size, size))
+    def _posterior(self, row: int) -> Posterior:
         state = self._state
-        variance = posterior(state.users, row, state.settings, state.others, estimate, chol)
-        return estimate, chol, float(variance)
+        return posterior(state.users, row, state.settings, state.others)
 
     def _doubt(self, row: int) -> float:
         """Return less where something was said: it is meant for every item of a slate, and not for the first alone."""
@@ -338,7 +287,7 @@ class StatedUCB(Policy):
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the weights say, as estimated."""
-        return math.sqrt(self._posterior(self._users.rows.get(user, 0))[2])
+        return math.sqrt(self._posterior(self._users.rows.get(user, 0)).variance)
 
     def sources(self, user: Hashable) -> Floats:
         """Return how much of each weight (3, D) comes from words, from behavior and from neither."""
@@ -357,188 +306,3 @@ class StatedUCB(Policy):
 def stated_variance(mean: float, draws: float) -> float:
     """Return the variance of a weight that so many draws of a first choice state."""
     return max(mean * (1.0 - mean) / (draws + 1.4), 0.0025)
-
-
-@kernel
-def choice_unit(settings: StatedSettings) -> float:
-    """Return the scale of the Gumbel noise with which items are compared: it has the variance of that of utilities."""
-    return float(GUMBEL * settings.noise)
-
-
-@kernel
-def posterior(
-    users: StatedUsers, user: int, settings: StatedSettings, others: Floats, estimate: Floats, chol: Floats
-) -> float:
-    """Write the estimate of weights and mood and the upper factor of their precision; return the noise variance.
-
-    Of who has said nothing, `others` (2, D) are mean and precision of the weights before any feedback.
-    """
-    size = estimate.shape[0]
-    silent = users.statements[user] == 0.0
-    gram = users.gram[user]
-    guess = settings.noise * settings.noise
-    unit = choice_unit(settings)
-    variance = guess
-    for _ in range(FIXED_POINTS):
-        for i in range(size):
-            prior, mean = 1.0 / (settings.mood * settings.mood), 0.0
-            if i < size - 1 and silent:
-                mean, prior = others[0, i], others[1, i]
-            elif i < size - 1:
-                mean, prior = users.mean[user, i], users.precision[user, i]
-            estimate[i] = prior * mean + gram[i, size] / variance
-            for j in range(size):
-                chol[i, j] = gram[i, j] / variance
-            chol[i, i] += prior
-        for i in range(size - 1):
-            estimate[i] += users.sites[user, i, size - 1] / unit
-            for j in range(size - 1):
-                chol[i, j] += users.sites[user, i, j] / (unit * unit)
-        factor(chol, chol)
-        solve(chol, estimate)
-        residual = gram[size, size]
-        for i in range(size):
-            along = 0.0
-            for j in range(size):
-                along += gram[i, j] * estimate[j]
-            residual += estimate[i] * (along - 2.0 * gram[i, size])
-        variance = (NOISE_DRAWS * guess + max(residual, 0.0)) / (NOISE_DRAWS + users.feedbacks[user])
-    return variance
-
-
-@implements(score_policy, StatedState)
-@kernel
-def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    arms, clock, size = state.arms, state.clock, state.users.mean.shape[1]
-    estimate = np.empty(size + 1)
-    chol = np.empty((size + 1, size + 1))
-    posterior(state.users, user, state.settings, state.others, estimate, chol)
-    columns = np.zeros((size + 1, offer.shape[0]))
-    share = clock[0] / max(clock[1], 1.0)  # reports of the average arm
-    for j in range(offer.shape[0]):
-        arm = offer[j]
-        utility = 0.0
-        square = 0.0
-        new = never_seen(arms, arm)
-        for k in range(size):
-            pulls = arms.pulls[arm, k]
-            weight = estimate[k] * estimate[k]
-            if pulls > 0.0:
-                value = 2.0 * arms.means[arm, k] - 1.0
-                spread = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k]) / pulls
-                square += weight * spread * max(1.0, np.log(max(share / pulls, 1.0)))
-            elif not np.isnan(arms.expected[arm, k]):
-                value = 2.0 * arms.expected[arm, k] - 1.0
-                if new:
-                    square += weight * 4.0 * arms.doubt[arm, k] * max(1.0, np.log(max(share, 1.0)))
-                elif estimate[k] > 0.0:
-                    value += BLANK * 2.0 * np.sqrt(arms.doubt[arm, k])
-            elif new:  # like any other on average, and worth finding out, but not before what was asked for
-                value = 0.0
-                square += weight * UNKNOWN_VARIANCE * max(1.0, np.log(max(share, 1.0)))
-            else:
-                value = UNKNOWN_MEAN if estimate[k] > 0.0 else 0.0
-            columns[k, j] = value
-            utility += estimate[k] * value
-        out[0, j] = utility + estimate[size]
-        out[1, j] = square
-    norms(chol, columns, out[2])
-    for j in range(offer.shape[0]):
-        of_preference = out[2, j] * out[2, j]
-        deviation = np.sqrt(out[1, j] + of_preference)
-        part = state.settings.width / deviation if deviation > 0.0 else 0.0
-        out[1, j] = part * out[1, j]
-        out[2, j] = part * of_preference
-        out[3, j] = out[0, j] + out[1, j] + out[2, j]
-    return 1
-
-
-@implements(hear_policy, StatedState)
-@kernel
-def _hear(state: Any, user: int, ranking: Integers) -> None:
-    """Average what each ranking would state alone: half of what is left goes to the next place, and so on."""
-    users, size = state.users, state.users.mean.shape[1]
-    before = users.statements[user]
-    left = 1.0
-    stated = np.full(size, 0.1 / size)
-    for place in range(ranking.shape[0]):
-        stated[ranking[place]] += 0.9 * (0.5 * left if place < ranking.shape[0] - 1 else left)
-        left *= 0.5
-    for k in range(size):
-        mean = (users.mean[user, k] * before + stated[k]) / (before + 1.0)
-        users.mean[user, k] = mean
-        users.precision[user, k] = 1.0 / max(mean * (1.0 - mean) / (before + 2.4), 0.0025)
-    users.statements[user] = before + 1.0
-
-
-@implements(learn_policy, StatedState)
-@kernel
-def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
-    arms, clock, users, size = state.arms, state.clock, state.users, reward.shape[0]
-    for k in range(size):
-        pulls = arms.pulls[arm, k]
-        if not np.isnan(reward[k]) and pulls > 0.0:
-            off = reward[k] - arms.means[arm, k]
-            clock[2 + k] += off * off * pulls / (pulls + 1.0)
-            clock[2 + size + k] += 1.0
-    filled = np.empty(size)
-    observe(arms, clock, arm, reward, filled)
-    if np.isnan(utility):
-        return
-    row = np.empty(size + 2)
-    weight = describe(state, user, arm, filled, row)
-    row[size + 1] = utility
-    for i in range(size + 2):
-        for j in range(size + 2):
-            users.gram[user, i, j] += weight * row[i] * row[j]
-    users.feedbacks[user] += weight
-
-
-@implements(learn_choice_policy, StatedState)
-@kernel
-def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
-    """Compare the picked item with the others, or a typical one, which is 0, with all of them.
-
-    People see the values that are known of an item, so these are off by no more than reports of it differ.
-    """
-    arms, clock, users, size = state.arms, state.clock, state.users, state.users.mean.shape[1]
-    n_rows = offer.shape[0] + (place == NONE_OF_THESE)
-    rows = np.zeros((n_rows, size))
-    spreads = np.zeros((n_rows, size))
-    for j in range(offer.shape[0]):
-        for k in range(size):
-            pulls = arms.pulls[offer[j], k]
-            if pulls > 0.0:
-                rows[j, k] = 2.0 * arms.means[offer[j], k] - 1.0
-                spreads[j, k] = 4.0 * clock[2 + k] / (1.0 + clock[2 + size + k]) / pulls
-            else:
-                spreads[j, k] = UNKNOWN_VARIANCE
-    estimate = np.empty(size + 1)
-    chol = np.empty((size + 1, size + 1))
-    nobody = np.empty((2, size))  # what is learned of somebody must not depend on others
-    for k in range(size):
-        nobody[0, k], nobody[1, k] = users.mean[user, k], users.precision[user, k]
-    posterior(users, user, state.settings, nobody, estimate, chol)
-    picked = offer.shape[0] if place == NONE_OF_THESE else place
-    add_choice(rows, spreads, picked, estimate, chol, choice_unit(state.settings), users.sites[user])
-    users.choices[user] += 1.0
-
-
-@kernel
-def describe(state: Any, user: int, arm: int, reward: Floats, row: Floats) -> float:
-    """Write an arm as (x, 1) into `row`, 0 where nobody knows a value; return how much a utility of it counts.
-
-    What unknown values would add is noise, in units of the noise of a utility before any is seen.
-    """
-    users, size = state.users, reward.shape[0]
-    blank = 0.0
-    for k in range(size):
-        if state.arms.pulls[arm, k] > 0.0:
-            row[k] = 2.0 * reward[k] - 1.0
-        else:
-            row[k] = 0.0
-            mean = users.mean[user, k]
-            blank += UNKNOWN_VARIANCE * (mean * mean + 1.0 / users.precision[user, k])
-    row[size] = 1.0
-    guess = state.settings.noise * state.settings.noise
-    return float(guess / (guess + blank))

@@ -12,7 +12,8 @@ import numpy as np
 
 from druthers.advisor import cards, events
 from druthers.advisor.fold import Fold
-from druthers.policies.stated import REWARD_VARIANCE, StatedUCB
+from druthers.policies.stated import StatedUCB
+from druthers.policies.statements import REWARD_VARIANCE
 from druthers.stores import Event, Store
 from druthers.types import Floats, Objective
 

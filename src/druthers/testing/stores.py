@@ -26,14 +26,9 @@ BAD_TEXTS = ("\0", "a\0b", "\ud800", "x" * 1001, "ü" * 501, 7, b"ada")
 
 
 def check_store(make: MakeStore, reopen: Callable[[Store], Store] | None = None) -> None:
-    """Run every law of stores.
+    """Run every law of stores: `make` opens a fresh, empty journal.
 
-    Parameters
-    ----------
-    make
-        Opens a fresh, empty journal.
-    reopen
-        Opens the journal of a store once more, for stores that outlive their process.
+    `reopen` opens the journal of a store once more, for stores that outlive their process.
     """
     for check in STORE_CHECKS:
         check(make)
