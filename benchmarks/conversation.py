@@ -20,7 +20,8 @@ from typing import Any
 
 from druthers import Catalog
 from druthers.advisor import Advisor
-from druthers.advisor.replies import Reply, fact_in_words
+from druthers.advisor.answers import Reply
+from druthers.advisor.wording import fact_in_words
 from druthers.errors import DruthersError
 from druthers.limits import Columns
 

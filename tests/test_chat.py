@@ -12,7 +12,7 @@ from rich.console import Console
 
 from druthers.__main__ import main
 from druthers.advisor import Advisor
-from druthers.advisor.replies import fact_in_words
+from druthers.advisor.wording import fact_in_words
 from druthers.cli.chat import HELP
 from druthers.cli.chat import Talk as Chat
 from druthers.errors import UnknownUser

@@ -10,6 +10,7 @@ import pytest
 from test_advisor import INNS
 
 from druthers.advisor import Advisor, events, verify
+from druthers.advisor.rating import feedback
 from druthers.errors import InvalidEvent, StoreFailure, UnknownOutcome
 from druthers.service.desk import Desk
 from druthers.service.metrics import Metrics
@@ -73,7 +74,7 @@ def test_nothing_waits_for_a_database_on_the_event_loop(start):
                 await until(lambda: desk.fold.position == one.fold.position)
                 await asyncio.gather(*(desk.run(desk.operations.hear(f"user-{n}", ["clean"])) for n in range(10)))
                 made = await desk.run(desk.operations.recommend(f"user-{turn}"))
-                await desk.run(desk.operations.feedback(made.id, utility=0.5))
+                await desk.run(feedback(desk.operations, made.id, utility=0.5))
                 await desk.run(desk.operations.preference(f"user-{turn + 4}"))
                 await desk.run(desk.operations.forget(f"user-{turn}"))
                 await until(lambda: len(desk.fold.people) <= 3)
@@ -162,7 +163,7 @@ def test_feedback_on_its_way_does_not_bring_anybody_back(start):
                 told = []
                 for number in range(20):
                     told.append(
-                        asyncio.create_task(desk.run(desk.operations.feedback(f"{turn}-{number}", utility=0.5)))
+                        asyncio.create_task(desk.run(feedback(desk.operations, f"{turn}-{number}", utility=0.5)))
                     )
                     await asyncio.sleep(0)
                 await asyncio.gather(erasing, *told, return_exceptions=True)

@@ -9,6 +9,7 @@ from backups import Backup, rewrite
 from test_advisor import INNS, busy
 
 from druthers.advisor import Advisor, deferral, events, verify
+from druthers.advisor.rating import feedback
 from druthers.advisor.steps import Append
 from druthers.errors import OtherJournal, UnknownDecision, UnknownUser
 from druthers.stores import STORES, open_store
@@ -182,7 +183,7 @@ def test_feedback_under_way_does_not_bring_anybody_back(start):
     """All is looked up, and only the append is left, when the erasure comes."""
     one = start(INNS)
     made = one.recommend("ada")
-    operation = one.operations.feedback(made.id, utility=0.5)
+    operation = feedback(one.operations, made.id, utility=0.5)
     step = next(operation)
     while not isinstance(step, Append):
         step = operation.send(one._do(step))

@@ -11,21 +11,20 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from druthers.advisor import events
-from druthers.advisor.answers import Card, Heard, Learned, Picked, Recommendation
+from druthers.advisor.answers import Card, Heard, Learned, Picked, Recommendation, Reply
 from druthers.advisor.asking import Asking
 from druthers.advisor.editions import Editions
-from druthers.advisor.fold import Fold, packed
 from druthers.advisor.operations import Operations
+from druthers.advisor.person import packed
 from druthers.advisor.picking import pick
-from druthers.advisor.predicting import Predictor
-from druthers.advisor.replies import Conversation, Reply
+from druthers.advisor.rating import feedback
+from druthers.advisor.replies import Conversation
+from druthers.advisor.serving import compile_steps, start_fold
 from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Step
 from druthers.advisor.updating import Changes, apply_changes, find_changes, open_journal
-from druthers.anchors import Mixture
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidSetting, ObjectivesChanged
 from druthers.language import Parser, make_parser
-from druthers.policies import Policy, find_policy, make_policy
 from druthers.stores import Snapshot, Store, UserState, open_store
 from druthers.stores.base import PAGE
 
@@ -179,7 +178,7 @@ class Advisor:
         -------
         What was learned from it.
         """
-        return self._run(self.operations.feedback(decision, item=item, rewards=rewards, utility=utility, id=id))
+        return self._run(feedback(self.operations, decision, item=item, rewards=rewards, utility=utility, id=id))
 
     def pick(self, decision: str, picked: str | None, *, offer: Sequence[str] | None = None) -> Picked:
         """Take in what a person picked after a decision: once for each, and now or later.
@@ -344,20 +343,7 @@ class Advisor:
 
     def compile(self) -> None:
         """Have machine code ready, which is compiled at the first start on a machine."""
-        scratch = type(self.fold.policy)(**self.fold.policy.params)
-        scratch.add_arms(["a", "b"])
-        scratch.hear("a", range(scratch.n_objectives))
-        for _ in range(2 * scratch.n_objectives):
-            scratch.learn("a", "a", [0.5] * scratch.n_objectives, 0.5)
-        scratch.choose_slate("a", size=2)
-        if scratch.learns_preference:
-            scratch.preference("a")
-            scratch.revise("a", "a", 0.4, before=0.5)
-            if scratch.learns_choices:
-                scratch.learn_choice("a", "a", ["a", "b"])
-            scratch.utility_weight("a", "b")
-        Predictor(scratch, self.fold.catalog.objectives).compile()
-        Mixture(n_objectives=scratch.n_objectives).fit([(0,)])
+        compile_steps(self.fold.policy, self.fold.catalog)
 
     def close(self) -> None:
         """Let go of the store."""
@@ -401,32 +387,3 @@ class Advisor:
         if isinstance(step, CatchUp):
             return self.catch_up()
         return step.question()
-
-
-def start_fold(
-    store: Store, editions: Editions, policy: str, settings: Mapping[str, Any], population: bool = True
-) -> Fold:
-    """Return a fold of a journal as far as a snapshot has it; the rest is to be read on."""
-    fold = Fold(editions, make_served(policy, editions.catalog, settings), population=population)
-    snapshot = store.snapshot(fold.name)
-    if snapshot is not None:
-        try:
-            fold.load(snapshot)
-        except Exception as problem:  # whatever is wrong with it: it only saves time
-            _log.warning("a snapshot is damaged, and is made anew from the whole journal: %s", problem)
-            fold = fold.fresh()
-    if "seed" not in settings:
-        fold.policy.reseed()
-    return fold
-
-
-def make_served(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Policy:
-    """Return a policy that knows what rewards and utilities are here: from 0 to 1, and at most 1."""
-    params = {**find_policy(name).service_defaults(catalog.n_objectives, settings), **settings}
-    policy = make_policy(name, n_objectives=catalog.n_objectives, **params)
-    if policy.population:
-        raise InvalidSetting(
-            "a served policy must learn of each person by that person's own events, for not everybody is in memory, but"
-            f" got {name} with population=True; leave it out"
-        )
-    return policy

@@ -351,3 +351,38 @@ class Card:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to a message.
+
+    Parameters
+    ----------
+    kind
+        What the message was taken for.
+    text
+        The answer, in sentences.
+    items
+        Ids of the items the message was about.
+    heard
+        What was understood of wishes and limits, if it held any.
+    recommendation
+        What is recommended now, if anything new is.
+    """
+
+    kind: str
+    text: str
+    items: tuple[str, ...] = ()
+    heard: Heard | None = None
+    recommendation: Recommendation | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "items": list(self.items),
+            "heard": None if self.heard is None else self.heard.as_dict(),
+            "recommendation": None if self.recommendation is None else self.recommendation.as_dict(),
+        }

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from druthers.advisor.fold import Fold, Person
+from druthers.advisor.fold import Fold
+from druthers.advisor.person import Person
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.types import ChoiceQuestion, RankingQuestion
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from druthers.advisor import events
 from druthers.advisor.answers import Change, Suspicion, Weight
-from druthers.advisor.fold import Person
+from druthers.advisor.person import Person
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog
 from druthers.policies import Policy

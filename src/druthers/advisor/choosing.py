@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from druthers.advisor import cards
 from druthers.advisor.answers import Suggestion
-from druthers.advisor.fold import Fold, Person
+from druthers.advisor.fold import Fold
+from druthers.advisor.person import Person
 from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm

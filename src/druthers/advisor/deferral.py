@@ -10,6 +10,7 @@ from __future__ import annotations
 from druthers.advisor import events
 from druthers.advisor.operations import Operations
 from druthers.advisor.outcomes import Told
+from druthers.advisor.rating import feedback
 from druthers.advisor.steps import Append, Look, Operation
 from druthers.errors import Contradiction, InvalidFeedback, UnknownDecision
 from druthers.stores import Event
@@ -63,7 +64,7 @@ def _count(operations: Operations, decision: str, value: float) -> Operation[boo
         return False
     rewards = _rewards(operations, told, value)
     try:
-        learned = yield from operations.feedback(decision, rewards=rewards, utility=value, revisable=False)
+        learned = yield from feedback(operations, decision, rewards=rewards, utility=value, revisable=False)
         return learned.new
     except Contradiction:
         told = yield from operations.recall(decision)

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Collection, Iterable
 
 from druthers.advisor import events
-from druthers.advisor.fold import Fold, packed, unpacked
+from druthers.advisor.fold import Fold
+from druthers.advisor.person import packed, unpacked
 from druthers.errors import DamagedState, StoreFailure
 from druthers.stores import Event, Store, UserState
 

@@ -6,8 +6,6 @@ import contextlib
 import functools
 import hashlib
 import json
-import struct
-import zlib
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -16,6 +14,7 @@ import numpy as np
 
 from druthers.advisor import events
 from druthers.advisor.editions import Editions
+from druthers.advisor.person import COUNTS, Person
 from druthers.advisor.population import Population
 from druthers.advisor.predicting import Predictor
 from druthers.advisor.sources import digest_of
@@ -31,69 +30,9 @@ from druthers.types import Floats
 NOT_LEARNED = ("exploration", "seed")
 # Whose feedback tells about items only; no id of a user is empty.
 NOBODY = ""
-# Queries, feedbacks, and bytes of memory.
-_COUNTS = struct.Struct("<qqq")
 # Items whose utilities by one person are remembered, the latest ones.
 MOST_SEEN = 100  # items that are not shown again to somebody who asks for others
 MOST_FELT = 500
-
-
-class Person:
-    """A user in memory.
-
-    Attributes
-    ----------
-    first, position
-        The user's first event, and the one up to which all are in.
-    queries, feedbacks
-        How often the user said what matters, and how something was.
-    wishes
-        What the user said, as far as it stands.
-    felt
-        For each item, how many utilities the user gave it, and their sum.
-    shown
-        The id of the last decision, and its items.
-    seen
-        Items that were shown since the user last said something.
-    said
-        How many statements and corrections are in.
-    rated
-        Whether the user rated something after the last statement.
-    """
-
-    __slots__ = ("feedbacks", "felt", "first", "position", "queries", "rated", "said", "seen", "shown", "wishes")
-
-    def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
-        self.first = first
-        self.position = position
-        self.queries = queries
-        self.feedbacks = feedbacks
-        self.wishes = Wishes()
-        self.felt: dict[str, tuple[int, float]] = {}
-        self.shown: tuple[str, list[str]] = "", []
-        self.seen: list[str] = []
-        self.said = 0
-        self.rated = False
-
-    def memory(self) -> bytes:
-        """Return what the user said, felt about items and was shown last, to be kept with the state."""
-        content: dict[str, Any] = {"wishes": self.wishes.content(), "felt": self.felt, "shown": self.shown}
-        content |= {"seen": self.seen, "said": self.said, "rated": self.rated}
-        return json.dumps(content, separators=(",", ":")).encode()
-
-    def recall(self, memory: bytes) -> None:
-        """Undo `memory`."""
-        content = json.loads(memory)
-        self.wishes = Wishes.from_content(content["wishes"])
-        self.felt = {item: (int(count), float(total)) for item, (count, total) in content["felt"].items()}
-        decision, items = content["shown"]
-        self.shown = decision, items
-        self.seen, self.said, self.rated = content["seen"], content["said"], content["rated"]
-
-    def speak(self) -> None:
-        """Note that the user said something."""
-        self.said += 1
-        self.seen, self.rated = [], False
 
 
 class Fold:
@@ -199,10 +138,10 @@ class Fold:
         """Bring a user in, by a state that was unpacked; who is in memory stays as is."""
         person = self.people.get(state.user)
         if person is None:
-            queries, feedbacks, size = _COUNTS.unpack_from(state.body)
+            queries, feedbacks, size = COUNTS.unpack_from(state.body)
             person = Person(state.first, state.position, queries, feedbacks)
-            person.recall(state.body[_COUNTS.size : _COUNTS.size + size])
-            self.policy.import_user(state.user, state.body[_COUNTS.size + size :])
+            person.recall(state.body[COUNTS.size : COUNTS.size + size])
+            self.policy.import_user(state.user, state.body[COUNTS.size + size :])
             self.people[state.user] = person
             self._by_first[state.first] = state.user
         return person
@@ -222,7 +161,7 @@ class Fold:
             if person is not None:
                 self.unsaved.pop(user, None)
                 memory = person.memory()
-                body = _COUNTS.pack(person.queries, person.feedbacks, len(memory)) + memory + self._row(user)
+                body = COUNTS.pack(person.queries, person.feedbacks, len(memory)) + memory + self._row(user)
                 states.append(UserState(user, person.first, person.position, body))
         return states
 
@@ -443,20 +382,3 @@ class Fold:
 
 def _same(one: Floats, other: Floats) -> bool:
     return np.array_equal(one, other, equal_nan=True)
-
-
-def packed(states: Iterable[UserState]) -> list[UserState]:
-    """Return exported states as a store keeps them; this takes time, and needs nothing of the fold."""
-    return [state._replace(body=zlib.compress(state.body, 1)) for state in states]
-
-
-def unpacked(state: UserState, row_size: int) -> UserState:
-    """Return a state as it was exported, if it is whole: with so many bytes of the policy."""
-    try:
-        body = zlib.decompress(state.body)
-        size = _COUNTS.size + _COUNTS.unpack_from(body)[2] + row_size
-    except (zlib.error, struct.error) as problem:
-        raise DamagedState(f"a saved state must be whole, but one is not: {problem}") from None
-    if len(body) != size:
-        raise DamagedState(f"a saved state must have {size} bytes, but one has {len(body)}")
-    return state._replace(body=body)

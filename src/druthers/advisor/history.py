@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.advisor import decisions, events
-from druthers.advisor.advisor import make_served
 from druthers.advisor.editions import Editions
 from druthers.advisor.fold import Fold
 from druthers.advisor.operations import Operations
+from druthers.advisor.serving import make_served
 from druthers.catalogs import Item
 from druthers.errors import InvalidLog, InvalidSetting
 from druthers.limits import Columns

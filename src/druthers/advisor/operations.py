@@ -7,7 +7,6 @@ other requests. Between two yields nothing else runs, so an operation sees and c
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
 from collections import OrderedDict
@@ -17,17 +16,18 @@ from functools import partial
 from typing import Any
 
 from druthers.advisor import cards, decisions, events, statements
-from druthers.advisor.answers import Card, Decided, Heard, Learned, Recommendation
+from druthers.advisor.answers import Card, Decided, Heard, Recommendation
 from druthers.advisor.asking import Asked, Asking
 from druthers.advisor.choosing import Choosing
 from druthers.advisor.comparing import with_items
 from druthers.advisor.fetching import Fetcher
-from druthers.advisor.fold import Fold, Person
-from druthers.advisor.outcomes import Told, fresh
+from druthers.advisor.fold import Fold
+from druthers.advisor.outcomes import Told
+from druthers.advisor.person import Person
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wishes import DRAWS, sureness
 from druthers.catalogs import Catalog, Item
-from druthers.errors import Contradiction, InvalidFeedback, UnknownArm, UnknownDecision, UnknownUser
+from druthers.errors import Contradiction, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
 from druthers.stores import Event, Store, UserState
@@ -297,83 +297,10 @@ class Operations:
         asked_back = Asked.from_content(event.body.get("question"))
         return Recommendation(id, user, decisions.suggestions(event), question=asked_back)
 
-    def feedback(
-        self,
-        decision: str,
-        *,
-        item: str | None = None,
-        rewards: Mapping[str, float] | None = None,
-        utility: float | None = None,
-        id: str | None = None,
-        revisable: bool = True,
-    ) -> Operation[Learned]:
-        """Take in what came of a decision; of utilities the last one stands, unless they are not revisable."""
-        given = dict(rewards or {})
-        self._check_feedback(given, utility)
-        if id is not None:
-            events.as_id(id, "feedback")
-        for _ in range(ATTEMPTS):
-            told = yield from self.recall(decision)
-            assert told is not None
-            chosen = self._chosen(decision, told, item)
-            if id is not None and id in told.ids:
-                if told.ids[id] != (chosen, given, utility):
-                    raise Contradiction(f"feedback {id!r} must stay as first told, but now tells another; use a new id")
-                return Learned(decision, chosen, new=False)
-            added = fresh(told, chosen, given, utility, revisable=revisable)
-            nothing = not added["rewards"] and added["utility"] is None
-            if nothing and id is None:
-                return Learned(decision, chosen, new=False)
-            if id is not None:
-                whole = {"rewards": given, "utility": utility}
-                added |= {"id": id} if whole == added else {"id": id, "given": whole}
-            number = told.count.get(chosen, 0)
-            key = events.feedback_key(decision, chosen, number)
-            event = events.make(events.FEEDBACK, {"item": chosen, **added}, **told.where(decision, key))
-            yield from self.find(str(told.user))
-            before = self.weights(str(told.user))
-            if (yield Append(event)):
-                told.add(event)
-                return self._learned(event, before)
-            self.dismiss(decision)  # somebody else was quicker, or the user was erased: look again
-            yield CatchUp()
-        raise Contradiction(f"feedback on {decision!r} comes from too many sides at once; try again")
-
     def weights(self, user: str) -> list[float]:
         """Return the weights of a user; none where the policy learns no preferences."""
         policy = self.fold.policy
         return policy.preference(user).weights.tolist() if policy.learns_preference else []
-
-    def _learned(self, event: Event, before: list[float]) -> Learned:
-        """Return what became of feedback that was folded in; of an item that has retired, nothing is learned."""
-        item, body, policy, user = event.body["item"], event.body, self.fold.policy, str(event.user)
-        new = bool(body["rewards"]) or body["utility"] is not None
-        learned = Learned(str(event.about), item, new=new, revised="instead" in body)
-        if item not in self.fold.items or not new:
-            return learned
-        means = policy.reward_means([item])[0]
-        unknown = [one.name for one, mean in zip(self.catalog.objectives, means, strict=True) if math.isnan(mean)]
-        if before:
-            counted = None if body["utility"] is None else policy.utility_weight(user, item)
-            learned = replace(learned, weights=cards.moved(self.catalog, before, self.weights(user)), counted=counted)
-        return replace(learned, unknown=tuple(unknown))
-
-    def _check_feedback(self, rewards: dict[str, float], utility: float | None) -> None:
-        if not rewards and utility is None:
-            raise InvalidFeedback("feedback must hold rewards, a utility or both, but got neither")
-        if utility is not None and not -1.0 <= utility <= 1.0:
-            raise InvalidFeedback(f"a utility must lie between -1 and 1, the best, but got {utility!r}; scale it")
-        for name, value in rewards.items():
-            if not math.isfinite(value):
-                raise InvalidFeedback(f"a reward must be a finite number, but {name!r} is {value!r}; leave it out")
-        self.catalog.to_rewards(rewards)
-
-    def _chosen(self, decision: str, told: Told, item: str | None) -> str:
-        if item is None and told.items:
-            return told.items[0]
-        if item not in told.items:
-            raise UnknownArm(f"feedback must be about an item that was recommended, but {decision!r} has no {item!r}")
-        return item
 
     def recall(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
         """Return a decision with its feedback, from memory or from the store."""

@@ -6,18 +6,19 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from druthers.advisor import decisions, events
-from druthers.advisor.answers import Heard, Recommendation
+from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
-from druthers.advisor.fold import Person
 from druthers.advisor.messages import Context, Kind, Message, Opinion
 from druthers.advisor.operations import Operations
+from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
+from druthers.advisor.rating import feedback
 from druthers.advisor.reasons import number
 from druthers.advisor.steps import Look, Operation, Read
 from druthers.advisor.understanding import Understanding
+from druthers.advisor.wording import count, fact_in_words, grade, limit_in_words, listed, understood_in_words
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, NothingFits, UnknownUser
 from druthers.language import not_understood
@@ -29,44 +30,8 @@ SIZE = 3
 SAME_FAMILY = 4  # letters that the shorter one of two words has
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|least|teuerste|mas car[oa]|plus cher)", re.I)
 MOST_FOUND = 5
-MOST_LISTED = 20
 # What "not that one", "I take that one" and "more like that" say of an item.
 DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer to a message.
-
-    Parameters
-    ----------
-    kind
-        What the message was taken for.
-    text
-        The answer, in sentences.
-    items
-        Ids of the items the message was about.
-    heard
-        What was understood of wishes and limits, if it held any.
-    recommendation
-        What is recommended now, if anything new is.
-    """
-
-    kind: str
-    text: str
-    items: tuple[str, ...] = ()
-    heard: Heard | None = None
-    recommendation: Recommendation | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "kind": self.kind,
-            "text": self.text,
-            "items": list(self.items),
-            "heard": None if self.heard is None else self.heard.as_dict(),
-            "recommendation": None if self.recommendation is None else self.recommendation.as_dict(),
-        }
 
 
 class Conversation:
@@ -122,9 +87,9 @@ class Conversation:
         reading = turn.message.reading
         if reading is not None and not_understood() in reading.notes:
             return turn.reply(f"Sorry, {not_understood()}. Nothing was changed.")
-        lost = _listed([f"“{piece}”" for piece in turn.message.limits.unmatched]) or "this"
+        lost = listed([f"“{piece}”" for piece in turn.message.limits.unmatched]) or "this"
         return turn.reply(
-            f"I did not understand {lost}: nothing was changed. I know about {_listed(names)};"
+            f"I did not understand {lost}: nothing was changed. I know about {listed(names)};"
             " say which of these matters, set a limit, tell how one was, or ask why."
         )
 
@@ -132,7 +97,7 @@ class Conversation:
         heard = yield from self._heard(turn)
         person = yield from self.ask.find(turn.user)
         unsaid = bool(heard.ranking) or person is None or not person.wishes.draws  # else it was said before
-        reply = yield from self._recommend(turn, _understood(heard, asks=unsaid), heard=heard)
+        reply = yield from self._recommend(turn, understood_in_words(heard, asks=unsaid), heard=heard)
         if reply.recommendation is not None and unsaid and heard.reading is not None and heard.reading.question:
             reply = replace(reply, recommendation=replace(reply.recommendation, question=None))  # one at a time
         return reply
@@ -174,9 +139,9 @@ class Conversation:
             utility = opinion.utility if message.opinions else message.utility
             decision = yield from self._decision(turn, item, felt)
             rewards = {name: objectives[name].to_value(0.5 + 0.45 * worth) for name, worth in felt.items()}
-            yield from self.ask.feedback(decision, item=item.id, rewards=rewards, utility=utility)
+            yield from feedback(self.ask, decision, item=item.id, rewards=rewards, utility=utility)
             parts = [f"{name} {'good' if worth > 0 else 'bad'}" for name, worth in felt.items()]
-            told.append(f"{item.name} was {_grade(utility)}" + (f" ({', '.join(parts)})" if parts else ""))
+            told.append(f"{item.name} was {grade(utility)}" + (f" ({', '.join(parts)})" if parts else ""))
         return (yield from self._recommend(turn, f"Noted: {'; '.join(told)}."))
 
     def _decision(self, turn: _Turn, item: Item, aspects: Collection[str] = ()) -> Operation[str]:
@@ -194,12 +159,12 @@ class Conversation:
         items = turn.about or turn.shown[:1]
         for item in items:
             decision = yield from self._decision(turn, item)
-            yield from self.ask.feedback(decision, item=item.id, utility=utility)
+            yield from feedback(self.ask, decision, item=item.id, utility=utility)
         return items
 
     def _taken(self, turn: _Turn) -> Operation[Reply]:
         taken = yield from self._picked(turn)
-        names = _listed([item.name for item in taken])
+        names = listed([item.name for item in taken])
         return turn.reply(f"Good: you took {names}. Tell me how it was when you know.", about=taken)
 
     def _picked(self, turn: _Turn) -> Operation[Sequence[Item]]:
@@ -226,12 +191,12 @@ class Conversation:
     def _reject(self, turn: _Turn) -> Operation[Reply]:
         felt = turn.message.utility
         gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
-        names = _listed([item.name for item in gone])
+        names = listed([item.name for item in gone])
         return (yield from self._recommend(turn, f"Without {names}, then.", without=[item.id for item in gone]))
 
     def _like(self, turn: _Turn) -> Operation[Reply]:
         liked = yield from self._rated(turn, LIKED)
-        names = _listed([item.name for item in liked])
+        names = listed([item.name for item in liked])
         return (yield from self._recommend(turn, f"More like {names}.", without=[item.id for item in liked]))
 
     def _other(self, turn: _Turn) -> Operation[Reply]:
@@ -243,7 +208,7 @@ class Conversation:
             message.reading.ranking or message.reading.dismissed or message.limits.where
         ):
             heard = yield from self._heard(turn)
-            text = f"{_understood(heard)} {text}"
+            text = f"{understood_in_words(heard)} {text}"
         return (yield from self._recommend(turn, text, heard=heard, without=seen))
 
     def _why(self, turn: _Turn) -> Operation[Reply]:
@@ -296,9 +261,9 @@ class Conversation:
         where = turn.message.limits.where
         ids = self.ask.columns.eligible(where)
         names = [self.ask.fold.items[id].name for id in ids[:MOST_FOUND]]
-        what = " and ".join(f"{name} {_limit(limit)}" for name, limit in where.items())
+        what = " and ".join(f"{name} {limit_in_words(limit)}" for name, limit in where.items())
         rest = f", and {len(ids) - MOST_FOUND} more" if len(ids) > MOST_FOUND else ""
-        return turn.reply(f"With {what}: {_listed(names) + rest if names else 'none'}.")
+        return turn.reply(f"With {what}: {listed(names) + rest if names else 'none'}.")
 
     def _best(self, turn: _Turn) -> Operation[Reply]:
         """Tell which item is the best in what was asked about: of those shown, or of all."""
@@ -326,9 +291,9 @@ class Conversation:
         yield from ()
         names = [one.name for one in self.ask.catalog.objectives]
         details = [name for name in self.ask.columns.names if name not in names]
-        limits = f" Limits can also be on {_listed(details)}." if details else ""
+        limits = f" Limits can also be on {listed(details)}." if details else ""
         return turn.reply(
-            f"I go by {_listed(names)}: say which of these matter to you, or which do not.{limits} Tell me how one was,"
+            f"I go by {listed(names)}: say which of these matter to you, or which do not.{limits} Tell me how one was,"
             " ask why or how two of them compare, or take back what you said."
         )
 
@@ -343,11 +308,11 @@ class Conversation:
             weights = ", ".join(f"{one.objective} {one.weight:.2f}" for one in card.weights)
             said.append(f"How much things count for you: {weights}.")
         if person.wishes.dismissed:
-            said.append(f"Set aside: {_listed([names[k] for k in person.wishes.dismissed])}.")
+            said.append(f"Set aside: {listed([names[k] for k in person.wishes.dismissed])}.")
         if person.wishes.limits:
-            limits = [f"{name} {_limit(limit)}" for name, limit in person.wishes.limits.items()]
+            limits = [f"{name} {limit_in_words(limit)}" for name, limit in person.wishes.limits.items()]
             said.append(f"Limits: {', '.join(limits)}.")
-        said.append(f"From {_count(person.queries, 'message')} and {_count(person.feedbacks, 'rating')}.")
+        said.append(f"From {count(person.queries, 'message')} and {count(person.feedbacks, 'rating')}.")
         return turn.reply(" ".join(said))
 
     def _forget_that(self, turn: _Turn) -> Operation[Reply]:
@@ -357,7 +322,7 @@ class Conversation:
             return turn.reply("What you felt about an item stays: say how it was instead, or name what to take back.")
         if not (yield from self.ask.take_back(turn.user, names)):
             return turn.reply("There is nothing to take back.")
-        text = f"Taken back: {_listed(names)}." if names else "What you said last is taken back."
+        text = f"Taken back: {listed(names)}." if names else "What you said last is taken back."
         return (yield from self._recommend(turn, text))
 
     def _forget_all(self, turn: _Turn) -> Operation[Reply]:
@@ -422,35 +387,6 @@ _ANSWERS = {
 }
 
 
-def _understood(heard: Heard, *, asks: bool = False) -> str:
-    """Return what was understood, in words, and what is asked back."""
-    said = []
-    if heard.ranking:
-        said.append(f"You want {_listed(heard.ranking)}.")
-    gone = () if heard.reading is None else heard.reading.dismissed_names
-    if gone:
-        said.append(f"Set aside: {_listed(gone)}.")
-    said += [f"Only {one.name} {_limit(one.limit)}." for one in heard.limits]
-    if heard.reading is not None and not_understood() in heard.reading.notes:
-        said.append(f"As for the rest, {not_understood()}.")
-    if heard.dropped:
-        said.append(f"No limit on {_listed(heard.dropped)} any more.")
-    if heard.not_understood:
-        said.append(f"Not understood: {_listed(heard.not_understood)}.")
-    if asks and heard.reading is not None and heard.reading.question:
-        said.append(heard.reading.question)
-    return " ".join(said)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def _listed(names: Sequence[str]) -> str:
-    told = [*names[:MOST_LISTED], f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else list(names)
-    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
-
-
 def _asks_for(name: str, asked: Collection[str]) -> bool:
     """Tell whether a question names something, if only by a word of its family: "can I park there" asks for parking."""
     pairs = [(part, word) for part in stems(name) for word in asked]
@@ -458,31 +394,3 @@ def _asks_for(name: str, asked: Collection[str]) -> bool:
         return True
     long = [pair for pair in pairs if min(map(len, pair)) >= SAME_FAMILY]
     return any(part.startswith(word) or word.startswith(part) for part, word in long)
-
-
-def _limit(limit: Any) -> str:
-    """Return a limit in words."""
-    if isinstance(limit, dict):
-        if "not" in limit:
-            return f"other than {_limit(limit['not'])}"
-        words = {"min": "from", "max": "up to"}
-        return " ".join(f"{words[bound]} {fact_in_words(limit[bound])}" for bound in ("min", "max") if bound in limit)
-    if isinstance(limit, list):
-        return " or ".join(map(fact_in_words, limit))
-    return fact_in_words(limit)
-
-
-def fact_in_words(value: Any) -> str:
-    """Return a value of a detail or an objective as people write it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return _listed([fact_in_words(one) for one in value])
-    return number(value) if isinstance(value, int | float) else str(value)
-
-
-def _grade(utility: float | None) -> str:
-    for least, word in ((0.8, "great"), (0.3, "good"), (-0.1, "fair"), (-0.8, "bad")):
-        if utility is not None and utility >= least:
-            return word
-    return "awful"

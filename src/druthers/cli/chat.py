@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from druthers.advisor import Advisor, Card
-from druthers.advisor.replies import Reply, fact_in_words
+from druthers.advisor.answers import Reply
 from druthers.advisor.updating import first_catalog
+from druthers.advisor.wording import fact_in_words
 from druthers.catalogs import CATALOGS
 from druthers.errors import DruthersError, UnknownUser
 from druthers.language import PARSERS

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from druthers.advisor import Heard, Recommendation
 from druthers.advisor.picking import pick
+from druthers.advisor.rating import feedback
 from druthers.catalogs import Item
 from druthers.errors import Contradiction
 from druthers.service.desk import Desk
@@ -105,8 +106,8 @@ class Counter:
         """Take in feedback."""
         try:
             learned = await self.desk.run(
-                self.ask.feedback(
-                    decision, item=body.item, rewards=told(body.rewards), utility=body.utility, id=body.id
+                feedback(
+                    self.ask, decision, item=body.item, rewards=told(body.rewards), utility=body.utility, id=body.id
                 )
             )
         except Contradiction:

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from druthers.advisor import Advisor, events
-from druthers.advisor.fold import packed
 from druthers.advisor.ledger import Ledger
+from druthers.advisor.person import packed
 from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Read
 from druthers.errors import (
     Contradiction,

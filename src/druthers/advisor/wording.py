@@ -1,0 +1,72 @@
+"""What was understood and what is known, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from druthers.advisor.answers import Heard
+from druthers.advisor.reasons import number
+from druthers.language import not_understood
+
+MOST_LISTED = 20
+
+
+def understood_in_words(heard: Heard, *, asks: bool = False) -> str:
+    """Return what was understood, in words, and what is asked back."""
+    said = []
+    if heard.ranking:
+        said.append(f"You want {listed(heard.ranking)}.")
+    gone = () if heard.reading is None else heard.reading.dismissed_names
+    if gone:
+        said.append(f"Set aside: {listed(gone)}.")
+    said += [f"Only {one.name} {limit_in_words(one.limit)}." for one in heard.limits]
+    if heard.reading is not None and not_understood() in heard.reading.notes:
+        said.append(f"As for the rest, {not_understood()}.")
+    if heard.dropped:
+        said.append(f"No limit on {listed(heard.dropped)} any more.")
+    if heard.not_understood:
+        said.append(f"Not understood: {listed(heard.not_understood)}.")
+    if asks and heard.reading is not None and heard.reading.question:
+        said.append(heard.reading.question)
+    return " ".join(said)
+
+
+def count(number: int, thing: str) -> str:
+    """Return how many things there are."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as people list them."""
+    told = [*names[:MOST_LISTED], f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else list(names)
+    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+
+
+def limit_in_words(limit: Any) -> str:
+    """Return a limit in words."""
+    if isinstance(limit, dict):
+        if "not" in limit:
+            return f"other than {limit_in_words(limit['not'])}"
+        words = {"min": "from", "max": "up to"}
+        return " ".join(f"{words[bound]} {fact_in_words(limit[bound])}" for bound in ("min", "max") if bound in limit)
+    if isinstance(limit, list):
+        return " or ".join(map(fact_in_words, limit))
+    return fact_in_words(limit)
+
+
+def fact_in_words(value: Any) -> str:
+    """Return a value of a detail or an objective as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return listed([fact_in_words(one) for one in value])
+    return number(value) if isinstance(value, int | float) else str(value)
+
+
+def grade(utility: float | None) -> str:
+    """Return how good a utility is."""
+    for least, word in ((0.8, "great"), (0.3, "good"), (-0.1, "fair"), (-0.8, "bad")):
+        if utility is not None and utility >= least:
+            return word
+    return "awful"
