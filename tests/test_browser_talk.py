@@ -326,3 +326,20 @@ def test_it_fits_every_width_and_axe_finds_nothing(visitor, width, theme):
     page.get_by_role("list", name="History").locator("li").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(settled(page)) == []
+
+
+def test_what_is_asked_back_is_answered_by_a_tap(visitor, server):
+    page = visitor.open("/?user=asked")
+    say(page, "cheap")
+    answers = page.locator(".question button")
+    answers.first.wait_for()
+    before = server.ask("GET", "/v1/users/asked")[1]
+    answers.first.click()
+    page.locator(".turn").nth(1).wait_for()
+    settled(page)
+    after = server.ask("GET", "/v1/users/asked")[1]
+    assert after["weights"] != before["weights"]
+    assert (
+        after["queries"] + after["feedbacks"] > before["queries"] + before["feedbacks"]
+        or after["wished"] != before["wished"]
+    )

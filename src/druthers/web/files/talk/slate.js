@@ -9,12 +9,22 @@ export function Slate({ slate, turn, pair, objectives, busy }) {
   const told = slate.items.some((one) => one.utility !== null || Object.keys(one.rewards).length);
   return html`<div class="slate">
     <ol class="items" aria-label="Recommendations">${slate.items.map((one, place) => html`<${Suggestion} key=${one.item.id} one=${one} place=${place + 1} decision=${slate.id} picked=${slate.items.length > 1 ? slate.picked : null} pair=${pair} objectives=${objectives} busy=${busy} />`)}</ol>
+    ${slate.question && html`<${Question} question=${slate.question} items=${slate.items} busy=${busy} />`}
     <div class="row">
       <button class="primary" disabled=${busy} onClick=${next}>Next round</button>
       ${!told && html`<button disabled=${busy} onClick=${() => skip(turn)}>Skip rating</button>`}
       <button disabled=${busy} onClick=${() => send("something else")}>Something else</button>
       ${slate.picked === undefined && html`<button disabled=${busy} onClick=${() => pick(slate.id, null)}>None of these</button>`}
     </div>
+  </div>`;
+}
+
+// What is worth asking back: an answer is a tap, and heard like a message.
+function Question({ question, items, busy }) {
+  const name = (choice) => items.find((one) => one.item.id === choice)?.item.name || choice;
+  return html`<div class="row question" role="group" aria-label=${question.text}>
+    <b aria-hidden="true">${question.text}</b>
+    ${question.choices.map((choice) => html`<button key=${choice} class="small" disabled=${busy} onClick=${() => send(name(choice))}>${name(choice)}</button>`)}
   </div>`;
 }
 

@@ -73,7 +73,7 @@ async function slate(decision) {
   if (!decision) return null;
   const shown = await get(`/v1/decisions/${segment(decision.id)}/items`);
   const known = Object.fromEntries(shown.map((one) => [one.item.id, one]));
-  return { id: decision.id, items: decision.items.filter((one) => known[one.item]).map((one) => ({ ...known[one.item], why: one })) };
+  return { id: decision.id, question: decision.question, items: decision.items.filter((one) => known[one.item]).map((one) => ({ ...known[one.item], why: one })) };
 }
 
 // All that a turn changes is shown at once: drawing costs more than asking.
