@@ -14,7 +14,6 @@ from druthers.errors import InvalidFeedback, InvalidSetting
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
-Ids: TypeAlias = Sequence[Hashable]
 RankingLike: TypeAlias = "Sequence[int] | NDArray[Any]"
 
 

@@ -7,7 +7,6 @@ other requests. Between two yields nothing else runs, so an operation sees and c
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
@@ -26,6 +25,7 @@ from druthers.advisor.outcomes import Told
 from druthers.advisor.person import Person
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wishes import DRAWS, sureness
+from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
@@ -35,7 +35,6 @@ from druthers.types import Reading, Strength
 
 DECISIONS_KEPT = 20_000
 ATTEMPTS = 20
-SMALL_TALK = {"please", "thanks", "thank you", "hello", "well"}
 
 
 class Operations:
@@ -135,7 +134,7 @@ class Operations:
         if not position:
             event = yield from self._heard_before(str(key), user, body)
             position, body = event.position, event.body
-        lost = (*limits.unmatched, *(() if reading is None else _pieces(reading.leftover)))
+        lost = (*limits.unmatched, *(() if reading is None else worth_telling(reading.leftover)))
         return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
 
     def limit_reader(self, columns: Columns) -> LimitReader:
@@ -389,12 +388,6 @@ class Operations:
         if item not in self.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {item[:200]!r}")
         yield Append(events.make(events.RETIREMENT, {"item": item}))
-
-
-def _pieces(leftover: Sequence[str]) -> list[str]:
-    """Return what was not understood without the gaps that limits left, and without pieces that say nothing."""
-    tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
-    return [piece for piece in tidy if re.search(r"[^\W_]{4,}", piece) and piece.lower() not in SMALL_TALK]
 
 
 def _unknown(user: str) -> UnknownUser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from druthers.advisor.reasons import number
 from druthers.language import not_understood
 
 MOST_LISTED = 20
+SMALL_TALK = {"please", "thanks", "thank you", "hello", "well"}
 
 
 def understood_in_words(heard: Heard, *, asks: bool = False) -> str:
@@ -70,3 +72,9 @@ def grade(utility: float | None) -> str:
         if utility is not None and utility >= least:
             return word
     return "awful"
+
+
+def worth_telling(leftover: Sequence[str]) -> list[str]:
+    """Return what was not understood without the gaps that limits left, and without pieces that say nothing."""
+    tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
+    return [piece for piece in tidy if re.search(r"[^\W_]{4,}", piece) and piece.lower() not in SMALL_TALK]
