@@ -128,3 +128,16 @@ def test_the_sample_grows_slowly():
 def test_a_policy_whose_users_depend_on_each_other_is_not_served():
     with pytest.raises(InvalidSetting, match="population=True; leave it out"):
         Advisor(inns(), policy="fisher-pqucb", policy_settings={"population": True}, parser="lexicon")
+
+
+def test_who_says_nothing_of_what_matters_is_still_a_stranger():
+    with make() as advisor:
+        for number in range(FEWEST + 5):
+            advisor.hear(f"user-{number}", ["clean"])
+        before = weights(advisor)
+        advisor.hear("new", "hm, whatever you think")
+        np.testing.assert_array_equal(weights(advisor, "new"), before)
+        advisor.hear("new", ["quiet"])
+        assert weights(advisor, "new").argmax() == 1
+        advisor.correct("new", [])
+        np.testing.assert_array_equal(weights(advisor, "new"), before)

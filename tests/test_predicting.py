@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from druthers.advisor import Advisor
-from druthers.advisor.predicting import GROWTH, Predictor
+from druthers.advisor.predicting import GROWTH, KNOWING_NOTHING, Predictor
 from druthers.advisor.verifying import refold, verify
 from druthers.catalogs import Catalog, Item
 from druthers.catalogs.features import find_features
 from druthers.policies import make_policy
+from druthers.stores import open_store
 from druthers.types import Objective
 
 OBJECTIVES = (
@@ -203,3 +204,29 @@ def test_policies_that_expect_nothing_are_left_alone():
         advisor.hear("ada", ["quiet"])
         assert advisor.recommend("ada", offer=["h004"]).items[0].facts[0].expected is None
         assert verify(advisor).agrees
+
+
+def test_a_catalog_may_be_emptied_and_its_journal_read_again():
+    with open_store("memory:") as store:
+        catalog, _ = hotels(0, n_items=9)
+        advisor = settled(catalog, store=store)
+        for item in catalog.ids:
+            advisor.retire_item(item)
+        advisor.hear("bob", ["clean"])
+        assert refold(advisor)[0].position == advisor.fold.position
+
+
+def test_a_column_far_from_all_others_tells_no_less_than_nothing():
+    rng = np.random.default_rng(0)
+    sizes = rng.normal(30, 5, 40)
+    items = [
+        Item(f"i{k}", values={"quiet": float(np.clip(size / 12, 1, 5))}, details={"size": float(size)})
+        for k, size in enumerate(sizes)
+    ]
+    odd = Item("odd", details={"size": 3100.0})
+    with settled(Catalog("rooms", OBJECTIVES, items)) as advisor:
+        advisor.put_item(odd)
+        means, variances = advisor.fold.policy.expectations(["odd"])
+        assert advisor.fold.predictor.believed[0]
+        assert 0.0 <= means[0, 0] <= 1.0
+        assert variances[0, 0] <= KNOWING_NOTHING

@@ -28,6 +28,8 @@ class Asked:
         The question, in a sentence.
     choices
         Names of objectives, or ids of items.
+    names
+        What people call them.
     value
         By how much the next recommendation is expected to be better for the answer, in units of utility.
     """
@@ -35,16 +37,19 @@ class Asked:
     kind: str
     text: str
     choices: tuple[str, ...]
+    names: tuple[str, ...]
     value: float
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "choices": list(self.choices)}
+        return {**asdict(self), "choices": list(self.choices), "names": list(self.names)}
 
     @classmethod
     def from_content(cls, content: dict[str, Any] | None) -> Asked | None:
         """Undo `as_dict`."""
-        return None if content is None else cls(**{**content, "choices": tuple(content["choices"])})
+        if content is None:
+            return None
+        return cls(**{**content, "choices": tuple(content["choices"]), "names": tuple(content["names"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +77,11 @@ class Asking:
         found = policy.ask(user, price=self.price, offer=offer, stated=_after_each(wishes, fold))
         if isinstance(found, RankingQuestion):
             names = tuple(fold.catalog.objectives[k].name for k in found.named)
-            return Asked(RANKING, f"What matters most to you: {_either(names)}?", names, found.value)
+            return Asked(RANKING, f"What matters most to you: {_either(names)}?", names, names, found.value)
         if isinstance(found, ChoiceQuestion):
             ids = tuple(str(id) for id in found.offer)
             names = tuple(fold.items[id].name for id in ids)
-            return Asked(CHOICE, f"Which would you rather have: {_either(names)}?", ids, found.value)
+            return Asked(CHOICE, f"Which would you rather have: {_either(names)}?", ids, names, found.value)
         return None
 
 

@@ -297,7 +297,9 @@ class Fold:
         statement = self._statement(said)
         person.wishes.hear(statement)
         person.wishes.limit(said.get("limits", {}), said.get("dropped", ()))
-        if self.policy.hears_weights:
+        if self.policy.hears_weights and not (person.wishes.draws or person.wishes.dismissed):
+            self.policy.unhear(user)  # met as a stranger: nothing was said of what matters
+        elif self.policy.hears_weights:
             self.policy.hear_weights(user, *person.wishes.weights(self.catalog.n_objectives))
         else:
             self.policy.hear(user, statement.wanted)

@@ -29,6 +29,8 @@ from druthers.policies.rewards import (
 from druthers.policies.rows import flatten, unflatten
 from druthers.types import Floats, Objective
 
+# Variance of a reward from 0 to 1 of which nothing is known: columns far from all others may not tell less than that.
+KNOWING_NOTHING = 1.0 / 12.0
 # Bounds on what a fit costs: items, evenly spread over all in the order of their ids, features, and passes.
 MOST_ITEMS = 2048
 MOST_FEATURES = 40
@@ -123,7 +125,7 @@ class Predictor:
     def _fit(self, items: Mapping[str, Item]) -> None:
         self._model = None
         ids = sorted(items)
-        ids = ids[:: -(-len(ids) // MOST_ITEMS)]
+        ids = ids[:: max(-(-len(ids) // MOST_ITEMS), 1)]  # of none too
         counts = self._policy.reward_counts(ids)
         if (counts > 0.0).any(axis=1).sum() < LEAST_ARMS:
             return
@@ -167,7 +169,7 @@ class Predictor:
             found = np.empty((2, 1 + len(rows), counts.shape[1]))
             predict_arms(self._model, arms, self._noise, found[0], found[1])
             means[rows] = np.where(blank[rows], found[0, 1:].clip(0.0, 1.0), np.nan)
-            variances[rows] = np.where(blank[rows], found[1, 1:], np.nan)
+            variances[rows] = np.where(blank[rows], found[1, 1:].clip(max=KNOWING_NOTHING), np.nan)
         self._policy.expect(ids, means, variances)
 
     def parts(self, objective: str) -> tuple[Part, ...]:

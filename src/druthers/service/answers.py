@@ -101,6 +101,7 @@ class QuestionAnswer(BaseModel):
     kind: str = Field(description="ranking, answered by a query, or choice, answered by a choice with this offer.")
     text: str
     choices: list[str] = Field(description="Names of objectives, or ids of items.")
+    names: list[str] = Field(description="What people call them.")
     value: float = Field(description="By how much the next recommendation should be better for the answer, in utility.")
 
 

@@ -3,13 +3,13 @@ import { html, useState } from "../html.js";
 import { vary } from "../address.js";
 import { Bar } from "../parts.js";
 import { fact, listed, number, ordinal } from "../words.js";
-import { next, pick, rate, send, skip } from "./state.js";
+import { answer, next, pick, rate, send, skip } from "./state.js";
 
 export function Slate({ slate, turn, pair, objectives, busy }) {
   const told = slate.items.some((one) => one.utility !== null || Object.keys(one.rewards).length);
   return html`<div class="slate">
     <ol class="items" aria-label="Recommendations">${slate.items.map((one, place) => html`<${Suggestion} key=${one.item.id} one=${one} place=${place + 1} decision=${slate.id} picked=${slate.items.length > 1 ? slate.picked : null} pair=${pair} objectives=${objectives} busy=${busy} />`)}</ol>
-    ${slate.question && html`<${Question} question=${slate.question} items=${slate.items} busy=${busy} />`}
+    ${slate.question && html`<${Question} question=${slate.question} decision=${slate.id} busy=${busy} />`}
     <div class="row">
       <button class="primary" disabled=${busy} onClick=${next}>Next round</button>
       ${!told && html`<button disabled=${busy} onClick=${() => skip(turn)}>Skip rating</button>`}
@@ -19,12 +19,11 @@ export function Slate({ slate, turn, pair, objectives, busy }) {
   </div>`;
 }
 
-// What is worth asking back: an answer is a tap, and heard like a message.
-function Question({ question, items, busy }) {
-  const name = (choice) => items.find((one) => one.item.id === choice)?.item.name || choice;
+// What is worth asking back: an answer is a tap.
+function Question({ question, decision, busy }) {
   return html`<div class="row question" role="group" aria-label=${question.text}>
     <b aria-hidden="true">${question.text}</b>
-    ${question.choices.map((choice) => html`<button key=${choice} class="small" disabled=${busy} onClick=${() => send(name(choice))}>${name(choice)}</button>`)}
+    ${question.choices.map((choice, place) => html`<button key=${choice} class="small" disabled=${busy} onClick=${() => answer(decision, question, place)}>${question.names[place]}</button>`)}
   </div>`;
 }
 

@@ -131,6 +131,13 @@ export const pick = (decision, item) => doing("Noting", async () => {
   say(item === null ? "Noted: none of these." : "Noted: you took it.");
 });
 
+// Answer what was asked back: a wish is said, one of two items is picked of just these.
+export const answer = (decision, question, place) => (question.kind === "ranking" ? send(question.names[place])
+  : doing("Noting", async () => {
+    await post(`/v1/decisions/${segment(decision)}/choice`, { picked: question.choices[place], offer: question.choices });
+    await decide(`Noted: rather ${question.names[place]}.`);
+  }));
+
 export const skip = (turn) => {
   talk.set(({ turns }) => ({ turns: turns.map((one) => (one.id === turn ? { ...one, skipped: true } : one)) }));
   return next();
