@@ -69,6 +69,83 @@ def test_how_something_was_is_told_by_what_it_was_like(talk, text, told):
     assert told in talk(text).text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm not sold on the first one", "The second is the one I hated", "Number 1 has my vote of no confidence",
+        "I haven't decided on number 2", "I'd be sold on the first one if it came sooner",
+    ],
+)  # fmt: skip
+def test_what_is_denied_or_only_thought_of_is_no_pick(talk, text):
+    assert talk(text).kind != Kind.TAKEN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the first is the one for me", "number 2 gets my vote", "not cheap, but the first one it is",
+        "I've settled on 2",
+    ],
+)  # fmt: skip
+def test_a_pick_in_so_many_words(talk, text):
+    assert talk(text).kind == Kind.TAKEN
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("I looked for a friendly crew", "You want friendliness."),
+        ("that took too long, just show me something cheap", "You want quote."),
+        ("I couldn't sleep, so somebody punctual please", "You want punctuality."),
+        ("What I want is a friendly crew under 300 pounds", "You want friendliness. Only quote up to 300."),
+        ("what matters is a friendly crew", "You want friendliness."),
+        ("I don't know much, a friendly crew that is easy to use", "You want friendliness."),
+        ("I'd like to keep most of my money, something cheap", "You want quote."),
+    ],
+)
+def test_a_wish_is_no_rating_no_question_and_no_call_for_help(talk, text, heard):
+    reply = talk(text)
+    assert (reply.kind, reply.text) == (Kind.WISH, heard)
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("something similar, but under 400 pounds", "Only quote up to 400. More like "),
+        ("in the same style but friendlier", "You want friendliness. More like "),
+        ("more like the second", "More like "),
+    ],
+)
+def test_what_is_wished_beside_more_like_that_is_heard(talk, text, heard):
+    reply = talk(text)
+    assert reply.kind == Kind.LIKE
+    assert reply.text.startswith(heard)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("show me my profile", Kind.PROFILE), ("tell me what you know about me", Kind.PROFILE),
+        ("cosa sai di me", Kind.PROFILE), ("I don't know what I'm supposed to do here", Kind.HELP),
+        ("help", Kind.HELP), ("what can I say?", Kind.HELP),
+    ],
+)  # fmt: skip
+def test_profile_and_help_are_still_asked_for(talk, text, kind):
+    assert talk(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("the crew could not have been friendlier", 1), ("they couldn't get any friendlier", 1),
+        ("not only friendly", 1), ("not just friendly", 1), ("friendly", 1), ("not friendly", -1),
+        ("not too friendly", -1), ("too unfriendly", -1), ("not too unfriendly", 1),
+    ],
+)  # fmt: skip
+def test_what_denies_and_what_only_looks_like_it(text, sign):
+    assert make_parser("lexicon", objectives=["friendliness", "price"]).signs(text) == {0: sign}
+
+
 def test_like_is_not_always_a_feeling(talk):
     assert "was awful" in talk("had the first, tasted like vinegar, yuck").text
 
@@ -83,6 +160,10 @@ def test_a_question_reaches_a_word_of_the_same_family(talk):
         ("nothing over 40", "max"), ("nothing that costs more than 40", "max"), ("none above 40", "max"),
         ("nothing under 40", "min"), ("not less than 40", "min"), ("never below 40", "min"), ("no more than 40", "max"),
         ("over 40", "min"), ("under 40", "max"), ("at least 40", "min"),
+        ("faster than 30 minutes", "max"), ("slower than 30 minutes", "min"), ("faster than 30 mph", "min"),
+        ("nothing slower than 30 minutes", "max"), ("sooner than 30 days", "max"), ("quieter than 35", "max"),
+        ("slimmer than 10 cm", "max"), ("not quieter than 35", "min"), ("heavier than 10 kg", "min"),
+        ("not wider than 60 cm", "max"), ("other than 40", ""),
     ],
 )  # fmt: skip
 def test_a_bound_that_is_denied_is_the_other_one(text, bound):
@@ -95,6 +176,8 @@ def test_limits_by_one_of_a_unit_and_by_any_verb():
     assert reader.read("we stay for a week").where == {}
     assert reader.read("they have to carry pianos").where == {"pianos": True}
     assert reader.read("it must not take pianos").where == {"pianos": False}
+    for text in ("must not lack", "should not miss", "should not forget the", "must never be without"):
+        assert reader.read(f"it {text} parking").where == {"parking": True}
     assert reader.read("based in York").where == {"base": "York"}
     assert reader.read("close to York").where == {}, "how far it is, is no matter of yes or no"
     assert reader.read("it must cost at most 300 pounds").rest.split() == []

@@ -197,19 +197,22 @@ class Conversation:
     def _like(self, turn: _Turn) -> Operation[Reply]:
         liked = yield from self._rated(turn, LIKED)
         names = listed([item.name for item in liked])
-        return (yield from self._recommend(turn, f"More like {names}.", without=[item.id for item in liked]))
+        text, heard = yield from self._heard_beside(turn, f"More like {names}.")
+        return (yield from self._recommend(turn, text, heard=heard, without=[item.id for item in liked]))
 
     def _other(self, turn: _Turn) -> Operation[Reply]:
         person = yield from self.ask.find(turn.user)
         seen = [] if person is None else list(person.seen)
-        text = "Something else:" if seen else ""
-        message, heard = turn.message, None
-        if message.reading is not None and (
-            message.reading.ranking or message.reading.dismissed or message.limits.where
-        ):
-            heard = yield from self._heard(turn)
-            text = f"{understood_in_words(heard)} {text}"
+        text, heard = yield from self._heard_beside(turn, "Something else:" if seen else "")
         return (yield from self._recommend(turn, text, heard=heard, without=seen))
+
+    def _heard_beside(self, turn: _Turn, text: str) -> Operation[tuple[str, Heard | None]]:
+        """Hear what is wished beside pointing at items, and word it before a text."""
+        reading = turn.message.reading
+        if reading is None or not (reading.ranking or reading.dismissed or turn.message.limits.where):
+            return text, None
+        heard = yield from self._heard(turn)
+        return f"{understood_in_words(heard)} {text}", heard
 
     def _why(self, turn: _Turn) -> Operation[Reply]:
         if not turn.shown:

@@ -13,7 +13,9 @@ from druthers.catalogs import Item
 from druthers.limits.words import fold
 
 PLACES = ("first", "second", "third", "fourth", "fifth")
-NEGATION = re.compile(r"\b(?:not|no|never|hardly|nothing|nicht|kein|pas|non|niet|nao)\b|n't\b")
+NEGATION = re.compile(
+    r"(?:\b(?:not|no|never|hardly|nothing|nicht|kein|pas|non|niet|nao)|n't)\b(?! (?:only|just|merely)\b)"
+)
 # A bare number that is no amount of something.
 PLACE = re.compile(
     r"(?<![\w.,€$£/])#?([1-9])"

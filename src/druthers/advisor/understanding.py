@@ -10,7 +10,7 @@ from typing import Any
 from druthers.advisor.comparing import NAME, with_items
 from druthers.advisor.kinds import guess
 from druthers.advisor.messages import Context, Kind, Message, Opinion
-from druthers.advisor.sayings import PLACES, feeling, references, table, ways, whole_words
+from druthers.advisor.sayings import NEGATION, PLACES, feeling, references, table, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
 from druthers.limits import Columns, LimitReader, Limits, Stated
@@ -25,11 +25,17 @@ RATING = re.compile(
     r"(?:(?:\s*(?:stars?|points?))?\s*(?:/|\bout of\b)\s*(?P<of>5|10|100|five|ten|hundred)\b|\s*stars?\b)"
     r"|(?:^|\s)(?P<drawn>[*★]{1,5})(?:\s|$)"
 )
-PAST = re.compile(
-    r"\b(?:(?:was|were)(?! (?:looking|hoping|thinking|wondering|after))|wasn't|weren't|had been|loved|hated|liked"
-    r"|enjoyed|disappointed|felt|tasted|smelled|smelt|looked|sounded|turned out|ended up|broke|lasted|arrived|kept|gave"
-    r"|left us|took|didn'?t|couldn'?t|war|waren|fue|era|etait)\b"
+# Words that tell how something was; and those that do so only of an item pointed at, not in "I looked for a hotel".
+WAS = (
+    r"(?:was|were)(?! (?:looking|hoping|thinking|wondering|after))|wasn't|weren't|had been|loved|hated|liked|enjoyed"
+    r"|disappointed|war|waren|fue|era|etait"
 )
+DID = (
+    r"felt|tasted|smelled|smelt|looked|sounded|turned out|ended up|broke|lasted|arrived|kept|gave|left us|took"
+    r"|didn'?t|couldn'?t"
+)
+PAST = re.compile(rf"\b(?:{WAS})\b")
+PAST_OF_ONE = re.compile(rf"\b(?:{WAS}|{DID})\b")
 # How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
 LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
 FELT = 0.7  # how good is what is only said to be "gentle", and how bad what is "late"
@@ -42,6 +48,7 @@ UNTRUE = re.compile(
     r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
 )
 HAVING = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")  # "we've got three kids" tells of nothing that was shown
+UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
 LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
 NOTHING = Context()
 BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
@@ -167,15 +174,15 @@ class Understanding:
 
     def _asking(self, said: _Said) -> Message | None:
         """Return a question about items, about the person or about what can be said."""
-        if said.has("help"):
+        if said.has("help") and (said.asks or self._wishing(said).kind not in (Kind.WISH, Kind.LIMIT)):
             return Message(Kind.HELP)
-        if said.has("profile"):
+        if said.has("profile") and (said.asks or said.has("profile_told")):
             return Message(Kind.PROFILE)
         shown = said.context.shown
         if said.has("why") and (shown or re.match(r"\w+\W*$", said.core)):
             return Message(Kind.WHY, said.places)
         pair = said.asks and len(said.places) > 1
-        if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not PAST.search(said.core)):
+        if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not said.past.search(said.core)):
             return Message(Kind.COMPARE, said.places)
         telling = LETS.search(said.plain) is None and ways("detail").match(said.core)
         if not (said.asks or telling or ways("find").match(said.core)):
@@ -207,9 +214,9 @@ class Understanding:
             return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
         other = said.has("other")
         chosen = said.places and said.has("choose") and not said.has("reject")
-        if said.places and said.has("settled"):
+        if said.places and _is_settled(said.core):
             return Message(Kind.TAKEN, said.places)
-        if chosen and not PAST.search(said.core) and feeling(said.core) is None:  # "ok, book 3" praises nothing
+        if chosen and not said.past.search(said.core) and feeling(said.core) is None:  # "ok, book 3" praises nothing
             return Message(Kind.TAKEN, said.places)
         felt = self._feeling(said) if said.places else None
         if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
@@ -221,7 +228,8 @@ class Understanding:
                 return wish
             return Message(Kind.REJECT, said.places, named)
         if said.has("like"):
-            return Message(Kind.LIKE, said.places, named)
+            wish = self._wishing(said.beside("like"))
+            return Message(Kind.LIKE, said.places, named, wish.reading, wish.limits)
         if other:
             wish = self._wishing(said)
             return Message(Kind.OTHER, reading=wish.reading, limits=wish.limits)
@@ -295,7 +303,8 @@ class Understanding:
         plain, places = said.plain, said.places
         named = () if places else self._named(plain)
         took = said.has("took") and not HAVING.search(said.core)
-        told = took or PAST.search(plain) or ways("tells").search(said.core)
+        about = PAST_OF_ONE if places or named else PAST
+        told = took or about.search(plain) or ways("tells").search(said.core)
         past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
         if said.asks or not (places or named or (said.context.shown and (took or past))):
             return None
@@ -343,6 +352,17 @@ class _Said:
         """Tell whether it says something in one of the ways of a list."""
         return ways(name).search(self.core) is not None
 
+    def beside(self, name: str) -> _Said:
+        """Return what it says beside something of a list and apart from items: "cheaper" of "like 2 but cheaper"."""
+        clauses = CLAUSE.split(ways(name).sub(" ", self.core))
+        rest = ", ".join(clause for clause in clauses if not references(clause, self.context.shown))
+        return replace(self, text=rest, plain=rest, core=rest, places=())
+
+    @property
+    def past(self) -> re.Pattern[str]:
+        """What tells of the past in it."""
+        return PAST_OF_ONE if self.places else PAST
+
     @property
     def asks(self) -> bool:
         """Whether it is a question."""
@@ -351,6 +371,14 @@ class _Said:
         if self.text.rstrip(" !").endswith("?"):
             return True
         return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
+
+
+def _is_settled(core: str) -> bool:
+    """Tell whether one item is picked in so many words, and nothing in them takes it back."""
+    match = ways("settled").search(core)
+    if match is None or UNDECIDED.search(core) or (feeling(core) or 1.0) < 0.0:
+        return False
+    return NEGATION.search(CLAUSE.split(core[: match.start()])[-1] + match.group()) is None
 
 
 def _judged(felt: float | None, sign: int) -> float | None:

@@ -189,6 +189,9 @@ def find_quantities(text: str) -> list[Quantity]:
             bound = "min" if bound == "max" else "max"
         if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
             bound = ""
+        timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
+        if bound and timed and pattern(rf"\b<speedy> than{FILLER}$").search(before):
+            bound = "min" if bound == "max" else "max"
         aged = pattern(r"\b<age>\s*$").search(before)
         article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
         if bound or (units_ and not article) or aged or any(letter.isdigit() for letter in match.group(1)):

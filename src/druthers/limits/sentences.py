@@ -20,8 +20,14 @@ from druthers.types import Objective
 SOFT = r"\b<soft>\b"
 NOT = (
     r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
-    r"|\b(?:must|should|may|can|shall|does|do|will)(?:\s?not|n't)\s+(?!need|have to|require|mind|care|matter)[a-z]+"
+    r"|\b(?:must|should|may|can|shall|does|do|will)(?:\s?not|n't)\s+"
+    r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
     r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
+)
+# "it must not lack a pool"
+MISSED = (
+    r"(?:\bnever|(?:\b(?:must|should|may|can|shall)|(?<!\bi )(?<!\bwe )\bdo)(?:\s?not|n't))\s+"
+    r"(?:lack|miss|forget|skip|lose|(?:be|go|come|do)\s+without)(?:\s+(?:<articles>|about))*\s+$"
 )
 # "3 rooms and a balcony" too
 HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
@@ -267,7 +273,7 @@ class LimitReader:
         if pattern(SOFT).search(clause):
             return None
         before = re.split(BREAK, folded[max(0, start - 40) : start])[-1]
-        negated = pattern(NOT).search(before)
+        negated = None if pattern(MISSED).search(before) else pattern(NOT).search(before)
         if key in self._flags:
             return self._flag(self._flags[key], folded, text, (start, end), before, negated)
         owners = self._values[key]
@@ -290,7 +296,10 @@ class LimitReader:
         start, end = span
         clause = _clause(folded, start, end)
         free = re.match(FREE, folded[end:]) if "free" not in stems(name) else None
-        lead, follow = negated or pattern(HAVING).search(before), free or pattern(HAD).match(folded[end:])
+        lead, follow = (
+            negated or pattern(MISSED).search(before) or pattern(HAVING).search(before),
+            free or pattern(HAD).match(folded[end:]),
+        )
         alone = (
             len(name) > 2
             and stems(folded[start:end])[0] not in words("common")

@@ -25,11 +25,15 @@ def words(name: str) -> frozenset[str]:
 
 @cache
 def any_of(*path: str) -> str:
-    """Return a pattern for any of the words of a list."""
+    """Return a pattern for any of the words of a list; `<name>` in one of them stands for another list."""
     entries = table()
     for part in path:
         entries = entries[part]
-    return "(?:" + "|".join(entries) + ")"
+    return "(?:" + _filled("|".join(entries)) + ")"
+
+
+def _filled(template: str) -> str:
+    return re.sub(r"(?<!\?P)<(\w+)>", lambda match: any_of(match.group(1)), template)
 
 
 @cache
@@ -41,7 +45,7 @@ def pattern(template: str) -> re.Pattern[str]:
     >>> pattern(r"\b<soft>\b").search("ideally in vienna").group()
     'ideally'
     """
-    return re.compile(re.sub(r"(?<!\?P)<(\w+)>", lambda match: any_of(match.group(1)), template))
+    return re.compile(_filled(template))
 
 
 @cache
