@@ -108,3 +108,17 @@ def test_an_answer_in_a_conversation_is_heard_as_what_it_is():
         advisor.message("ada", f"I'll take {advisor.items[taken].name}")
         choice = [one for one in advisor.store.read(0, limit=1000) if one.kind == "choice"][-1]
         assert (choice.body["picked"], choice.body["offer"]) == (taken, list(question.choices))
+
+
+def test_a_name_alone_answers_which_of_the_two():
+    with Advisor("hotels") as advisor:
+        question = advisor.message("ada", "central please").recommendation.question
+        assert question.kind == "choice"
+        for place, user in enumerate(("ada", "bob")):
+            advisor.message(user, "central please") if user != "ada" else None
+            reply = advisor.message(user, question.names[place])
+            assert reply.kind == "taken"
+        chosen = [event.body for event in advisor.store.walk() if event.kind == "choice"]
+        assert [(one["picked"], one["offer"]) for one in chosen] == [
+            (id, list(question.choices)) for id in question.choices
+        ]

@@ -212,6 +212,10 @@ class Understanding:
         """Return what points at some of the items shown, or away from them."""
         if not said.context.shown:
             return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
+        words = re.findall(r"[^\W_]+", said.plain)
+        called = self.columns.by_name.get(" ".join(words[words[:1] == ["the"] :]))
+        if called is not None:  # nothing but a name, as an answer to "which of the two?"
+            return Message(Kind.TAKEN, said.places, () if said.places else (called,))
         other = said.has("other")
         chosen = said.places and said.has("choose") and not said.has("reject")
         if said.places and _is_settled(said.core):
