@@ -5,9 +5,11 @@ import pytest
 
 from druthers.advisor import Advisor
 from druthers.advisor.asking import CHOICE, RANKING, Asking
+from druthers.advisor.decisions import decided
 from druthers.advisor.verifying import verify
 from druthers.advisor.wishes import Statement, Wishes
 from druthers.catalogs import Catalog, Item
+from druthers.errors import Contradiction
 from druthers.policies import make_policy
 from druthers.types import ChoiceQuestion, Objective, RankingQuestion
 
@@ -97,17 +99,30 @@ def test_after_a_wish_only_what_still_matters_is_asked():
         assert question.text.endswith("?")
 
 
+def hotels():
+    return Advisor("hotels", parser="lexicon", policy_settings={"seed": 1}, asking=Asking(price=0.0, budget=9))
+
+
+def asked_to_choose(advisor):
+    """Return a recommendation that asks to choose between two items."""
+    advisor.pick(advisor.recommend("ada", size=3).id, None)
+    made = advisor.recommend("ada", size=3)
+    assert made.question.kind == CHOICE
+    return made
+
+
+def choices(advisor):
+    return [
+        (one.body["picked"], one.body["offer"]) for one in advisor.store.read(0, limit=1000) if one.kind == "choice"
+    ]
+
+
 def test_an_answer_in_a_conversation_is_heard_as_what_it_is():
-    with Advisor(
-        "hotels", parser="lexicon", policy_settings={"seed": 1}, asking=Asking(price=0.0, budget=9)
-    ) as advisor:
-        advisor.pick(advisor.recommend("ada", size=3).id, None)
-        question = advisor.recommend("ada", size=3).question
-        assert question.kind == CHOICE
+    with hotels() as advisor:
+        question = asked_to_choose(advisor).question
         taken = question.choices[1]
         advisor.message("ada", f"I'll take {advisor.items[taken].name}")
-        choice = [one for one in advisor.store.read(0, limit=1000) if one.kind == "choice"][-1]
-        assert (choice.body["picked"], choice.body["offer"]) == (taken, list(question.choices))
+        assert choices(advisor)[-1] == (taken, list(question.choices))
 
 
 def test_a_name_alone_answers_which_of_the_two():
@@ -122,3 +137,45 @@ def test_a_name_alone_answers_which_of_the_two():
         assert [(one["picked"], one["offer"]) for one in chosen] == [
             (id, list(question.choices)) for id in question.choices
         ]
+
+
+def test_an_answer_leaves_the_pick_of_the_decision_open():
+    """Both are learned, each once; what was picked is not what was answered."""
+    with hotels() as advisor:
+        made = asked_to_choose(advisor)
+        answer, pick = made.question.choices[0], made.items[-1].item
+        assert set(made.question.choices) != {one.item for one in made.items}
+        assert advisor.pick(made.id, answer, offer=made.question.choices).new
+        assert decided(advisor.store.about(made.id)).choice is None
+        assert advisor.pick(made.id, pick).new
+        assert not advisor.pick(made.id, answer, offer=made.question.choices).new
+        assert not advisor.pick(made.id, pick).new
+        assert decided(advisor.store.about(made.id)).choice == {
+            "picked": pick,
+            "offer": [one.item for one in made.items],
+        }
+        for item, offer in ((made.question.choices[1], made.question.choices), (made.items[0].item, None)):
+            with pytest.raises(Contradiction):
+                advisor.pick(made.id, item, offer=offer)
+        assert verify(advisor).agrees
+
+
+def test_a_number_means_the_items_shown():
+    with hotels() as advisor:
+        made = asked_to_choose(advisor)
+        assert made.items[0].item in made.question.choices
+        advisor.message("ada", "I'll take the first")
+        assert choices(advisor)[-1] == (made.items[0].item, [one.item for one in made.items])
+
+
+def test_a_question_that_is_not_shown_is_not_kept():
+    """Where the reading asks something itself, that comes first, alone; a later answer is not taken for one to it."""
+    with hotels() as advisor:
+        advisor.pick(advisor.recommend("ada", size=3).id, None)
+        reply = advisor.message("ada", "under 100 and somewhere my kids can play")
+        shown = [one.item for one in reply.recommendation.items]
+        assert reply.heard.reading.question in reply.text
+        assert reply.recommendation.question is None
+        assert "question" not in advisor.store.find(f"decision:{reply.recommendation.id}").body
+        advisor.message("ada", f"I'll take {advisor.items[shown[0]].name}")
+        assert choices(advisor)[-1] == (shown[0], shown)

@@ -190,7 +190,8 @@ class Advisor:
         picked
             The id of an item, or None for none of these.
         offer
-            The items that could be picked from, two or more (one for None); those of the recommendation by default.
+            The items that could be picked from, two or more (one for None); those of the recommendation by default. The
+            choices of its question make it the answer to that, which leaves the pick open.
         """
         return self._run(pick(self.operations, decision, picked, offer=offer))
 

@@ -190,7 +190,7 @@ class Decided:
     feedback
         What was told of its items, in the order of telling.
     choice
-        What the user picked, `{"picked": ..., "offer": [...]}`, if that was told.
+        What the user picked, `{"picked": ..., "offer": [...]}`, if that was told; not what was answered to a question.
     """
 
     id: str

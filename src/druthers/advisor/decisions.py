@@ -47,7 +47,8 @@ def decided(past: Sequence[Event]) -> Decided | None:
         return None
     made = past[0]
     kinds = {event.kind: event for event in reversed(past)}
-    held, chosen = kinds.get(events.HELD), kinds.get(events.CHOICE)
+    held = kinds.get(events.HELD)
+    chosen = next((event for event in past if event.key == events.choice_key(str(made.about))), None)
     return Decided(
         id=str(made.about),
         user=str(made.user),

@@ -75,6 +75,11 @@ def choice_key(decision: str) -> str:
     return f"{CHOICE}:{decision}"
 
 
+def answer_key(decision: str) -> str:
+    """Return the key that makes the answer to the question of a decision unique, beside the choice from its items."""
+    return f"answer:{decision}"
+
+
 def keys_after(keys: Mapping[str, dict[str, Any]], event: Event) -> dict[str, dict[str, Any]]:
     """Return the API keys, by id, after one was made or revoked; a revocation of an unknown one changes nothing."""
     id = event.body["id"]

@@ -224,13 +224,15 @@ class Operations:
         id: str | None = None,
         deferred: bool = False,
         aside: bool = False,
+        asks: bool = True,
         repeats: bool = True,
         floors: Sequence[Mapping[str, Any]] = (),
     ) -> Operation[Recommendation]:
         """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision.
 
         Limits that the user has said hold too; `where` counts where both are about the same thing. An offer is taken
-        as it is. A decision aside is there to be rated, and was never shown. Without repeats, what was shown since the
+        as it is. A decision aside is there to be rated, and was never shown; it asks nothing,
+        nor does one for who is asked something else. Without repeats, what was shown since the
         user last said something is left out. Floors promise groups of items, by `where` or `items`, their `share` of
         slates.
         """
@@ -259,7 +261,7 @@ class Operations:
         id = id or secrets.token_hex(12)
         suggestions = self.choosing.suggest(decision, person, rows)
         question = None
-        if not (aside or deferred):
+        if asks and not (aside or deferred):
             question = self.asking.question(self.fold, user, person, decision.offer)
         utilities = decision.reasons[0]
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility

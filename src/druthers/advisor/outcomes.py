@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from druthers.advisor.asking import CHOICE
 from druthers.errors import Contradiction
 from druthers.stores import Event
 
@@ -14,12 +15,14 @@ class Told:
     A deferred decision may never have been shown.
     """
 
-    __slots__ = ("beside", "count", "deferred", "ids", "items", "position", "rewards", "user", "utilities")
+    __slots__ = ("asked", "beside", "count", "deferred", "ids", "items", "position", "rewards", "user", "utilities")
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user
         self.position = decision.position
         self.items: list[str] = decision.body.get("items", [])
+        question = decision.body.get("question") or {}
+        self.asked: list[str] = question["choices"] if question.get("kind") == CHOICE else []  # which item of these
         self.deferred: bool = decision.body.get("deferred", False)
         self.rewards: dict[str, dict[str, float]] = {}
         self.utilities: dict[str, float] = {}

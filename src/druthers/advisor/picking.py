@@ -18,6 +18,8 @@ def pick(
 ) -> Operation[Picked]:
     """Take in what a person picked after a decision, from its items or others, None for none of these; once for each.
 
+    An offer of the items that the decision's question named, where these are not its own, is the answer to that: it
+    counts once too, and leaves the choice open.
     It is kept whatever the policy: one that does not learn from choices leaves it aside.
     """
     told = yield from operations.recall(decision)
@@ -27,12 +29,14 @@ def pick(
     user, body = str(told.user), {"picked": picked, "offer": among}
     yield from operations.find(user)
     before = operations.weights(user)
-    event = events.make(events.CHOICE, body, **told.where(decision, events.choice_key(decision)))
+    answers = set(among) == set(told.asked) != set(told.items)
+    key = events.answer_key(decision) if answers else events.choice_key(decision)
+    event = events.make(events.CHOICE, body, **told.where(decision, key))
     if (yield Append(event)):
         moved = cards.moved(operations.catalog, before, operations.weights(user)) if before else ()
         return Picked(decision, picked, tuple(among), new=True, weights=moved)
     yield CatchUp()
-    made: Event | None = yield Look(lambda: operations.store.find(events.choice_key(decision)))
+    made: Event | None = yield Look(lambda: operations.store.find(key))
     if made is None:  # the user was erased
         operations.dismiss(decision)
         yield from operations.recall(decision)

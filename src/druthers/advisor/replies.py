@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation, Reply
@@ -16,6 +17,7 @@ from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
 from druthers.advisor.rating import feedback
 from druthers.advisor.reasons import number
+from druthers.advisor.sayings import called
 from druthers.advisor.steps import Look, Operation, Read
 from druthers.advisor.understanding import Understanding
 from druthers.advisor.wording import count, fact_in_words, grade, limit_in_words, listed, understood_in_words
@@ -24,7 +26,8 @@ from druthers.errors import Contradiction, NothingFits, UnknownUser
 from druthers.language import not_understood
 from druthers.language.lexicon.concepts import adjectives
 from druthers.limits import speaks_of_money
-from druthers.limits.words import stems
+from druthers.limits.words import fold, stems
+from druthers.stores import Event
 
 SIZE = 3
 SAME_FAMILY = 4  # letters that the shorter one of two words has
@@ -56,8 +59,7 @@ class Conversation:
         decision, ids = ("", []) if person is None else person.shown
         shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
         columns = self.ask.columns
-        choice = (yield Look(lambda: self.ask.store.find(events.choice_key(decision)))) if shown else None
-        context = self._context(person, shown, None if choice is None else choice.body["picked"])
+        context = self._context(person, shown, (yield from self._taken_before(decision)) if shown else None)
         message: Message = yield Read(
             lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, context)
         )
@@ -65,6 +67,14 @@ class Conversation:
         answer = _ANSWERS[message.kind]
         made: Reply = yield from answer(self, _Turn(user, text, message, decision, shown, about, size))
         return made
+
+    def _taken_before(self, decision: str) -> Operation[str | None]:
+        """Return what was picked after a decision, from its items or in answer to its question."""
+        for key in (events.choice_key(decision), events.answer_key(decision)):
+            event: Event | None = yield Look(partial(self.ask.store.find, key))
+            if event is not None:
+                return str(event.body["picked"] or "") or None
+        return None
 
     def _context(self, person: Person | None, shown: Sequence[Item], picked: str | None) -> Context:
         if person is None:
@@ -97,10 +107,9 @@ class Conversation:
         heard = yield from self._heard(turn)
         person = yield from self.ask.find(turn.user)
         unsaid = bool(heard.ranking) or person is None or not person.wishes.draws  # else it was said before
-        reply = yield from self._recommend(turn, understood_in_words(heard, asks=unsaid), heard=heard)
-        if reply.recommendation is not None and unsaid and heard.reading is not None and heard.reading.question:
-            reply = replace(reply, recommendation=replace(reply.recommendation, question=None))  # one at a time
-        return reply
+        asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
+        text = understood_in_words(heard, asks=unsaid)
+        return (yield from self._recommend(turn, text, heard=heard, asks=not asked))
 
     def _heard(self, turn: _Turn) -> Operation[Heard]:
         assert turn.message.reading is not None
@@ -109,7 +118,13 @@ class Conversation:
         return heard
 
     def _recommend(
-        self, turn: _Turn, text: str, *, heard: Heard | None = None, without: Sequence[str] = ()
+        self,
+        turn: _Turn,
+        text: str,
+        *,
+        heard: Heard | None = None,
+        without: Sequence[str] = (),
+        asks: bool = True,
     ) -> Operation[Reply]:
         offer = None
         if without:
@@ -121,7 +136,7 @@ class Conversation:
             if not offer:
                 return turn.reply(f"{text} There is nothing else that fits.".strip(), heard=heard)
         try:
-            made: Recommendation = yield from self.ask.recommend(turn.user, size=turn.size, offer=offer)
+            made: Recommendation = yield from self.ask.recommend(turn.user, size=turn.size, offer=offer, asks=asks)
         except NothingFits as error:
             return turn.reply(f"{text} Nothing fits: {str(error).partition('; ')[2]}.".strip(), heard=heard)
         return turn.reply(text.strip(), heard=heard, made=made)
@@ -171,7 +186,10 @@ class Conversation:
         """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""
         items = turn.about or turn.shown[:1]
         pair = (yield from self._asked(turn)) if len(items) == 1 else ()
-        answers = items[0].id in pair if pair else False
+        # By its name it is one of the two; a number is that of an item shown.
+        plain = " ".join(fold(turn.text).split())
+        by_name = len(items) == 1 and (bool(turn.message.items) or called(plain, items[0]) >= 0)
+        answers = by_name and items[0].id in pair
         if answers or (len(items) == 1 and items[0] in turn.shown and len(turn.shown) > 1):
             try:
                 yield from pick(self.ask, turn.decision, items[0].id, offer=pair if answers else None)

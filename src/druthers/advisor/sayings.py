@@ -77,6 +77,12 @@ def feeling(text: str) -> float | None:
     return sum(found) / len(found) if found else None
 
 
+def called(text: str, item: Item) -> int:
+    """Return where a text, in small plain letters, calls an item by its name; -1 where it does not."""
+    name = re.sub(r"^the\s+", "", fold(item.name))
+    return text.find(name) if len(name) > 2 else -1
+
+
 def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     """Return which of the items shown a text is about: by number, by ordinal or by name, in the order of the text.
 
@@ -96,7 +102,6 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     for match in re.finditer(rf"\b(?:{'|'.join(table()['both'])})\b", text):
         found += [(match.start(), place) for place in range(2 if match.group() == "both" else len(shown))]
     for place, item in enumerate(shown):
-        name = re.sub(r"^the\s+", "", fold(item.name))
-        if len(name) > 2 and (at := text.find(name)) >= 0:
+        if (at := called(text, item)) >= 0:
             found.append((at, place))
     return tuple(dict.fromkeys(place for _, place in sorted(found) if 0 <= place < len(shown)))

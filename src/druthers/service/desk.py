@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +42,7 @@ LOOKERS = 4
 READERS = 4
 READERS_THAT_WAIT = 32
 READ_AT_ONCE = 500
+SECONDS_DROPPED = 60  # between two snapshots where erasures drop one after the other
 LEAST_ROOM = 1 << 20  # bytes on the disk below which a journal counts as full
 
 _log = logging.getLogger(NAME)
@@ -88,6 +90,7 @@ class Desk:
         self._readers = Readers(READERS_THAT_WAIT if asks_others else READERS, settings.reading_seconds)
         self._tasks: list[asyncio.Task[None]] = []
         self._saved = self.fold.position
+        self._kept = 0, -math.inf  # erasures in the last snapshot, and when it was taken
 
     async def start(self) -> None:
         """Begin to write, to follow, and to load what reading needs."""
@@ -309,7 +312,7 @@ class Desk:
                 continue
             try:
                 # Whoever could not write tries again here: no request may come as long as we say that we are not ready.
-                if self.unwritable or self.fold.position - self._saved >= self.settings.snapshot_every:
+                if self.unwritable or self._is_due():
                     await self._save()
                 await self._make_room()
                 self.metrics.residing(len(self.fold.people))
@@ -323,9 +326,18 @@ class Desk:
         if not told or not isinstance(problem, StoreFailure):
             _log.warning("the journal cannot be %s: %s", what, problem, exc_info=problem)
 
+    def _is_due(self) -> bool:
+        """Tell whether it is time for a snapshot: after enough events, and soon after an erasure, which drops the last.
+
+        Else a start after a crash would have to read the whole journal.
+        """
+        erasures, at = self._kept
+        dropped = self.fold.erasures > erasures and time.monotonic() - at >= SECONDS_DROPPED
+        return dropped or self.fold.position - self._saved >= self.settings.snapshot_every
+
     async def _save(self) -> None:
         """Save the state: users a few at a time, then the rest as it was when this began."""
-        snapshot = self.fold.snapshot()
+        snapshot, self._kept = self.fold.snapshot(), (self.fold.erasures, time.monotonic())
         await self._save_users(list(self.fold.unsaved))
         await self._in_thread(self._writer, self.store.save, self.fold.name, snapshot)
         self._saved = snapshot.position

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 # How many events are read at once by who reads many.
 PAGE = 5_000
 LAST = 2**63 - 1
+# The kind of the notices that stores write themselves.
+ERASURE = "erasure"
 
 
 class Event(NamedTuple):
@@ -159,12 +161,13 @@ class Store(ABC):
 
     @abstractmethod
     def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
-        """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice.
+        """Replace all events of a user by what `scrub` makes of them, drop what was folded of them, append a notice.
 
-        All in one transaction. `scrub` returns an event at the same position without a trace of the user, with the
-        same key or none; it must not call the store. The notice has no key and is not about the user; its body gets
-        "first", the position of the user's first event. Returns the position of the notice; 0 if no event is about
-        this user, and then nothing happens.
+        All in one transaction. Of what was folded go the states of the user and all snapshots, for who is in one cannot
+        be seen from outside. `scrub` returns an event at the same position without a trace of the user, with the
+        same key or none; it must not call the store. The notice has no key and is not about the user; its kind
+        becomes "erasure", and its body gets "first", the position of the user's first event. Returns the
+        position of the notice; 0 if no event is about this user, and then nothing happens.
         """
 
     @abstractmethod
@@ -172,8 +175,8 @@ class Store(ABC):
         """Keep a snapshot and states of users, in one transaction.
 
         Those of the same fold that are not newer are replaced, newer ones stay. What tells of a position that the
-        journal has not reached is not kept; nor is the state of a user whose events at `first` and `position` do not
-        bear this user, who was erased.
+        journal has not reached is not kept; nor is a snapshot from before an erasure, nor the state of a user whose
+        events at `first` and `position` do not bear this user, who was erased.
         """
 
     @abstractmethod

@@ -7,7 +7,7 @@ from threading import RLock
 from typing import ClassVar
 
 from druthers.errors import StoreFailure
-from druthers.stores.base import LAST, Event, Snapshot, Store, UserRecord, UserState
+from druthers.stores.base import ERASURE, LAST, Event, Snapshot, Store, UserRecord, UserState
 from druthers.stores.rows import Row, as_notice, bounded, check_text, decode, encode, scrubbed
 
 
@@ -68,7 +68,7 @@ class MemoryStore(Store):
         return len(self._rows)
 
     def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
-        """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice."""
+        """Replace all events of a user by what `scrub` makes of them, drop what was folded of them, append a notice."""
         with self._lock:
             events = self._where(lambda row: row.user == user)
             if not events:
@@ -79,6 +79,7 @@ class MemoryStore(Store):
                 if event.key is not None and row.key is None:
                     del self._keys[event.key]
             self._users = {place: state for place, state in self._users.items() if place[1] != user}
+            self._snapshots.clear()
             return self._add(told)
 
     def save(self, fold: str, snapshot: Snapshot | None, users: Sequence[UserState] = ()) -> None:
@@ -87,9 +88,11 @@ class MemoryStore(Store):
         with self._lock:
             self._check_open()
             kept = self._snapshots.get(fold)
-            before = 0 if kept is None else kept.position
-            if snapshot is not None and 0 < snapshot.position <= len(self._rows) and before <= snapshot.position:
-                self._snapshots[fold] = snapshot
+            before = 1 if kept is None else kept.position
+            if snapshot is not None and before <= snapshot.position <= len(self._rows):
+                since = self._rows[snapshot.position :]
+                if not any(row.kind == ERASURE for row in since):
+                    self._snapshots[fold] = snapshot
             for state in users:
                 known = self._users.get((fold, state.user))
                 bears = self._bears(state.first, state.user) and self._bears(state.position, state.user)

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from druthers.errors import InvalidEvent
-from druthers.stores.base import LAST, Event
+from druthers.stores.base import ERASURE, LAST, Event
 
 # Two such texts fit into one entry of a PostgreSQL index, which takes 2,704 bytes.
 LONGEST = 1000
@@ -128,12 +128,12 @@ def scrubbed(events: Sequence[Event], user: str, scrub: Callable[[Event], Event]
 
 
 def as_notice(notice: Event, user: str, first: int) -> Event:
-    """Return the notice of an erasure with the position of the user's first event."""
+    """Return the notice of an erasure, as such, with the position of the user's first event."""
     if notice.key is not None or notice.user == user:
         raise InvalidEvent(
             "the notice of an erasure must have no key and not be about the user, but this one breaks it"
         )
-    return notice._replace(body={**notice.body, "first": first})
+    return notice._replace(kind=ERASURE, body={**notice.body, "first": first})
 
 
 def check_text(what: str, text: Any) -> str:

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, ClassVar, Protocol
 
 from druthers.errors import OtherJournal, StoreFailure
-from druthers.stores.base import LAST, PAGE, Event, Snapshot, Store, UserRecord, UserState
+from druthers.stores.base import ERASURE, LAST, PAGE, Event, Snapshot, Store, UserRecord, UserState
 from druthers.stores.rows import (
     Row,
     as_notice,
@@ -37,7 +37,9 @@ LOST = """NOT EXISTS (
 )"""
 SAVE = f"""
     INSERT INTO druthers_snapshots AS kept (fold, position, mark, body)
-    SELECT ?, position, mark, ? FROM druthers_events WHERE position = ?
+    SELECT ?, position, mark, ? FROM druthers_events AS last WHERE position = ? AND NOT EXISTS (
+        SELECT 1 FROM druthers_events AS notice WHERE notice.kind = '{ERASURE}' AND notice.position > last.position
+    )
     ON CONFLICT (fold) DO UPDATE SET position = excluded.position, mark = excluded.mark, body = excluded.body
     WHERE kept.position <= excluded.position OR {LOST}
 """
@@ -269,7 +271,7 @@ class SQLStore(Store):
         return position or 0
 
     def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
-        """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice."""
+        """Replace all events of a user by what `scrub` makes of them, drop what was folded of them, append a notice."""
         if not storable(user):
             return 0
         with self._change("druthers_events", "druthers_users") as cursor:
@@ -281,6 +283,7 @@ class SQLStore(Store):
             rows = scrubbed(events, user, scrub)
             cursor.executemany(SCRUB, [(*row, event.position) for row, event in zip(rows, events, strict=True)])
             cursor.execute('DELETE FROM druthers_users WHERE "user" = ?', (user,))
+            cursor.execute("DELETE FROM druthers_snapshots")  # what people have in common is kept in them, one by one
             [position] = self._add(cursor, told, [0])
         self._note(position, told[0].mark)
         return position

@@ -100,7 +100,7 @@ class SQLiteStore(SQLStore):
         self._mode, self._file = "rw", self._stat()
 
     def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
-        """Replace all events of a user by what `scrub` makes of them, drop the user's states, append a notice."""
+        """Replace all events of a user by what `scrub` makes of them, drop what was folded of them, append a notice."""
         position = super().erase(user, notice, scrub)
         if position:
             # The log still holds the old pages; where others read right now, their next checkpoint takes them away.

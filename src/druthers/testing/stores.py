@@ -212,7 +212,7 @@ def check_events_are_nobodys_to_change(make: MakeStore) -> None:
 
 @_law
 def check_erasing_leaves_no_trace(make: MakeStore) -> None:
-    """Events of a user are replaced in their places, states go, others stay, and a notice tells of it."""
+    """Events of a user are replaced in their places, states and snapshots go, others stay, and a notice tells of it."""
     with make() as store:
         store.append([_event(n, user="ada" if n % 2 else "bob", about=f"d{n}", key=f"k{n}") for n in range(1, 7)])
         store.save("fold", Snapshot(6, b"all"), [UserState("ada", 1, 5, b"hers"), UserState("bob", 2, 6, b"his")])
@@ -226,7 +226,7 @@ def check_erasing_leaves_no_trace(make: MakeStore) -> None:
         assert store.user("fold", "ada") is store.user("other", "ada") is None, "a state of an erased user is left"
         assert store.find("k1") is None, "a scrubbed key is left"
         assert store.user("fold", "bob") == UserState("bob", 2, 6, b"his")
-        assert store.snapshot("fold") == Snapshot(6, b"all")
+        assert store.snapshot("fold") is None, "a snapshot from before an erasure is left"
         assert [event.position for event in store.read()] == list(range(1, 8))
         assert _numbers(store.read(limit=6)) == [None, 2, None, 4, None, 6]
         assert bare(store.about("d3")[0]) == Event("note", {"scrubbed": True}, 1e9 + 3 / 7, None, "d3", None, 3)
@@ -320,16 +320,18 @@ def check_nothing_is_kept_of_a_future(make: MakeStore) -> None:
 
 @_law
 def check_states_of_the_erased_are_not_kept(make: MakeStore) -> None:
-    """A state that was folded before its user was erased does not come back, nor does one of nobody."""
+    """What was folded before a user was erased does not come back, nor does a state of nobody."""
     with make() as store:
         store.append([_event(1, user="ada"), _event(2, user="bob")])
         store.erase("ada", _event(3), _scrub)
         store.append([_event(4, user="ada")])
         late = [UserState("ada", 1, 2, b"before"), UserState("bob", 2, 2, b"his"), UserState("eve", 9, 9, b"none")]
-        store.save("fold", None, [*late, UserState("a\0", 1, 1, b""), UserState("bob", -1, 3, b"nowhere")])
+        store.save("fold", Snapshot(2, b""), [*late, UserState("a\0", 1, 1, b""), UserState("bob", -1, 3, b"nowhere")])
+        assert store.snapshot("fold") is None, "a snapshot from before an erasure was kept"
         assert store.user("fold", "ada") is store.user("fold", "eve") is None, "the state of an erased user was kept"
         assert store.user("fold", "bob") == late[1]
-        store.save("fold", None, [UserState("ada", 4, 4, b"after")])
+        store.save("fold", Snapshot(3, b"all"), [UserState("ada", 4, 4, b"after")])
+        assert store.snapshot("fold") == Snapshot(3, b"all")
         assert store.user("fold", "ada") == UserState("ada", 4, 4, b"after")
 
 
