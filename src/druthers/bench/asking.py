@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ USUAL_GOALS = 12
 RANDOM_ORDERS = 4
 COMPARED = (4, 8)
 SAMPLES = 400
+T = TypeVar("T")
 RULES = ("random", "adaptive", "adaptive-usual")
 
 
@@ -81,24 +82,21 @@ def ask_people(
     at random, or each time the one whose answer tells most about the best options of what is held out ("adaptive"), or
     of slates that others were shown ("adaptive-usual"). Results are written as questions.json.
     """
-    halves, names = halve(studies, n_people)
-    parts: dict[int, Asked] = {}
-    watch(0, len(halves), "")
-    with make_engine("processes", workers) as engine:
-        for place, asked in engine.run(ask_half, halves):
-            parts[place] = asked
-            watch(len(parts), len(halves), names[place])
-    results: dict[str, Any] = {"held_out": HELD_OUT, "studies": {}}
-    for place in range(0, len(halves), 2):
-        whole = Asked(*(np.concatenate([parts[place][k], parts[place + 1][k]], axis=1) for k in range(2)))
-        results["studies"][names[place]] = summary(whole)
-    if folder is not None:
-        write_results(results, Path(folder) / "questions.json")
-    return results
+    file = None if folder is None else Path(folder) / "questions.json"
+    return play_halves(ask_half, _sum_up, studies, file, n_people=n_people, workers=workers, watch=watch)
 
 
-def halve(studies: Sequence[str], n_people: int | None) -> tuple[list[Half], list[str]]:
-    """Return both halves of each study, one after the other, and the name of the study of each."""
+def play_halves(
+    play: Callable[[Half], T],
+    sum_up: Callable[[T, T], dict[str, Any]],
+    studies: Sequence[str],
+    file: Path | None,
+    *,
+    n_people: int | None,
+    workers: int | None,
+    watch: Watch,
+) -> dict[str, Any]:
+    """Play both halves of each study, in several processes, and sum each study up; results are written to a file."""
     halves: list[Half] = []
     names: list[str] = []
     for name in studies:
@@ -106,7 +104,22 @@ def halve(studies: Sequence[str], n_people: int | None) -> tuple[list[Half], lis
         turns = np.arange(len(people)) % 2
         halves += [Half(people, np.flatnonzero(turns == turn), np.flatnonzero(turns != turn)) for turn in (0, 1)]
         names += [Path(name).name] * 2
-    return halves, names
+    parts: dict[int, T] = {}
+    watch(0, len(halves), "")
+    with make_engine("processes", workers) as engine:
+        for place, found in engine.run(play, halves):
+            parts[place] = found
+            watch(len(parts), len(halves), names[place])
+    results: dict[str, Any] = {"held_out": HELD_OUT, "studies": {}}
+    for place in range(0, len(halves), 2):
+        results["studies"][names[place]] = sum_up(parts[place], parts[place + 1])
+    if file is not None:
+        write_results(results, file)
+    return results
+
+
+def _sum_up(one: Asked, other: Asked) -> dict[str, Any]:
+    return summary(Asked(*(np.concatenate(both, axis=1) for both in zip(one, other, strict=True))))
 
 
 def ask_half(half: Half) -> Asked:

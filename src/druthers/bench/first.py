@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from druthers.beliefs import Law
-from druthers.bench.asking import HELD_OUT, Belief, Half, halve, learn_from
-from druthers.bench.running import STUDIES, Watch, write_results
+from druthers.bench.asking import HELD_OUT, Belief, Half, learn_from, play_halves
+from druthers.bench.running import STUDIES, Watch
 from druthers.environments.people import Person
-from druthers.experiments.engines import make_engine
 from druthers.types import Floats, Integers
 
 # What is known of a person: each is heard on top of nothing else. A sentence names two objectives, best first.
@@ -39,19 +38,8 @@ def meet_people(
     is what the option with the highest mean loses on the held-out slates, by the weights that all tasks tell. Results
     are written as first.json.
     """
-    halves, names = halve(studies, n_people)
-    parts: dict[int, Floats] = {}
-    watch(0, len(halves), "")
-    with make_engine("processes", workers) as engine:
-        for place, found in engine.run(meet_half, halves):
-            parts[place] = found
-            watch(len(parts), len(halves), names[place])
-    results: dict[str, Any] = {"held_out": HELD_OUT, "studies": {}}
-    for place in range(0, len(halves), 2):
-        results["studies"][names[place]] = _summary(np.concatenate([parts[place], parts[place + 1]], axis=3))
-    if folder is not None:
-        write_results(results, Path(folder) / "first.json")
-    return results
+    file = None if folder is None else Path(folder) / "first.json"
+    return play_halves(meet_half, _sum_up, studies, file, n_people=n_people, workers=workers, watch=watch)
 
 
 def meet_half(half: Half) -> Floats:
@@ -105,8 +93,9 @@ def _scores(belief: Belief, person: Person, task: int, weights: Floats) -> tuple
     )
 
 
-def _summary(found: Floats) -> dict[str, Any]:
+def _sum_up(one: Floats, other: Floats) -> dict[str, Any]:
     """Return means by prior and evidence, and what is gained over nothing, with standard errors over people."""
+    found = np.concatenate([one, other], axis=3)
     content: dict[str, Any] = {"people": found.shape[3]}
     for prior, name in enumerate(PRIORS):
         content[name] = {}
