@@ -120,21 +120,7 @@ def evaluate(
         if not 0.0 <= value < 1.0:
             raise InvalidSetting(f"{key} is a share and must be at least 0 and below 1, but got {value!r}")
     candidate = make_candidate(log, policy, settings or {}, learn, seed)
-    desk = Desk(log, candidate, seed)
-    found: dict[str, dict[str, Estimate]] = {outcome: {} for outcome in log.outcomes}
-    refusals: dict[str, str] = {}
-    for name in names:
-        try:
-            evidence = desk.evidence(name)
-        except NoSupport as refusal:
-            refusals[name] = str(refusal)
-            continue
-        for outcome, part in evidence.items():
-            try:
-                found[outcome][name] = _judged(name, part, level)
-            except NoSupport as refusal:
-                refusals[f"{name}, {outcome}"] = str(refusal)
-    estimates = {outcome: by_name for outcome, by_name in found.items() if by_name}
+    estimates, refusals = _estimates(Desk(log, candidate, seed), log.outcomes, names, level)
     if not estimates:
         laws = {why.partition(", but")[0]: why for why in refusals.values()}
         raise NoSupport("; ".join(laws.values()) or "a log must tell what came of its decisions, but this one does not")
@@ -147,6 +133,26 @@ def evaluate(
         estimates=estimates,
         refusals=refusals,
     )
+
+
+def _estimates(
+    desk: Desk, outcomes: Iterable[str], names: Iterable[str], level: float
+) -> tuple[dict[str, dict[str, Estimate]], dict[str, str]]:
+    """Return what the estimators say of each outcome, by name, and why some of them say nothing."""
+    found: dict[str, dict[str, Estimate]] = {outcome: {} for outcome in outcomes}
+    refusals: dict[str, str] = {}
+    for name in names:
+        try:
+            evidence = desk.evidence(name)
+        except NoSupport as refusal:
+            refusals[name] = str(refusal)
+            continue
+        for outcome, part in evidence.items():
+            try:
+                found[outcome][name] = _judged(name, part, level)
+            except NoSupport as refusal:
+                refusals[f"{name}, {outcome}"] = str(refusal)
+    return {outcome: by_name for outcome, by_name in found.items() if by_name}, refusals
 
 
 def _judged(name: str, evidence: Evidence, level: float) -> Estimate:

@@ -144,26 +144,8 @@ def run_experiment(
             said = heard(row, run) if heard else None
             tasks.append(Task(row, sent, experiment.seed, run, experiment.points, said))
             keys.append(_key(tasks[-1], environment))
-    kept = None if folder is None else Path(folder) / "pairs"
-    outcomes: dict[int, Outcome] = {}
-    if kept is not None:
-        kept.mkdir(parents=True, exist_ok=True)
-        for place, key in enumerate(keys):
-            outcome = _read(kept / f"{key}.npz")
-            if outcome is not None:
-                outcomes[place] = outcome
-    left = [place for place in range(len(tasks)) if place not in outcomes]
-    if left:
-        with make_engine(engine, workers) if isinstance(engine, str) else engine as at_work:
-            warm_up(at_work, [tasks[place] for place in left], watch)
-            watch(Progress("playing", len(outcomes), len(tasks)))
-            batches = _batches(tasks, left)
-            for done, together in at_work.run(play_all, [[tasks[place] for place in batch] for batch in batches]):
-                for place, outcome in zip(batches[done], together, strict=True):
-                    outcomes[place] = outcome
-                    if kept is not None:
-                        _write(kept / f"{keys[place]}.npz", outcome)
-                    watch(Progress("playing", len(outcomes), len(tasks), tasks[place].row.label))
+    kept = None if folder is None else [Path(folder) / "pairs" / f"{key}.npz" for key in keys]
+    outcomes = _play_or_read(tasks, kept, engine, workers, watch)
     runs: dict[str, list[Run]] = {row.label: [] for row in rows}
     seconds: dict[str, list[float]] = {row.label: [] for row in rows}
     for place, task in enumerate(tasks):
@@ -174,6 +156,31 @@ def run_experiment(
     if folder is not None:
         results.save(folder)
     return results
+
+
+def _play_or_read(
+    tasks: Sequence[Task], kept: Sequence[Path] | None, engine: str | Engine, workers: int | None, watch: Watch
+) -> list[Outcome]:
+    """Return the outcome of each task: read from its file if it is kept there, else played, and then kept."""
+    outcomes: dict[int, Outcome] = {}
+    for place, path in enumerate(kept or ()):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        outcome = _read(path)
+        if outcome is not None:
+            outcomes[place] = outcome
+    left = [place for place in range(len(tasks)) if place not in outcomes]
+    if left:
+        with make_engine(engine, workers) if isinstance(engine, str) else engine as at_work:
+            warm_up(at_work, [tasks[place] for place in left], watch)
+            watch(Progress("playing", len(outcomes), len(tasks)))
+            batches = _batches(tasks, left)
+            for done, together in at_work.run(play_all, [[tasks[place] for place in batch] for batch in batches]):
+                for place, outcome in zip(batches[done], together, strict=True):
+                    outcomes[place] = outcome
+                    if kept is not None:
+                        _write(kept[place], outcome)
+                    watch(Progress("playing", len(outcomes), len(tasks), tasks[place].row.label))
+    return [outcomes[place] for place in range(len(tasks))]
 
 
 def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:

@@ -20,7 +20,7 @@ from fastapi import FastAPI
 from druthers import __version__
 from druthers.advisor import Advisor
 from druthers.advisor.asking import Asking
-from druthers.advisor.ledger import ledger_of
+from druthers.advisor.ledger import Ledger, ledger_of
 from druthers.advisor.updating import first_catalog
 from druthers.errors import DruthersError, OtherJournal
 from druthers.service import problems
@@ -52,26 +52,7 @@ what rankings cannot tell, and every answer says why."""
 
 def make_app(settings: Settings) -> FastAPI:
     """Return the service; its journal is opened, and folded, at once."""
-    with ExitStack() as failing:
-        store = failing.enter_context(open_store(settings.store))
-        ledger = ledger_of(store, settings.ledger)
-        if ledger is not None:
-            if again := ledger.apply(store):
-                _log.warning("an older journal was put back: %d erasures and revocations were done again", again)
-            ledger.follow(store)
-        advisor = Advisor(
-            settings.catalog or first_catalog(store),
-            store=store,
-            policy=settings.policy,
-            parser=settings.parser,
-            policy_settings={"exploration": settings.exploration, **settings.policy_settings},
-            population=settings.population,
-            asking=Asking(settings.question_price, settings.question_budget),
-            parser_settings=_parser_settings(settings),
-        )
-        _log.info("preparing: the first start on a machine takes a minute")
-        advisor.compile()
-        failing.pop_all()
+    advisor, ledger = _open(settings)
     metrics = Metrics()
     desk = Desk(advisor, settings, metrics, ledger)
     demo, player = make_demo(desk)
@@ -113,6 +94,31 @@ def make_app(settings: Settings) -> FastAPI:
         raise RuntimeError(f"every route must be guarded, but {bare} are not")
     app.state.desk = desk
     return app
+
+
+def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
+    """Return the advisor over the journal, its kernels ready, and the ledger of what must never come back."""
+    with ExitStack() as failing:
+        store = failing.enter_context(open_store(settings.store))
+        ledger = ledger_of(store, settings.ledger)
+        if ledger is not None:
+            if again := ledger.apply(store):
+                _log.warning("an older journal was put back: %d erasures and revocations were done again", again)
+            ledger.follow(store)
+        advisor = Advisor(
+            settings.catalog or first_catalog(store),
+            store=store,
+            policy=settings.policy,
+            parser=settings.parser,
+            policy_settings={"exploration": settings.exploration, **settings.policy_settings},
+            population=settings.population,
+            asking=Asking(settings.question_price, settings.question_budget),
+            parser_settings=_parser_settings(settings),
+        )
+        _log.info("preparing: the first start on a machine takes a minute")
+        advisor.compile()
+        failing.pop_all()
+    return advisor, ledger
 
 
 def _parser_settings(settings: Settings) -> dict[str, Any]:

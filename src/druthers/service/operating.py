@@ -122,6 +122,13 @@ def make_operating(desk: Desk, settings: Settings) -> Routes:
             ]
         )
 
+    _add_keys(routes, desk)
+    return routes
+
+
+def _add_keys(routes: Routes, desk: Desk) -> None:
+    """Add the routes that list, make and revoke keys."""
+
     @routes.get("/keys", role="admin", response_model=list[dict[str, Any]])
     async def keys() -> Response:
         """List the keys, without the keys themselves."""
@@ -143,5 +150,3 @@ def make_operating(desk: Desk, settings: Settings) -> Routes:
             raise Problem(404, f"a key must exist to be revoked, but {key!r} does not")
         await desk.append(events.make(events.REVOCATION, {"id": key}))
         return Response(status_code=204)
-
-    return routes
