@@ -159,10 +159,14 @@ def test_a_decision_with_an_id_is_made_once(advisor):
     position = advisor.fold.position
     again = advisor.recommend("ada", size=2, id="visit-1", text="quiet")
     assert again.items == first.items
+    assert again.heard == first.heard
     assert advisor.fold.position == position
-    for other in ({"user": "bob"}, {"size": 1}, {"offer": ["mill"]}):
+    for other in ({"user": "bob"}, {"size": 1}, {"offer": ["mill"]}, {"text": "cheap"}, {"text": None}):
         with pytest.raises(Contradiction, match="visit-1"):
-            advisor.recommend(**{"user": "ada", "size": 2, "id": "visit-1", **other})
+            advisor.recommend(**{"user": "ada", "size": 2, "id": "visit-1", "text": "quiet", **other})
+    advisor.recommend("ada", id="visit-2")
+    with pytest.raises(Contradiction, match="visit-2"):
+        advisor.recommend("ada", id="visit-2", text="cheap")  # else it would be dropped without a word
 
 
 def test_a_text_that_comes_along_with_an_id_is_heard_once(advisor):
@@ -175,11 +179,25 @@ def test_a_text_that_comes_along_with_an_id_is_heard_once(advisor):
     advisor._do(step)
     asked.close()
     assert advisor.recommend("ada", text="cheap", id="trip-7").heard.position == advisor.store.last() - 1
-    assert advisor.recommend("ada", text="cheap", id="trip-7").heard is None
+    assert advisor.recommend("ada", text="cheap", id="trip-7").heard.ranking == ("price",)
     assert advisor.preference("ada").queries == 1
     advisor._run(operations.hear("ada", "cheap", decision="trip-8"))
     with pytest.raises(Contradiction, match="a query must stay as it is, but another one came with 'trip-8'"):
         advisor._run(operations.hear("ada", "clean", decision="trip-8"))
+
+
+def test_feedback_on_what_another_process_recommended_tells_what_it_moved_alone(tmp_path):
+    """What was said to the other process is no part of it, though this one has not looked since."""
+    where = f"sqlite:{tmp_path / 'inns.db'}"
+    with Advisor(INNS, store=where, parser="lexicon") as one, Advisor(INNS, store=where, parser="lexicon") as other:
+        one.recommend("ada", text="clean", size=2, id="visit-1")
+        believed = {weight.objective: weight.weight for weight in one.preference("ada").weights}
+        moved = other.feedback("visit-1", utility=0.9).weights
+        assert {weight.objective: weight.before for weight in moved}["clean"] == believed["clean"]
+        made = one.recommend("ben", text="quiet", size=2, id="visit-2")
+        believed = {weight.objective: weight.weight for weight in one.preference("ben").weights}
+        moved = other.pick("visit-2", made.items[0].item).weights
+        assert {weight.objective: weight.before for weight in moved}["quiet"] == believed["quiet"]
 
 
 def test_saved_states_and_users_who_left_memory_give_the_same_bits(advisor):

@@ -29,7 +29,7 @@ from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
-from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
+from druthers.limits import Columns, LimitReader, Limits, check_where, merge
 from druthers.stores import Event, Store, UserState
 from druthers.types import Reading, Strength
 
@@ -240,11 +240,12 @@ class Operations:
         self.choosing.check_offer(offer, size)
         given = {} if where is None else check_where(where, self.choosing.limitable())
         groups = self.choosing.check_floors(floors)
-        more = {**({} if repeats else {"repeats": False}), **({"floors": groups} if groups else {})}
+        asked: dict[str, Any] = {"offer": None if offer is None else list(offer), "size": size, "where": given}
+        asked |= {**({} if repeats else {"repeats": False}), **({"floors": groups} if groups else {})}
         if id is not None:
             known = yield from self.recall(events.as_id(id, "a decision"), must=False)
             if known is not None:
-                return (yield from self._again(id, user, offer, size, given, more))
+                return (yield from self._again(id, user, text, asked))
         heard = None
         if text is not None:
             heard = yield from self.hear(user, text, decision=id)
@@ -267,12 +268,9 @@ class Operations:
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
             "items": [one.item for one in suggestions],
-            "offer": None if offer is None else list(offer),
-            "size": size,
-            "where": given,
+            **asked,
             "limits": limits,
             **decisions.content(suggestions, decision, self.fold.policy),
-            **more,
             **({"without": without} if without else {}),
             "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
             **({} if question is None else {"question": question.as_dict()}),
@@ -282,21 +280,23 @@ class Operations:
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
         position = yield Append(event)
         if not position:
-            return (yield from self._again(id, user, offer, size, given, more))
+            return (yield from self._again(id, user, text, asked))
         self._remember(id, Told(event._replace(position=position)))
         return Recommendation(id, user, suggestions, heard, regret, question)
 
     def _again(
-        self, id: str, user: str, offer: Sequence[str] | None, size: int, where: Where, more: Mapping[str, Any]
+        self, id: str, user: str, text: str | Sequence[str] | None, asked: Mapping[str, Any]
     ) -> Operation[Recommendation]:
+        """Return a decision that was made, with what was understood, if just the same is asked for."""
         event = yield Look(lambda: self.store.find(events.decision_key(id)))
-        asked = {"offer": None if offer is None else list(offer), "size": size, "where": where, **more}
         parts = ("offer", "size", "where", "repeats", "floors")
         told = {} if event is None else {"where": {}} | {part: event.body[part] for part in parts if part in event.body}
-        if event is None or event.user != user or asked != told:
+        said = yield Look(lambda: self.store.find(events.query_key(id)))
+        if event is None or event.user != user or asked != told or (said is None) != (text is None):
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
+        heard = None if text is None else (yield from self.hear(user, text, decision=id))  # refused if another
         asked_back = Asked.from_content(event.body.get("question"))
-        return Recommendation(id, user, decisions.suggestions(event), question=asked_back)
+        return Recommendation(id, user, decisions.suggestions(event), heard, question=asked_back)
 
     def weights(self, user: str) -> list[float]:
         """Return the weights of a user; none where the policy learns no preferences."""
@@ -315,6 +315,8 @@ class Operations:
             if must:
                 raise UnknownDecision(f"feedback must be about a decision that was made, but got {decision[:200]!r}")
             return None
+        if past[-1].position > self.fold.position:
+            yield CatchUp()  # made elsewhere: what was said before it has to be known first
         told = Told(past[0])
         for event in past[1:]:
             if event.kind == events.FEEDBACK:
