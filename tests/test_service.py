@@ -262,6 +262,21 @@ def test_what_is_refused_says_why(call, path, body, status):
     assert problem["detail"] or problem["errors"]
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "place", "says"),
+    [
+        ("/v1/users/ada/decisions", {"sise": 3}, "body.sise", "known: size, offer, text"),
+        ("/v1/users/ada/decisions", {"sise": 3}, "body.sise", "did you mean 'size'?"),
+        ("/v1/decisions/none/feedback", {"rewards": {"Value": 4}}, "body.rewards.Value", "did you mean 'value'?"),
+        ("/v1/batch/queries", {"entries": [{"user": "a", "txt": "b"}]}, "body.entries[0].txt", "did you mean 'text'?"),
+        ("/v1/users/a%20b/queries", {"text": "cheap"}, "path.user", "an id must be letters, figures and"),
+    ],
+)
+def test_a_wrong_name_is_told_with_those_that_are_known(call, path, body, place, says):
+    told = {mistake["where"]: mistake["why"] for mistake in call("POST", path, body, expect=422)["errors"]}
+    assert says in told[place]
+
+
 def test_many_at_once_lose_nothing(call, where):
     def work(number):
         user = f"crowd-{number % 12}"

@@ -595,6 +595,7 @@ def test_invalid_bodies_are_told_where_and_why(service):
     places = {mistake["where"]: mistake["why"] for mistake in told["errors"]}
     assert set(places) == {"body.text", "body.size", "body.sise", "body.offer[1]", "body.offer[2]"}
     assert places["body.text"] == "Input should be a valid string, but got 3"
+    assert places["body.sise"] == "this is no field here; known: text, size, offer; did you mean 'size'?"
     assert all(len(why) <= 200 for why in places.values())
     told = problem(call(service, "POST", "/v1/users/ada/queries", {"offer": [1] * 500}, key="decide"), 422)
     assert len(told["errors"]) == 20
@@ -662,7 +663,7 @@ def test_bodies_must_say_that_they_are_json(service, headers, status):
 
 def test_a_missing_body_is_a_mistake_of_the_request(service):
     told = problem(call(service, "POST", "/v1/users/ada/queries", key="decide"), 422)
-    assert told["errors"] == [{"where": "body", "why": "Field required"}]
+    assert told["errors"] == [{"where": "body", "why": "this must be given"}]
 
 
 def test_paths_and_methods_that_are_not_there(service):

@@ -7,10 +7,11 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,10 +20,12 @@ from starlette.routing import Match
 from druthers import errors
 from druthers.errors import DruthersError, ReadingFailure
 from druthers.service.logs import NAME
+from druthers.service.schemas import ID
 
 MEDIA_TYPE = "application/problem+json"
 VISIT = "druthers"  # where a request's scope holds what the guard knows of it
 LONGEST = 200  # characters of what arrived that are ever sent back
+MORE = 500  # characters of which names are known instead
 MOST = 20  # mistakes of a body that are told
 
 # A class that is not listed has the status of its nearest parent.
@@ -130,14 +133,53 @@ def where(place: Iterable[object]) -> str:
     return cut(text.removeprefix("."))
 
 
-def why(mistake: Mapping[str, Any]) -> str:
-    """Return what is wrong at a place: the law, and what arrived."""
-    law = str(mistake["msg"])
-    if mistake["type"] in ("missing", "value_error", "json_invalid"):
+def why(mistake: Mapping[str, Any], body: Any = None) -> str:
+    """Return what is wrong at a place: the law, and what arrived; of a name that is not known, those that are.
+
+    Parameters
+    ----------
+    mistake
+        As pydantic tells it.
+    body
+        The type of the whole body.
+    """
+    law, kind = str(mistake["msg"]), mistake["type"]
+    if kind in ("value_error", "json_invalid"):
         return cut(law.removeprefix("Value error, "))
+    if kind == "missing":
+        return "this must be given"
+    if kind == "extra_forbidden" and (known := names_at(body, mistake["loc"][1:-1])):
+        return cut(f"this is no field here; {errors.choices(mistake['loc'][-1], known)}", MORE)
+    if mistake.get("ctx", {}).get("pattern") == ID:
+        law = "an id must be letters, figures and ._:@+~=-, a letter or figure first, 1 to 200 of them"
     got = mistake.get("input")
     shown = json.dumps(cut(got, 80) if isinstance(got, str) else got, default=repr, ensure_ascii=False)
     return cut(f"{law}, but got {cut(shown, 90)}")
+
+
+def names_at(kind: Any, place: Iterable[object]) -> list[str]:
+    """Return the fields of the object at a place of a body, whatever is around its type: none if there is no such.
+
+    Examples
+    --------
+    >>> from pydantic import Field, create_model
+    >>> point = create_model("Point", across=(float, Field(alias="x")))
+    >>> line = create_model("Line", points=(list[point] | None, None))
+    >>> names_at(line, ("points", 1)), names_at(line, ("color",))
+    (['x'], [])
+    """
+    kinds = _models(kind)
+    for part in place:
+        if not isinstance(part, int):  # the types in a list are found as those of the list
+            fields = (field for one in kinds for name, field in one.model_fields.items() if part in (name, field.alias))
+            kinds = [model for field in fields for model in _models(field.annotation)]
+    return [field.alias or name for one in kinds for name, field in one.model_fields.items()]
+
+
+def _models(kind: Any) -> list[type[BaseModel]]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    return [model for part in get_args(kind) for model in _models(part)]
 
 
 def install(app: FastAPI) -> None:
@@ -194,7 +236,9 @@ def out_of_reach(error: DruthersError) -> str:
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    mistakes = [{"where": where(mistake["loc"]), "why": why(mistake)} for mistake in found[:MOST]]
+    body = getattr(request.scope.get("route"), "body_field", None)
+    kind = None if body is None else body.field_info.annotation
+    mistakes = [{"where": where(mistake["loc"]), "why": why(mistake, kind)} for mistake in found[:MOST]]
     count = "1 mistake" if len(found) == 1 else f"{len(found)} mistakes"
     told = f", the first {MOST} of which are told" if len(found) > MOST else ""
     detail = f"a request must follow the description at /openapi.json, but this one has {count}{told}"
