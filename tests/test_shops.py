@@ -188,9 +188,28 @@ def test_what_stands_for_nothing(tmp_path):
     assert doubted(made, "believed like one rating")
     assert catalog.item("x7").values["price"] == 33
     assert doubted(made, "the last row counts")
-    assert doubted(made, "without id are left out")
+    assert doubted(made, "1 row without id is left out: line 66")
     assert doubted(made, "too few or too many fields: line 67")
     assert doubted(made, "a blank is taken for not known")
+
+
+def test_what_is_called_a_price_is_one_though_a_third_of_it_is_words(tmp_path):
+    """Else the column that matters most would become a text without a word about it."""
+    prices = ["€ 12,50", "9 €", "ask us"]
+    lines = ["id;price;kind;# reviews;extras"]
+    lines += [f"x{k};{prices[k % 3]};{['5', '7', 'inn'][k % 3]};{k};{k % 4}" for k in range(30)]
+    made = built(tmp_path, "\n".join(lines))
+    assert objectives(made) == {"price": "cost"}
+    assert made.catalog.item("x0").values == {"price": 12.5}
+    assert made.catalog.item("x2").values == {}
+    assert doubted(made, "price: 10 cells are no number and taken for not known: 'ask us'")
+    assert made.catalog.item("x0").details["kind"] == "5"
+    assert made.catalog.item("x3").details["reviews"] == 3
+    asked = Asked(objectives=(("kind", "cost"),))
+    assert built(tmp_path, "\n".join(lines), asked=asked).catalog.item("x1").values == {"kind": 7}
+    words = "\n".join(["id,stars", "a,4", *(f"b{k},{'*' * 5}" for k in range(9))])
+    with pytest.raises(InvalidSetting, match=r"but 'stars' holds texts such as '\*\*\*\*\*'"):
+        built(tmp_path, words, asked=Asked(objectives=(("stars", ""),)))
 
 
 @pytest.mark.parametrize(
@@ -283,6 +302,9 @@ def test_names_that_serve_as_ids_stay_apart(tmp_path):
         (["1e3", "2e3"], "number", 1000),
         (["120 € / night", "95 €/night"], "number", 120),
         (["1.2 km", "800 m"], "number", 1.2),
+        (["250 Mbit/s", "50 Mbit/s"], "number", 250),
+        (["3,7", "4.1", "4.5"], "number", 3.7),
+        (["1.234,50 €", "3.20", "4.10", "3.30"], "number", 1234.5),
         (["4.5 out of 5", "3 out of 5"], "number", 4.5),
         (["yes", "no"], "yes or no", True),
         (["1", "0", "1"], "yes or no", True),

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from druthers.data.tables import LARGEST
@@ -104,6 +105,7 @@ MOST_UNITS = 3  # different ones in a column; more are no units
 MOST_PARTS, LONGEST_PART = 50, 30  # of a list
 # Share of cells that must be of a kind for the column to be: the others are then gaps.
 MOST, MANY = 0.9, 0.3
+HALF = 0.5  # the same for numbers, where the column is called like one: a third of the prices may be "ask us"
 LISTED = 0.25  # different entries of lists, of all of them
 
 
@@ -140,8 +142,15 @@ class Cells:
         return [value for value in self.values if value is not None]
 
 
-def read_cells(cells: Sequence[Any]) -> Cells:
+def read_cells(cells: Sequence[Any], numbers: float = MOST) -> Cells:
     """Return a column as what most of its cells are.
+
+    Parameters
+    ----------
+    cells
+        As they stand in the file.
+    numbers
+        Share of numbers that makes it a column of numbers.
 
     Examples
     --------
@@ -158,7 +167,7 @@ def read_cells(cells: Sequence[Any]) -> Cells:
     if any(isinstance(cell, list) for cell in known):
         return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in plain])
     texts = Counter(cell for cell in known if isinstance(cell, str))
-    for read in (_flags, _numbers, _dates, _lists):
+    for read in (_flags, partial(_numbers, least=numbers), _dates, _lists):
         found = read(plain, texts, len(known))
         if found is not None:
             return found
@@ -222,14 +231,16 @@ def _flags(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
     return Cells(FLAG, values, doubts=doubts)
 
 
-def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
+def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: float) -> Cells | None:
     matches = {text: match for text in texts if (match := NUMERAL.fullmatch(text)) is not None}
-    if n_known - sum(texts[text] for text in texts if text not in matches) < MOST * n_known:
+    if n_known - sum(texts[text] for text in texts if text not in matches) < least * n_known:
         return None
     mark, doubts = decimal_mark([match["digits"].strip() for match in matches.values()], money=_is_money(matches))
     told: dict[str, tuple[float, str, float | None]] = {}
     for text, match in matches.items():
         number = _value(match["digits"], mark)
+        if number is None:  # in a column of both ways, "3,7" can only be meant one way
+            number = _value(match["digits"], "," if mark == "." else ".")
         unit = _unit(match)
         if number is not None and unit is not None:
             signed = -number if match["sign"] in ("-", "−") else number
@@ -240,7 +251,7 @@ def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells |
     allowed = {unit for unit, _ in units.most_common(MOST_UNITS + 1)}
     told = {text: one for text, one in told.items() if one[1] in allowed}
     good = n_known - sum(count for text, count in texts.items() if text not in told)
-    if good < MOST * n_known:
+    if good < least * n_known:
         return None
     named = [unit for unit, _ in units.most_common() if unit]
     main = named[0] if named else ""
@@ -252,6 +263,11 @@ def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells |
         doubts.append(f"some numbers are in {strange[0]!r} and most in {main!r}: they are taken as they stand")
     tops = Counter(top for _, _, top in told.values() if top is not None)
     return Cells(NUMBER, values, main, tops.most_common(1)[0][0] if tops else None, odd, doubts)
+
+
+def is_numeral(cell: object) -> bool:
+    """Tell whether a cell is a number, or begins like one."""
+    return not isinstance(cell, str) or NUMERAL.fullmatch(cell) is not None
 
 
 def _is_money(matches: dict[str, re.Match[str]]) -> bool:
@@ -282,7 +298,9 @@ def decimal_mark(numerals: Iterable[str], *, money: bool = False) -> tuple[str, 
     if last:
         mark = max(last, key=lambda sign: last[sign])
         mixed = len(last) == 2
-        return mark, ["decimals are written with a point and with a comma; most of them decide"] if mixed else []
+        return mark, [
+            "decimals are written with a point and with a comma; where both could be meant, most decide"
+        ] if mixed else []
     if threes[","] and not threes["."]:
         return ".", []
     if threes["."] and money:
@@ -314,7 +332,7 @@ def _unit(match: re.Match[str]) -> tuple[str, float | None] | None:
         r"\s*(?:/|per|pro|a|p\.)\s*(?:night|month|monat|nacht|day|person|pp|hour|year|nt|mo|n)\b\.?$|,-+|-$", "", tail
     )
     unit = CURRENCIES.get(tail.strip(" .")) or CURRENCIES.get(lead) or tail.strip(" .")
-    if unit and not re.fullmatch(r"[^\W\d_]{1,12}[²2³3]?(?: [^\W\d_]{1,12})?|%|\"|″|''|°|°c", unit):
+    if unit and not re.fullmatch(r"[^\W\d_]{1,12}[²2³3]?(?:[ /][^\W\d_]{1,12}[²2³3]?)?|%|\"|″|''|°|°c", unit):
         return None
     if len(unit) > ATTACHED and re.search(r"\d[^\W\d_]", match[0]):  # "3rd floor" may be one, "3ville" is none
         return None

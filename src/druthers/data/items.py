@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from druthers.catalogs import Catalog, Item
-from druthers.data.cells import DATE, FLAG, LIST, NUMBER, Cells, read_cells
+from druthers.data.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.estimates import means_of_items
 from druthers.data.measures import find_doubt, find_range, impossible, outliers
 from druthers.data.reading import as_text
-from druthers.data.roles import COST, GAIN, Asked, Roles, find_roles, has, tidy, tokens
+from druthers.data.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, tidy, tokens
 from druthers.data.sheets import Sheet, read_sheet
 from druthers.errors import InvalidSetting
 from druthers.types import Floats, Objective
@@ -55,11 +55,13 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
         An earlier catalog of the same things: its objectives stay as they are, but for ranges that became too narrow.
     """
     sheet = read_sheet(path)
-    columns = {header: read_cells(cells) for header, cells in zip(sheet.names, sheet.columns, strict=True)}
     asked = asked or Asked()
     if like is not None and asked.objectives is None:
         ways = tuple((one.name, COST if one.less_is_better else GAIN) for one in like.objectives)
         asked = replace(asked, objectives=ways)
+    columns = {}
+    for header, cells in zip(sheet.names, sheet.columns, strict=True):
+        columns[header] = read_cells(cells, HALF if direction(header) or asked.is_objective(header) else MOST)
     return _Builder(sheet, columns, find_roles(columns, asked, path.name)).built(path, like)
 
 
@@ -132,7 +134,9 @@ class _Builder:
         own = _as_ids(raw, once=self.roles.id is None)
         nameless = [line for line, id in zip(self.sheet.lines, own, strict=True) if not id]
         if nameless:
-            self.doubts.append(f"{len(nameless):,} rows without {header} are left out: line {_few(nameless)}")
+            count = "1 row" if len(nameless) == 1 else f"{len(nameless):,} rows"
+            verb = "is" if len(nameless) == 1 else "are"
+            self.doubts.append(f"{count} without {header} {verb} left out: {_few(nameless)}")
         last = {id: row for row, id in enumerate(own) if id}
         if not last:
             raise InvalidSetting(f"an item must have an id, but {header!r} of {path} is empty; name another with --id")
@@ -159,7 +163,7 @@ class _Builder:
             )
         lines = [self.sheet.lines[row] for row, id in enumerate(own) if id == twice[0]]
         count = "1 id stands" if len(twice) == 1 else f"{len(twice):,} ids stand"
-        self.doubts.append(f"{count} in several rows, such as {twice[0]!r} in lines {_few(lines)}: the last row counts")
+        self.doubts.append(f"{count} in several rows, such as {twice[0]!r} in {_few(lines)}: the last row counts")
 
     def _steady(self, places: Sequence[int]) -> None:
         """Leave out what differs from rating to rating: it is of the people, and not of the item."""
@@ -186,7 +190,7 @@ class _Builder:
             if mask.any():
                 lines = [self.sheet.lines[row] for row in np.flatnonzero(mask).tolist()]
                 count = "1 value is" if len(lines) == 1 else f"{len(lines):,} values are"
-                self.doubts.append(f"{header}: {count} {what} and taken for not known: line {_few(lines)}")
+                self.doubts.append(f"{header}: {count} {what} and taken for not known: {_few(lines)}")
                 numbers[mask] = math.nan
         return numbers
 
@@ -257,9 +261,8 @@ class _Builder:
         used = header in self.roles.objectives or header in self.roles.details
         if cells.odd and used:
             some = ", ".join(repr(text[:40]) for text, _ in cells.odd.most_common(FEW))
-            self.doubts.append(
-                f"{header}: {cells.odd.total():,} cells are no {cells.kind} and taken for not known: {some}"
-            )
+            count = "1 cell is" if cells.odd.total() == 1 else f"{cells.odd.total():,} cells are"
+            self.doubts.append(f"{header}: {count} no {cells.kind} and taken for not known: {some}")
         self.doubts += [f"{header}: {doubt}" for doubt in cells.doubts if used]
 
     def _items(
@@ -367,4 +370,8 @@ def _told(cells: Cells) -> str:
 
 
 def _few(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:FEW])) + (", ..." if len(lines) > FEW else "")
+    return (
+        ("line " if len(lines) == 1 else "lines ")
+        + ", ".join(map(str, lines[:FEW]))
+        + (", ..." if len(lines) > FEW else "")
+    )

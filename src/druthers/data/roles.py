@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from druthers.data.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells
+from druthers.data.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, is_numeral
 from druthers.errors import InvalidSetting, choices
 
 COST, GAIN = "cost", "gain"
@@ -60,8 +60,10 @@ def tidy(header: str) -> tuple[str, str]:
     --------
     >>> tidy("avg_price_per_night_eur"), tidy("review_scores_cleanliness"), tidy("hasPool"), tidy("Noise (dB)")
     (('price', 'euros'), ('cleanliness', ''), ('pool', ''), ('noise', 'decibels'))
+    >>> tidy("# reviews")
+    ('reviews', '')
     """
-    said, unit = tokens(header), ""
+    said, unit = [word for word in tokens(header) if word != "#"] or tokens(header), ""
     while len(said) > 1 and said[-1] in words()["units"]:
         unit = words()["units"][said.pop()]
     fillers = words()["fillers"]
@@ -120,6 +122,10 @@ class Asked:
     user: str | None = None
     objectives: tuple[tuple[str, str], ...] | None = None
     details: tuple[str, ...] | None = None
+
+    def is_objective(self, header: str) -> bool:
+        """Tell whether a column is said to be an objective."""
+        return any(_is_called(header, name) for name, _ in self.objectives or ())
 
 
 @dataclass
@@ -185,6 +191,10 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     return roles
 
 
+def _is_called(header: str, name: str) -> bool:
+    return name.casefold() in (header.casefold(), tidy(header)[0])
+
+
 class _Finder:
     """Finds columns by what somebody called them: as in the file, or tidied up."""
 
@@ -195,7 +205,7 @@ class _Finder:
     def __call__(self, name: str) -> str:
         if name in self._columns:
             return name
-        alike = [one for one in self._columns if name.casefold() in (one.casefold(), tidy(one)[0])]
+        alike = [one for one in self._columns if _is_called(one, name)]
         if len(alike) != 1:
             known = choices(name, self._columns) if not alike else f"it may be {' or '.join(map(repr, alike))}"
             raise InvalidSetting(f"a column must be one of {self._source}, but {name!r} is not; {known}")
@@ -277,7 +287,8 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
         guess = direction(name)
         if wanted is not None:
             if cells.kind not in (NUMBER, FLAG):
-                shown = next((repr(value) for value in cells.known), "nothing")
+                strange = (repr(value) for value in cells.known if not is_numeral(value))
+                shown = next(strange, None) or next(map(repr, cells.known), "nothing")
                 raise InvalidSetting(
                     f"an objective must be a column of numbers, but {name!r} holds {cells.kind}s such as {shown};"
                     " leave it out, or keep it with --details"

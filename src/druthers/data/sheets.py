@@ -238,4 +238,6 @@ def _rows(number: int) -> str:
 
 
 def _few(what: str, places: Sequence[int]) -> str:
-    return f"{what} " + ", ".join(map(str, places[:FEW])) + (", ..." if len(places) > FEW else "")
+    return (
+        f"{what}{'s' * (len(places) > 1)} " + ", ".join(map(str, places[:FEW])) + (", ..." if len(places) > FEW else "")
+    )
