@@ -65,6 +65,13 @@ def test_a_sentence_is_understood_and_three_items_are_recommended(talk):
     assert len(shown(talk)[1]) == 3
 
 
+def test_what_an_item_has_none_of_is_not_named(talk):
+    bare = next(item for item in talk.advisor.items.values() if not item.details["amenities"])
+    answer = " ".join(talk.say(f"under {bare.details['price'] + 1:g} in {bare.details['city']}").split())
+    assert bare.name in answer
+    assert f"price {bare.details['price']} ·" in answer
+
+
 def test_what_is_not_understood_is_said(talk):
     assert "I did not understand this: nothing was changed." in talk.say("blorp fnord")
     assert "Nothing is known of you yet." in talk.say("card")

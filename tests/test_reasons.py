@@ -44,8 +44,11 @@ def check(catalog, made, offered, wished, dismissed):
             others = [values[id][fact.objective] for id in offered if id != one.item and fact.objective in values[id]]
             assert fact.of == len(others) + 1
             assert fact.place == 1 + sum(sign * other > sign * mine for other in others)
-            worse = sum(sign * other < sign * mine for other in others) + 0.5 * sum(other == mine for other in others)
-            assert fact.better_than == pytest.approx(worse / len(others) if others else 1.0)
+            worse, alike = (sum(sign * other < sign * mine for other in others), sum(other == mine for other in others))
+            assert fact.better_than == pytest.approx((worse + 0.5 * alike) / len(others) if others else 1.0)
+            clause = next(part for part in one.why.lower().split(". ") if fact.objective in part)
+            if "better than" in clause:
+                assert f"better than {worse} of {fact.of}" in clause
         if one.trade_off is not None:
             count += 1
             (lost, less_by), (gained, more_by) = one.trade_off.loses, one.trade_off.gains
@@ -99,11 +102,14 @@ def test_facts_in_words():
 
     assert say("price", 1.0, 1) == "Price 12.5, the lowest of 9, as you asked."
     assert say("quiet", 0.8, 2) == "Quiet 12.5, the 2nd highest of 9, as you asked."
-    assert say("quiet", 0.6) == "Quiet 12.5, better than 60 % of 9, as you asked."
+    assert say("quiet", 0.625, 4) == "Quiet 12.5, better than 5 of 9, as you asked."
+    assert say("quiet", 0.625, 3) == "Quiet 12.5, better than 4 of 9, as you asked."  # and two are as good
+    assert say("quiet", 2 / 3, 2, 4) == "Quiet 12.5, better than 2 of 4, as you asked."
+    assert say("quiet", 0.5, 1) == "Quiet 12.5, as all 9 have."
     assert say("quiet", 0.4) == "Quiet 12.5, in the middle of 9."
     assert say("quiet", 0.1, 8) == "Weak in quiet: 12.5, 7 of 9 are better."
     assert say("quiet", 0.9, 2, role="learned") == "Quiet 12.5, the 2nd highest of 9, going by your ratings."
-    assert say("quiet", 1.0, 1, 1) == "Quiet 12.5, the only one known, as you asked."
+    assert say("quiet", 1.0, 1, 1) == "Quiet 12.5, with none to compare it with."
     assert sentence([], table).startswith("Nothing was asked for yet")
     assert sentence([], table, unseen=True).startswith("Nobody has told yet what it is like")
 

@@ -198,14 +198,26 @@ def _clause(fact: Fact, objective: Objective) -> str:
     shown = f"{fact.objective} {number(fact.value)}"
     good = "lowest" if objective.less_is_better else "highest"
     if fact.of == 1:
-        return f"{shown}, the only one known{close}"
+        return f"{shown}, with none to compare it with"
     if fact.better_than >= TOP:
         return f"{shown}, the {_ordinal(fact.place)}{good} of {fact.of}{close}"
     if fact.better_than >= GOOD:
-        return f"{shown}, better than {100 * fact.better_than:.0f} % of {fact.of}{close}"
+        worse = _worse(fact.place, fact.of, fact.better_than)
+        return f"{shown}, better than {worse} of {fact.of}{close}" if worse else f"{shown}, as all {fact.of} have"
     if fact.better_than > WEAK:
         return f"{shown}, in the middle of {fact.of}"
     return f"weak in {fact.objective}: {number(fact.value)}, {fact.place - 1} of {fact.of} are better"
+
+
+def _worse(place: int, of: int, better_than: float) -> int:
+    """Return how many are worse, of which equal ones are none: what a fact tells counts them half.
+
+    Examples
+    --------
+    >>> _worse(2, 4, 2 / 3), _worse(1, 9, 0.5)
+    (2, 0)
+    """
+    return round(2 * better_than * (of - 1)) - (of - place)
 
 
 def _expectation(fact: Fact) -> str:

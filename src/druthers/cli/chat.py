@@ -137,7 +137,8 @@ class Talk:
         for place, one in enumerate(reply.recommendation.items, 1):
             item = self.advisor.items[one.item]
             told = Text(one.name, style="bold")
-            details = ", ".join(f"{name} {fact_in_words(fact)}" for name, fact in item.details.items())
+            facts = [(name, fact_in_words(fact)) for name, fact in item.details.items()]
+            details = ", ".join(f"{name} {fact}" for name, fact in facts if fact)  # a list may be empty
             told.append(f"  {' · '.join(part for part in (details, item.description) if part)}", style="not bold dim")
             told.append(f"\n{one.why}", style="not bold")
             table.add_row(str(place), told)
