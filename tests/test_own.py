@@ -188,6 +188,39 @@ def test_what_is_no_part_is_refused(tmp_path):
         find_policy(f"{tmp_path}/mine.py:Mine")
 
 
+FAILING = """
+from druthers import PlainPolicy
+
+class Failing(PlainPolicy):
+    def learn(self, user, arm, reward, utility):
+        pass
+
+    def score(self, user, arms):
+        return worth(arms), 0.0, 0.0
+
+def worth(arms):
+    return arms.meens
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("import numpy as np)", "mine.py, line 1: SyntaxError: unmatched ')'"),
+        ("\nwidth = wide", "mine.py, line 2, in <module>: NameError: name 'wide' is not defined"),
+        (FAILING, "mine.py, line 12, in worth, from mine.py, line 9, in score: AttributeError: 'Arms' object has no"),
+    ],
+)
+def test_a_mistake_in_a_file_of_one_s_own_is_told_in_a_line(druthers, tmp_path, source, told):
+    """Where it is and what it is, and nothing of ours in between, also out of another process."""
+    (tmp_path / "mine.py").write_text(source)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    code, _, err = druthers("run", "tiny.toml", "--policies", "mine.py:Failing")
+    assert code == 1
+    assert err.splitlines()[-1].startswith(f"druthers: a part of your own must not fail, but {told}")
+    assert "Traceback" not in err
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_own_parts_are_played_by_processes_however_they_start(tmp_path, monkeypatch, method):
     """The class of an environment of one's own, and that of a policy, need not be known to another process."""

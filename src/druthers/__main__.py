@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from druthers.errors import DruthersError, needs
+from druthers.own import blame
 
 # What the exit codes say; 0 is success.
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -25,6 +26,12 @@ def main() -> None:
     except DruthersError as error:
         print(f"druthers: {error}", file=sys.stderr)
         sys.exit(MISUSED if isinstance(error, ValueError | KeyError) else FAILED)
+    except Exception as error:
+        told = blame(error)
+        if not told:
+            raise
+        print(f"druthers: a part of your own must not fail, but {told}; mend it there", file=sys.stderr)
+        sys.exit(FAILED)
 
 
 if __name__ == "__main__":

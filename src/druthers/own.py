@@ -11,6 +11,7 @@ import functools
 import hashlib
 import importlib
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -40,8 +41,9 @@ def own_class(name: str, kind: type, what: str) -> Any:
     module = _module(path)
     found = getattr(module, wanted, None)
     if not isinstance(found, type) or not issubclass(found, kind):
-        own = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, kind)]
-        raise UnknownName.of(f"{what} of {path.name}", wanted, [key for key in own if key != kind.__name__])
+        classes = {key: value for key, value in vars(module).items() if isinstance(value, type)}
+        own = [key for key, one in classes.items() if issubclass(one, kind) and one.__module__ == module.__name__]
+        raise UnknownName.of(f"{what} of {path.name}", wanted, own)
     return found
 
 
@@ -53,6 +55,32 @@ def own_digest(name: str) -> str:
     return digest.hexdigest()
 
 
+def blame(error: BaseException) -> str:
+    """Return where in a file of someone's own an error arose, the last step first, and what it is; "" if not in one.
+
+    What comes from another process has lost its steps: there they are noted on the error, with this text.
+    """
+    notes: Sequence[str] = getattr(error, "__notes__", ())
+    if noted := [note for note in notes if note.startswith(_NOTED)]:
+        return noted[0].removeprefix(_NOTED)
+    kind = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).parent in _FOLDERS.values():
+        return f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+    steps = [
+        f"{Path(frame.f_code.co_filename).name}, line {line}, in {frame.f_code.co_name}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _FOLDERS
+    ]
+    return f"{', from '.join(reversed(steps))}: {kind}" if steps else ""
+
+
+def note_blame(error: BaseException) -> None:
+    """Note on an error where in a file of someone's own it arose, to be told where it is sent."""
+    if told := blame(error):
+        error.add_note(_NOTED + told)
+
+
+_NOTED = "in a file of your own: "
 _FOLDERS: dict[str, Path] = {}
 _LOADED: dict[Path, tuple[dict[Path, bytes], ModuleType]] = {}
 

@@ -19,7 +19,7 @@ from druthers.environments import Environment, Reviews, Tape
 from druthers.experiments.engines import Engine, make_engine
 from druthers.experiments.plan import Experiment, Row, parameters
 from druthers.experiments.results import Results, replaced
-from druthers.own import is_own, own_digest
+from druthers.own import is_own, note_blame, own_digest
 from druthers.policies import Policy, find_policy
 from druthers.simulation import Run, cache_folder, simulate, spread_rounds
 from druthers.sources import our_digest
@@ -99,7 +99,11 @@ _COMPILED_HERE: set[str] = set()
 
 def play_all(tasks: Sequence[Task]) -> list[Outcome]:
     """Carry out some tasks, one after the other."""
-    return [play(task) for task in tasks]
+    try:
+        return [play(task) for task in tasks]
+    except Exception as error:
+        note_blame(error)
+        raise
 
 
 def run_experiment(
