@@ -86,7 +86,7 @@ def test_the_best_questions_save_answers() -> None:
     law = learn_from(people, np.arange(0, 60, 2))
     assert law.covariance[0, 0] > 5.0 * law.covariance[1, 1]
     asked = ask_half(Half(people, np.arange(1, 60, 2), np.arange(0, 60, 2)))
-    losses = asked.losses.mean(axis=1)
+    losses = asked[1].mean(axis=-1)
     assert losses[0, 0] == pytest.approx(losses[1, 0])  # before any answer all are alike
     assert losses[1, 2] < losses[0, 2] - 0.01
     assert losses[2, 2] < losses[0, 2] - 0.01
@@ -97,9 +97,32 @@ def test_the_command_of_questions(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["bench", "questions", str(study), "--out", str(tmp_path), "--workers", "1"])
     assert shown.exit_code == 0, shown.output
     assert "8 people, 3 choices held out" in shown.stdout
+    assert "log-loss of 8 at random" in " ".join(shown.stdout.split())
     written = json.loads((tmp_path / "questions.json").read_text())["studies"]["mine"]
     assert written == ask_people([str(study)], workers=1)["studies"]["mine"]
     assert len(written["adaptive"]["hit"]) == 9
+
+
+def test_questions_and_rules_go_on_where_they_were_stopped(tmp_path: Path) -> None:
+    study = str(write(simulated(n_people=8, n_choices=12), tmp_path))
+    done: list[int] = []
+
+    def asked() -> dict:
+        return ask_people([study], tmp_path / "out", workers=1, watch=lambda now, total, label: done.append(now))
+
+    def played() -> dict:
+        rules = (Rule("never"), Rule("periodic", 2), Rule("value", 0.05))
+        watch = lambda now, total, label: done.append(now)  # noqa: E731
+        return play_rules(tmp_path / "rules", rules=rules, runs=1, users=2, rounds=20, workers=1, watch=watch)
+
+    for work, folder, total in ((asked, "out", 2), (played, "rules", 3)):
+        done.clear()
+        whole = work()
+        assert done == list(range(total + 1))
+        next((tmp_path / folder / "parts").iterdir()).unlink()  # as if stopped before it was done
+        done.clear()
+        assert work() == whole
+        assert done == [total - 1, total]
 
 
 def test_the_true_model_leaves_nothing_and_a_wrong_one_is_found() -> None:

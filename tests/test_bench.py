@@ -72,6 +72,8 @@ def test_scores_are_counted_by_hand() -> None:
     np.testing.assert_allclose(told.by_order[:, :2], [[0.5, expected[0].mean()], [2 / 3, expected[1].mean()]])
     assert positions(people).tolist() == [1, 2, 1]
     assert sheet(people, told)["positions"]["2"]["hit"] == 0.25
+    first = expected[:, [0, 2]].mean()  # both people are among the first ten
+    assert sheet(people, told)["newcomers"] == pytest.approx({"1-10": first})
 
 
 def test_calibration_sees_who_is_too_sure() -> None:
@@ -95,6 +97,10 @@ def test_the_error_of_a_gain_is_that_over_people() -> None:
     assert found.error == pytest.approx(drawn.std(), rel=0.05)
     assert found.p < 1e-6
     assert compare(people, ours, ours) == (0.0, 0.0, 1.0)
+    hits = compare(people, ours, other, positions(people) == 1, by_hits=True)
+    first = (ours.hits - other.hits).reshape(60, 4)[:, 0]
+    assert hits.gain == pytest.approx(first.mean())
+    assert hits.error == pytest.approx(first.std() / math.sqrt(60))
 
 
 def test_intervals_are_those_of_student() -> None:
@@ -231,6 +237,7 @@ def test_the_command_shows_a_table_and_draws(home: Path, tmp_path: Path) -> None
     assert shown.exit_code == 0, shown.output
     assert "24 people, 144 choices" in shown.stdout
     assert all(name in shown.stdout for name in PLAYERS)
+    assert "log-loss of first choices by number of the person who came: 1-10" in shown.stdout
     assert (out / "people.svg").read_text("utf-8").count("mine") == 1
 
 

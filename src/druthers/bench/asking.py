@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers.beliefs import Crowd, Law, choice_site, next_question, predict_choice
 from druthers.beliefs.choices import condition
-from druthers.bench.running import STUDIES, Watch, read_study, write_results
+from druthers.bench.keeping import Part, Watch, carry_out, part_path
+from druthers.bench.running import STUDIES, digest, read_study, write_results
 from druthers.environments.people import People, Person
-from druthers.experiments.engines import make_engine
 from druthers.types import Floats, Integers
 
 HELD_OUT = 3
@@ -21,15 +22,8 @@ USUAL_GOALS = 12
 RANDOM_ORDERS = 4
 COMPARED = (4, 8)
 SAMPLES = 400
-T = TypeVar("T")
 RULES = ("random", "adaptive", "adaptive-usual")
-
-
-class Asked(NamedTuple):
-    """How well what was held out is foretold after 0, 1, 2... answers: hits and losses, (rules, N, answers + 1)."""
-
-    hits: Floats
-    losses: Floats
+SCORES = ("hit", "log_loss")
 
 
 class Half(NamedTuple):
@@ -82,64 +76,61 @@ def ask_people(
     at random, or each time the one whose answer tells most about the best options of what is held out ("adaptive"), or
     of slates that others were shown ("adaptive-usual"). Results are written as questions.json.
     """
-    file = None if folder is None else Path(folder) / "questions.json"
-    return play_halves(ask_half, _sum_up, studies, file, n_people=n_people, workers=workers, watch=watch)
+    return play_halves("questions", ask_half, summary, studies, folder, n_people=n_people, workers=workers, watch=watch)
 
 
 def play_halves(
-    play: Callable[[Half], T],
-    sum_up: Callable[[T, T], dict[str, Any]],
+    name: str,
+    play: Callable[[Half], Floats],
+    sum_up: Callable[[Floats], dict[str, Any]],
     studies: Sequence[str],
-    file: Path | None,
+    folder: str | Path | None,
     *,
     n_people: int | None,
     workers: int | None,
     watch: Watch,
 ) -> dict[str, Any]:
-    """Play both halves of each study, in several processes, and sum each study up; results are written to a file."""
-    halves: list[Half] = []
-    names: list[str] = []
-    for name in studies:
-        people = read_study(name, n_people)
+    """Play both halves of each study, people on the last axis, and sum each up; what is done already is not done again.
+
+    Parts are kept in the folder, and results are written there by name.
+    """
+    parts: list[Part] = []
+    for study in studies:
+        people = read_study(study, n_people)
         turns = np.arange(len(people)) % 2
-        halves += [Half(people, np.flatnonzero(turns == turn), np.flatnonzero(turns != turn)) for turn in (0, 1)]
-        names += [Path(name).name] * 2
-    parts: dict[int, T] = {}
-    watch(0, len(halves), "")
-    with make_engine("processes", workers) as engine:
-        for place, found in engine.run(play, halves):
-            parts[place] = found
-            watch(len(parts), len(halves), names[place])
+        for turn in (0, 1):
+            half = Half(people, np.flatnonzero(turns == turn), np.flatnonzero(turns != turn))
+            parts.append(
+                Part(half, part_path(folder, inspect.getfile(play), name, digest(people), turn), Path(study).name)
+            )
+    found = carry_out(play, parts, workers=workers, watch=watch)
     results: dict[str, Any] = {"held_out": HELD_OUT, "studies": {}}
-    for place in range(0, len(halves), 2):
-        results["studies"][names[place]] = sum_up(parts[place], parts[place + 1])
-    if file is not None:
-        write_results(results, file)
+    for place in range(0, len(parts), 2):
+        results["studies"][parts[place].label] = sum_up(np.concatenate(found[place : place + 2], axis=-1))
+    if folder is not None:
+        write_results(results, Path(folder) / f"{name}.json")
     return results
 
 
-def _sum_up(one: Asked, other: Asked) -> dict[str, Any]:
-    return summary(Asked(*(np.concatenate(both, axis=1) for both in zip(one, other, strict=True))))
+def ask_half(half: Half) -> Floats:
+    """Ask one half of the people, with the law of the other half behind each of them.
 
-
-def ask_half(half: Half) -> Asked:
-    """Ask one half of the people, with the law of the other half behind each of them."""
+    Returns hits and losses on what is held out (2, rules, answers + 1, N), after 0, 1, 2... answers.
+    """
     law = learn_from(half.people, half.others)
-    enough = [number for number in half.asked if len(half.people[int(number)].picked) > HELD_OUT + max(COMPARED)]
-    shape = len(RULES), len(enough), max(COMPARED) + 1
-    asked = Asked(np.zeros(shape), np.zeros(shape))
+    enough = [int(number) for number in half.asked if len(half.people[int(number)].picked) > HELD_OUT + max(COMPARED)]
+    found = np.empty((2, len(RULES), max(COMPARED) + 1, len(enough)))
     for row, number in enumerate(enough):
-        rng = np.random.default_rng((5, int(number)))
-        person = half.people[int(number)]
+        rng = np.random.default_rng((5, number))
+        person = half.people[number]
         order = rng.permutation(len(person.picked))
         usual = half.people.slates[rng.choice(len(half.people.slates), USUAL_GOALS, replace=False)]
-        goals = person.slates[order[:HELD_OUT]]
-        for _ in range(RANDOM_ORDERS):
-            found = _answers(person, rng.permutation(order[HELD_OUT:]), order[:HELD_OUT], law)
-            _add(asked, 0, row, found, RANDOM_ORDERS)
-        for rule, aims in ((1, goals), (2, usual)):
-            _add(asked, rule, row, _answers(person, order[HELD_OUT:], order[:HELD_OUT], law, aims))
-    return asked
+        held, left = order[:HELD_OUT], order[HELD_OUT:]
+        at_random = [_answers(person, rng.permutation(left), held, law) for _ in range(RANDOM_ORDERS)]
+        found[:, 0, :, row] = np.mean(at_random, axis=0)
+        for rule, goals in ((1, person.slates[held]), (2, usual)):
+            found[:, rule, :, row] = _answers(person, left, held, law, goals)
+    return found
 
 
 def learn_from(people: People, numbers: Integers) -> Law:
@@ -169,33 +160,26 @@ def _answers(person: Person, order: Integers, held: Integers, law: Law, goals: F
     return found
 
 
-def _add(asked: Asked, rule: int, row: int, found: Floats, times: int = 1) -> None:
-    asked.hits[rule, row] += found[0] / times
-    asked.losses[rule, row] += found[1] / times
-
-
-def summary(asked: Asked) -> dict[str, Any]:
+def summary(found: Floats) -> dict[str, Any]:
     """Return curves over the number of answers, and how many answers each rule needs to be as good as random ones."""
+    n_people = found.shape[-1]
     rng = np.random.default_rng(0)
-    draws = [rng.integers(asked.hits.shape[1], size=asked.hits.shape[1]) for _ in range(SAMPLES)]
-    content: dict[str, Any] = {"people": asked.hits.shape[1]}
+    draws = [rng.integers(n_people, size=n_people) for _ in range(SAMPLES)]
+    content: dict[str, Any] = {"people": n_people}
     for rule, name in enumerate(RULES):
-        content[name] = {
-            "hit": asked.hits[rule].mean(axis=0).tolist(),
-            "log_loss": asked.losses[rule].mean(axis=0).tolist(),
-        }
-        for what, values in (("hit", asked.hits), ("log_loss", -asked.losses)):
+        content[name] = {score: found[k, rule].mean(axis=-1).tolist() for k, score in enumerate(SCORES)}
+        for score, values in zip(SCORES, (found[0], -found[1]), strict=True):
             for count in COMPARED if rule else ():
-                drawn = [_as_many(values[:, who], rule, count) for who in draws]
+                drawn = [_as_many(values[..., who], rule, count) for who in draws]
                 low, high = np.quantile(drawn, (0.025, 0.975))
                 answers = {"answers": _as_many(values, rule, count), "low": float(low), "high": float(high)}
-                content[name][f"as_{count}_by_{what}"] = answers
+                content[name][f"as_{count}_by_{score}"] = answers
     return content
 
 
 def _as_many(values: Floats, rule: int, count: int) -> float:
     """Return how many answers by a rule are worth as much as some at random."""
-    return answers_needed(values[rule].mean(axis=0), values[0].mean(axis=0)[count])
+    return answers_needed(values[rule].mean(axis=-1), values[0, count].mean())
 
 
 def answers_needed(curve: Floats, goal: float) -> float:

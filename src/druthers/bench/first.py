@@ -11,7 +11,8 @@ import numpy as np
 
 from druthers.beliefs import Law
 from druthers.bench.asking import HELD_OUT, Belief, Half, learn_from, play_halves
-from druthers.bench.running import STUDIES, Watch
+from druthers.bench.keeping import Watch
+from druthers.bench.running import STUDIES
 from druthers.environments.people import Person
 from druthers.types import Floats, Integers
 
@@ -38,8 +39,7 @@ def meet_people(
     is what the option with the highest mean loses on the held-out slates, by the weights that all tasks tell. Results
     are written as first.json.
     """
-    file = None if folder is None else Path(folder) / "first.json"
-    return play_halves(meet_half, _sum_up, studies, file, n_people=n_people, workers=workers, watch=watch)
+    return play_halves("first", meet_half, _sum_up, studies, folder, n_people=n_people, workers=workers, watch=watch)
 
 
 def meet_half(half: Half) -> Floats:
@@ -93,9 +93,8 @@ def _scores(belief: Belief, person: Person, task: int, weights: Floats) -> tuple
     )
 
 
-def _sum_up(one: Floats, other: Floats) -> dict[str, Any]:
+def _sum_up(found: Floats) -> dict[str, Any]:
     """Return means by prior and evidence, and what is gained over nothing, with standard errors over people."""
-    found = np.concatenate([one, other], axis=3)
     content: dict[str, Any] = {"people": found.shape[3]}
     for prior, name in enumerate(PRIORS):
         content[name] = {}

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import io
 import json
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,14 +13,13 @@ import numpy as np
 
 from druthers import __version__
 from druthers.bench import ceiling, players
+from druthers.bench.keeping import Part, Watch, carry_out, part_path
 from druthers.bench.players import CEILING, OURS, PLAYERS
 from druthers.bench.scoring import Told, arrival, check, compare, positions, score, sheet
 from druthers.environments.people import People, read_people
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.experiments.engines import make_engine
 from druthers.experiments.results import replaced
 from druthers.simulation import cache_folder
-from druthers.sources import our_digest
 from druthers.types import Floats
 
 # Those that the figures of the field are known for.
@@ -38,9 +35,6 @@ class Task(NamedTuple):
     player: str
     order: int
     people: People
-
-
-Watch = Callable[[int, int, str], None]
 
 
 class Bench(NamedTuple):
@@ -67,15 +61,17 @@ class Bench(NamedTuple):
         return {"format": FORMAT, "version": __version__, **self.settings, "studies": studies}
 
     def _against(self, people: People, told: dict[str, Told], player: str) -> dict[str, Any]:
-        """Return how much ours gains over a player: over all choices, at the first one, and over the first five."""
+        """Return what ours gains over a player in nats and hits: over all choices, the first one, the first five."""
         if OURS not in told or player == OURS:
             return {}
         place = positions(people)
         parts = {"all": place > 0, "1": place == 1, "1-5": place <= 5}
         return {
-            "ours_gains": {
-                name: compare(people, told[OURS], told[player], rows)._asdict() for name, rows in parts.items()
+            key: {
+                name: compare(people, told[OURS], told[player], rows, by_hits=by_hits)._asdict()
+                for name, rows in parts.items()
             }
+            for key, by_hits in (("ours_gains", False), ("ours_hits", True))
         }
 
 
@@ -125,9 +121,7 @@ def play_bench(
         for player in only
         for order in range(orders if PLAYERS[player].by_order else 1)
     ]
-    foretold = dict(
-        _played(sorted(tasks, key=_haste), None if folder is None else Path(folder) / "parts", workers, watch)
-    )
+    foretold = dict(_played(sorted(tasks, key=_haste), None if folder is None else Path(folder), workers, watch))
     told = {
         name: {
             player: score(
@@ -175,21 +169,9 @@ def _played(
     tasks: Sequence[Task], folder: Path | None, workers: int | None, watch: Watch
 ) -> list[tuple[tuple[str, str, int], Floats]]:
     """Return what is foretold in each task, from files of earlier runs where these are whole."""
-    paths = [_path(task, folder) for task in tasks]
-    found = {place: chances for place, path in enumerate(paths) if (chances := _read(path, tasks[place])) is not None}
-    left = [place for place in range(len(tasks)) if place not in found]
-    watch(len(found), len(tasks), "")
-    if left:
-        with make_engine("processes", workers) as engine:
-            for done, chances in engine.run(play, [tasks[place] for place in left]):
-                found[left[done]] = chances
-                path = paths[left[done]]
-                if path is not None:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    with replaced(path) as draft, draft.open("wb") as file:
-                        np.savez(file, chances=chances)
-                watch(len(found), len(tasks), f"{tasks[left[done]].study} {tasks[left[done]].player}")
-    return [((task.study, task.player, task.order), found[place]) for place, task in enumerate(tasks)]
+    parts = [Part(task, _path(task, folder), f"{task.study} {task.player}") for task in tasks]
+    foretold = carry_out(play, parts, workers=workers, watch=watch, check=lambda task, told: check(task.people, told))
+    return [((task.study, task.player, task.order), told) for task, told in zip(tasks, foretold, strict=True)]
 
 
 def _haste(task: Task) -> tuple[bool, int]:
@@ -199,21 +181,8 @@ def _haste(task: Task) -> tuple[bool, int]:
 
 def _path(task: Task, folder: Path | None) -> Path | None:
     """Return where a task's outcome is kept: what no order changes is kept for all later benchmarks too."""
-    module = ceiling if task.player == CEILING else players
-    code = our_digest(frozenset([Path(inspect.getfile(module))]))
-    name = hashlib.sha256(repr((code, digest(task.people), task.player, task.order)).encode()).hexdigest()[:24]
     cache = cache_folder()
     if not PLAYERS[task.player].by_order and cache is not None:
-        return cache.parent / "people" / f"{name}.npz"
-    return None if folder is None else folder / f"{name}.npz"
-
-
-def _read(path: Path | None, task: Task) -> Floats | None:
-    """Return what was kept of a task, or None where nothing whole was."""
-    if path is None:
-        return None
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
-            return check(task.people, kept["chances"])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, InvalidSetting):
-        return None
+        folder = cache.parent / "people"
+    module = ceiling if task.player == CEILING else players
+    return part_path(folder, inspect.getfile(module), digest(task.people), task.player, task.order)

@@ -15,6 +15,8 @@ from druthers.types import Floats, Integers
 
 POSITIONS = (1, 2, 5, 10)
 BINS = 10
+# Newcomers among the first ten people, those up to the 120th, and all later ones.
+NEWCOMERS = (10, 120)
 # What was said to be impossible costs no more than this, or one such choice would decide everything.
 LEAST_CHANCE = 1e-6
 
@@ -30,15 +32,18 @@ class Told(NamedTuple):
         Minus the logarithm of its chance (n,).
     by_order
         Hit rate, log-loss and calibration error of each order (orders, 3).
+    newcomers
+        Log-loss of first choices by how many people had come before, in the bands of `NEWCOMERS`; NaN for nobody.
     """
 
     hits: Floats
     losses: Floats
     by_order: Floats
+    newcomers: Floats
 
 
 class Difference(NamedTuple):
-    """How much one player is better than another in log-loss: nats, standard error over people, p of being equal."""
+    """How much one player is better than another: the gain, its standard error over people, p of being equal."""
 
     gain: float
     error: float
@@ -75,14 +80,18 @@ def score(people: People, orders: Sequence[Floats]) -> Told:
     """Score what was foretold in some orders of arrival, (n, K) each."""
     rows = np.arange(len(people.picked))
     hits, losses, by_order = np.zeros(len(rows)), np.zeros(len(rows)), []
-    for foretold in orders:
+    bands: list[list[float]] = [[] for _ in range(len(NEWCOMERS) + 1)]
+    for number, foretold in enumerate(orders):
         best = foretold >= foretold.max(axis=1, keepdims=True) - 1e-12
         hit = best[rows, people.picked] / best.sum(axis=1)
         loss = -np.log(np.maximum(foretold[rows, people.picked], LEAST_CHANCE))
         hits += hit / len(orders)
         losses += loss / len(orders)
         by_order.append([hit.mean(), loss.mean(), calibration(foretold, people.picked)])
-    return Told(hits, losses, np.array(by_order))
+        for before, person in enumerate(arrival(people, number)):
+            bands[int(np.searchsorted(NEWCOMERS, before, side="right"))].append(float(loss[people.starts[person]]))
+    newcomers = np.array([np.mean(band) if band else np.nan for band in bands])
+    return Told(hits, losses, np.array(by_order), newcomers)
 
 
 def calibration(foretold: Floats, picked: Integers) -> float:
@@ -100,10 +109,14 @@ def calibration(foretold: Floats, picked: Integers) -> float:
     return float(np.abs(off).sum() / len(chances))
 
 
-def compare(people: People, one: Told, other: Told, rows: Any = slice(None)) -> Difference:
-    """Return how much better one is than the other, over some choices; people are what is drawn at random."""
+def compare(people: People, one: Told, other: Told, rows: Any = slice(None), *, by_hits: bool = False) -> Difference:
+    """Return how much better one is than the other in log-loss, or in hits, over some choices.
+
+    People are what is drawn at random: the error is that over people.
+    """
+    gained = one.hits - other.hits if by_hits else other.losses - one.losses
     owner = np.repeat(np.arange(len(people)), np.diff(people.starts))[rows]
-    gains = np.bincount(owner, weights=(other.losses - one.losses)[rows], minlength=len(people))
+    gains = np.bincount(owner, weights=gained[rows], minlength=len(people))
     counts = np.bincount(owner, minlength=len(people))
     gain = gains.sum() / counts.sum()
     error = math.sqrt(((gains - gain * counts) ** 2).sum()) / counts.sum()
@@ -127,5 +140,22 @@ def sheet(people: People, told: Told) -> dict[str, Any]:
             for at in POSITIONS
             if np.any(place == at)
         },
+        "newcomers": {
+            name: float(loss)
+            for name, loss in zip(band_names(), told.newcomers, strict=True)
+            if np.isfinite(loss)  # nobody came so late
+        },
         "orders": len(told.by_order),
     }
+
+
+def band_names() -> list[str]:
+    """Return what the bands of newcomers are called.
+
+    Examples
+    --------
+    >>> band_names()
+    ['1-10', '11-120', '121-']
+    """
+    starts = (0, *NEWCOMERS)
+    return [f"{start + 1}-{end}" for start, end in zip(starts, (*NEWCOMERS, ""), strict=True)]

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.bench.running import Watch, write_results
+from druthers.bench.keeping import Part, Watch, carry_out, part_path
+from druthers.bench.running import write_results
 from druthers.environments import Synthetic
 from druthers.environments.base import expected_utility, felt_utility
-from druthers.experiments.engines import make_engine
 from druthers.policies import FisherPQUCB
 from druthers.types import Floats
 
@@ -53,8 +53,8 @@ class _Game(NamedTuple):
     rounds: int
 
 
-def play_rule(game: _Game) -> tuple[float, float]:
-    """Play one run by a rule; return regret and questions per user."""
+def play_rule(game: _Game) -> Floats:
+    """Play one run by a rule; return regret and questions per user (2,)."""
     tape = Synthetic(n_users=game.users).tape(seed=(0, game.run), horizon=game.rounds)
     policy = FisherPQUCB(n_objectives=tape.means.shape[1])
     policy.add_arms(range(len(tape.means)))
@@ -72,7 +72,7 @@ def play_rule(game: _Game) -> tuple[float, float]:
             regret += max(utilities) - utilities[offer.index(arm)]
             reward = tape.means[arm] + chunk.reward_noise[t]
             policy.learn(user, arm, reward, felt_utility(tape.preferences[user], chunk.preference_noise[t], reward))
-    return regret / game.users, asked / game.users
+    return np.array([regret, asked]) / game.users
 
 
 def play_rules(
@@ -85,19 +85,14 @@ def play_rules(
     workers: int | None = None,
     watch: Watch = lambda done, total, label: None,
 ) -> dict[str, Any]:
-    """Play all rules on the same runs; write and return regret and questions of each.
+    """Play all rules on the same runs, or go on with it; write and return regret and questions of each.
 
     Each that is not periodic is set against the periodic schedule with as many questions, on the straight line between
     the two nearest ones.
     """
     games = [_Game(rule, run, users, rounds) for rule in rules for run in range(runs)]
-    found: dict[int, tuple[float, float]] = {}
-    watch(0, len(games), "")
-    with make_engine("processes", workers) as engine:
-        for place, outcome in engine.run(play_rule, games):
-            found[place] = outcome
-            watch(len(found), len(games), games[place].rule.kind)
-    figures = np.array([found[place] for place in range(len(games))]).reshape(len(rules), runs, 2)
+    parts = [Part(game, part_path(folder, __file__, game), game.rule.kind) for game in games]
+    figures = np.array(carry_out(play_rule, parts, workers=workers, watch=watch)).reshape(len(rules), runs, 2)
     results = {"users": users, "rounds": rounds, "runs": runs, "rules": compare_rules(rules, figures)}
     if folder is not None:
         write_results(results, Path(folder) / "when.json")

@@ -14,10 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from druthers.bench import OURS, add_entry, play_bench, read_entry
-from druthers.bench.asking import COMPARED, HELD_OUT, RULES, ask_people
+from druthers.bench.asking import COMPARED, HELD_OUT, RULES, SCORES, ask_people
 from druthers.bench.first import EVIDENCE, PRIORS, meet_people
 from druthers.bench.fitting import fit_people, fit_rankings
-from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, Watch, write_results
+from druthers.bench.keeping import Watch
+from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, write_results
 from druthers.bench.when import RUNS, play_rules
 from druthers.cli.lab import Quiet, Workers
 from druthers.errors import InvalidSetting, MissingExtra
@@ -25,6 +26,9 @@ from druthers.report.people import draw_first, draw_people
 from druthers.terminal import make_console, print_whole
 
 app = typer.Typer(no_args_is_help=True)
+
+# They show something, and do not say how likely it is to be picked.
+ACTING = ("thompson", "ucb")
 
 Studies = Annotated[
     list[str] | None, typer.Argument(metavar="[STUDY]...", help=f"Studies or folders; {', '.join(STUDIES)} if none.")
@@ -123,11 +127,15 @@ def questions(
         table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
         table.title = f"{name}: {content['people']:,} people, {HELD_OUT} choices held out; hit rate/log-loss"
         counts = (0, 2, *COMPARED)
-        for column in ("", *(f"{count} answers" for count in counts), *(f"as {count} at random" for count in COMPARED)):
+        as_many = [(count, score) for score in SCORES for count in COMPARED]
+        for column in (
+            *("", *(f"{count} answers" for count in counts)),
+            *(f"{score.replace('_', '-')} of {count} at random" for count, score in as_many),
+        ):
             table.add_column(column, justify="left" if not column else "right")
         for rule in RULES:
             curves = content[rule]
-            needed = [curves[f"as_{count}_by_hit"] for count in COMPARED] if rule != RULES[0] else []
+            needed = [curves[f"as_{count}_by_{score}"] for count, score in as_many] if rule != RULES[0] else []
             table.add_row(
                 rule,
                 *(f"{curves['hit'][count]:.3f}/{curves['log_loss'][count]:.3f}" for count in counts),
@@ -261,7 +269,7 @@ def _show(console: Console, results: dict[str, Any]) -> None:
         ):
             table.add_column(column, justify="left" if not column else "right")
         for player, scores in content["players"].items():
-            acts = player in ("thompson", "ucb")  # they show, and do not say how likely it is to be picked
+            acts = player in ACTING
             by_place = [scores["positions"].get(at) for at in places]
             gains = scores.get("ours_gains", {}).get("all")
             table.add_row(
@@ -278,7 +286,28 @@ def _show(console: Console, results: dict[str, Any]) -> None:
                 style="bold" if player == OURS else None,
             )
         print_whole(console, table)
+        print_whole(console, _first_contact(content["players"]))
         console.print()
+
+
+def _first_contact(players: dict[str, Any]) -> Table:
+    """Return what ours gains over others when it meets somebody, and its log-loss of first choices as people come."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    columns = ("ours gains over", "choice 1, nats", "p", "choice 1, hits", "p", "choices 1 to 5, nats", "p")
+    for column in columns:
+        table.add_column(column, justify="left" if column == columns[0] else "right")
+    for player, scores in players.items():
+        if "ours_gains" in scores and player not in ACTING:
+            cells = scores["ours_gains"]["1"], scores["ours_hits"]["1"], scores["ours_gains"]["1-5"]
+            table.add_row(
+                player,
+                *(text for one in cells for text in (f"{one['gain']:+.3f} ± {one['error']:.3f}", f"{one['p']:.2g}")),
+            )
+    if OURS in players:
+        met = ", ".join(f"{people} {loss:.3f}" for people, loss in players[OURS]["newcomers"].items())
+        table.caption = f"log-loss of first choices by number of the person who came: {met}"
+        table.caption_justify = "left"
+    return table
 
 
 def _off(scores: dict[str, float], name: str) -> str:

@@ -1,0 +1,100 @@
+"""Long work in parts: each is kept as soon as it is done, so that what was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from druthers.errors import InvalidSetting
+from druthers.experiments.engines import make_engine
+from druthers.experiments.results import replaced
+from druthers.sources import our_digest
+from druthers.types import Floats
+
+T = TypeVar("T")
+Watch = Callable[[int, int, str], None]
+PARTS = "parts"
+
+
+class Part(NamedTuple):
+    """A part of some work.
+
+    Attributes
+    ----------
+    task
+        What is to be done.
+    path
+        Where its outcome is kept; nowhere if None.
+    label
+        What it is called while one waits.
+    """
+
+    task: Any
+    path: Path | None
+    label: str
+
+
+def part_path(folder: str | Path | None, file: str, *key: Any) -> Path | None:
+    """Return where in a folder an outcome is kept, by all that decides it: a key, and the code of a source file."""
+    if folder is None:
+        return None
+    whole = hashlib.sha256(repr((our_digest(frozenset([Path(file)])), *key)).encode())
+    return Path(folder) / PARTS / f"{whole.hexdigest()[:24]}.npz"
+
+
+def carry_out(
+    work: Callable[[T], Floats],
+    parts: Sequence[Part],
+    *,
+    workers: int | None,
+    watch: Watch,
+    check: Callable[[T, Floats], object] = lambda task, outcome: None,
+) -> list[Floats]:
+    """Return the outcome of each part, from the files of earlier runs where these are whole.
+
+    Parameters
+    ----------
+    work
+        From a task to its outcome.
+    parts
+        All parts, in the order in which they are begun.
+    workers
+        How many processes; one for each core by default.
+    watch
+        Called with how many parts are done, of how many, and what was last.
+    check
+        Raises `InvalidSetting` for an outcome that was kept but cannot be one.
+    """
+    kept = {place: outcome for place, part in enumerate(parts) if (outcome := _read(part, check)) is not None}
+    left = [place for place in range(len(parts)) if place not in kept]
+    watch(len(kept), len(parts), "")
+    if left:
+        with make_engine("processes", workers) as engine:
+            for done, outcome in engine.run(work, [parts[place].task for place in left]):
+                part = parts[left[done]]
+                kept[left[done]] = outcome
+                if part.path is not None:
+                    part.path.parent.mkdir(parents=True, exist_ok=True)
+                    with replaced(part.path) as draft, draft.open("wb") as file:
+                        np.savez(file, outcome=outcome)
+                watch(len(kept), len(parts), part.label)
+    return [kept[place] for place in range(len(parts))]
+
+
+def _read(part: Part, check: Callable[[Any, Floats], object]) -> Floats | None:
+    """Return what was kept of a part, or None where nothing whole was."""
+    if part.path is None:
+        return None
+    try:
+        with np.load(io.BytesIO(part.path.read_bytes()), allow_pickle=False) as file:
+            outcome: Floats = file["outcome"]
+        check(part.task, outcome)
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, InvalidSetting):
+        return None
+    return outcome
