@@ -157,7 +157,36 @@ def test_our_theorem_term_by_term(case):
         ours = bounds.guaranteed_regret(float(T), query_information=float(query), **given)
         same(ours.preference, preference)
         same(ours.reward, reward)
-        same(ours.burn_in, 2 * R * S * (K + 2 * (1 + log(T)) + mpmath.exp(ridge * S**2 / 2) - 1))
+        same(ours.burn_in, 2 * R * S * (K + (10 + D) * (1 + log(T)) + mpmath.exp(ridge * S**2 / 2) - 1))
+
+
+def test_step_3_of_our_proof_term_by_term(case):
+    D, n, m = (case[key] for key in ("D", "T", "m"))
+    log, sqrt, exp = mpmath.log, mpmath.sqrt, mpmath.exp
+    S, s2, c0, ridge, tiny = map(mpf, ("1.5", "0.7", "0.04", "0.5", "1e-6"))
+    given = {"n_objectives": int(D), "preference_norm": 1.5, "variance": 0.7, "mean_length": float(m)}
+    kappa = sqrt(2 / (ridge + c0 * n))
+
+    def curved(a):
+        return kappa / 6 * (a + sqrt(D + 2)) ** 3 * exp(kappa * (a + sqrt(D)) + kappa**2)
+
+    q = log(n + 1) + (D - 1) * log(1 + m * n / (ridge * (D - 1))) / 2 + ridge * S**2 / 2 + curved(0)
+    b = kappa * q / 2 + sqrt(2 * q + kappa**2 * q**2 / 4)
+    trace = n / s2 + ridge * (D - 1) + D * tiny
+    w = sqrt(2 * log(n + 1) + D * log(trace / D) - (D - 1) * log(ridge + tiny) - log(tiny))
+    a = w + 2 * b + sqrt(tiny) * S
+    told = bounds.remainder_bound(float(n), query_information=0.04, **given)
+    same(told.anchor, b)
+    same(told.estimate, a)
+    same(told.cost, (ridge + tiny) * S**2 / 2 + curved(a) + kappa / 6 * b**3 * exp(kappa * b))
+    same(told.allowed, log(n + 1))
+    start = bounds.guaranteed_start(query_information=0.04, **given)
+    for factor in (1.0, 10.0, 1e6):  # from there on, and not before
+        later = bounds.remainder_bound(factor * start, query_information=0.04, **given)
+        assert later.cost <= later.allowed
+    sooner = bounds.remainder_bound(start / 1.02, query_information=0.04, **given)
+    assert sooner.cost > sooner.allowed
+    same(bounds.guaranteed_start(query_information=0.0, **given), exp((ridge + tiny) * S**2 / 2) - 1)
 
 
 def test_no_public_function_is_left_out():

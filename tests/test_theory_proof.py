@@ -119,6 +119,54 @@ def test_step_3_the_remainder_is_bounded_by_self_concordance(seed):
         assert wide <= math.sqrt(2) * np.linalg.norm(u) + 1e-12
 
 
+def test_step_3_moments_of_a_normal_law_are_below_their_bounds():
+    """Of |g| for g ~ N(0, G), G <= I: its sixth moment exactly, its Laplace transform with the errors of sampling."""
+    rng = np.random.default_rng(5)
+    for size in (2, 5, 12):
+        assert size * (size + 2) * (size + 4) <= (size + 2) ** 3
+        for scales in (np.ones(size), rng.uniform(0, 1, size)):
+            lengths = np.linalg.norm(scales * rng.normal(size=(40_000, size)), axis=1)
+            for kappa in (0.05, 0.3, 1.0):
+                values = np.exp(2 * kappa * lengths)
+                bound = math.exp(2 * kappa * math.sqrt(size) + 2 * kappa**2)
+                assert values.mean() - 4 * values.std() / 200 <= bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_step_3_every_quantity_is_below_its_bound(seed):
+    """The anchor's error b, the noise of utilities w, the way from anchor to estimate, and the mean of tau."""
+    rng = np.random.default_rng(seed + 20)
+    for n in (30, 200, 1_000):
+        user = Heard(seed, rankings=n, utilities=n)
+        bend = user.information + RIDGE * user.plane
+        rate = float(np.linalg.eigvalsh(user.information)[1]) / n
+        told = bounds.remainder_bound(
+            n,
+            n_objectives=user.size,
+            preference_norm=float(np.linalg.norm(user.truth)),
+            variance=user.variance,
+            mean_length=2.0,
+            query_information=rate,
+        )
+        off = user.plane @ user.truth - user.anchor
+        assert math.sqrt(off @ bend @ off) <= told.anchor
+        pushed = user.x.T @ (user.y - user.x @ user.truth) / user.variance
+        felt = user.x.T @ user.x / user.variance + user.prior
+        volume = np.linalg.slogdet(felt)[1] - np.linalg.slogdet(user.prior)[1]
+        assert pushed @ np.linalg.solve(felt, pushed) <= 2 * math.log(n + 1) + volume
+        way = user.plane @ (user.estimate - user.anchor)
+        length = math.sqrt(way @ bend @ way)
+        assert length <= told.estimate
+        kappa = math.sqrt(2 / (RIDGE + rate * n))
+        curved = kappa / 6 * (length + math.sqrt(6)) ** 3 * math.exp(kappa * (length + 2) + kappa**2)
+        root = np.linalg.cholesky(np.linalg.inv(user.matrix))
+        around = [user.remainder(user.estimate + root @ rng.normal(size=user.size)) for _ in range(200)]
+        assert abs(np.mean(around)) <= curved
+        cost = 0.5 * user.truth @ user.prior @ user.truth + np.mean(around) - user.remainder(user.truth)
+        assert cost <= told.cost
+        assert cost <= told.allowed  # long before the proof can show it
+
+
 def test_step_3_the_remainder_falls_with_queries_at_a_linear_rate():
     def size_of(n):
         users = [Heard(seed, rankings=n, utilities=n) for seed in range(6)]

@@ -27,10 +27,13 @@ from druthers.bounds.estimation import (
 from druthers.bounds.floor import Floor, regret_floor
 from druthers.bounds.regret import (
     RegretBound,
+    Remainder,
     guaranteed_regret,
     guaranteed_square,
+    guaranteed_start,
     information_per_round,
     optimal_weights,
+    remainder_bound,
     theorem_2,
     theorem_4,
 )
@@ -42,6 +45,7 @@ __all__ = [
     "QueryError",
     "RadiusParts",
     "RegretBound",
+    "Remainder",
     "compact_radius",
     "corrupted_divergence",
     "corrupted_lower_bounds",
@@ -51,6 +55,7 @@ __all__ = [
     "gradient_bound",
     "guaranteed_regret",
     "guaranteed_square",
+    "guaranteed_start",
     "hessian_error",
     "hybrid_radius",
     "information_per_round",
@@ -59,6 +64,7 @@ __all__ = [
     "query_error",
     "ranking_information",
     "regret_floor",
+    "remainder_bound",
     "repaired_radius",
     "reward_width",
     "round_constant",

@@ -150,6 +150,106 @@ def information_per_round(level_share: float, query_information: float, variance
     return level_share**2 / (4.0 + level_share**2) * min(query_information, 1.0 / variance)
 
 
+class Remainder(NamedTuple):
+    """What step 3 of our proof bounds after n utilities, and what it may be, ln(n + 1).
+
+    Attributes
+    ----------
+    anchor
+        How far the anchor is from the centered preference, in the norm of its own information.
+    estimate
+        How far the estimate is from the anchor, in the same norm.
+    cost
+        What the prior and the curvature of the likelihood of rankings take off: at most `allowed` from n_1 on.
+    allowed
+        ln(n + 1).
+    """
+
+    anchor: float
+    estimate: float
+    cost: float
+    allowed: float
+
+
+def remainder_bound(
+    utilities: float,
+    *,
+    n_objectives: int,
+    preference_norm: float,
+    variance: float,
+    mean_length: float,
+    query_information: float,
+    ridge: float = 0.5,
+    level: float = 1e-6,
+) -> Remainder:
+    """Return step 3 of our proof with all its constants (docs/theory.md): the remainder after n utilities.
+
+    kappa = sqrt(2/(ridge + c_0 n)); the anchor is within b = kappa q/2 + sqrt(2 q + kappa^2 q^2/4) of the truth, the
+    estimate within w + 2 b + sqrt(level) S of the anchor, w from the self-normalized bound; the cost is
+    (ridge + level) S^2/2 + E(estimate) + kappa b^3 e^(kappa b)/6, E(a) = kappa (a + sqrt(D + 2))^3
+    exp(kappa (a + sqrt(D)) + kappa^2)/6, and q = ln(n + 1) + ln(|H + ridge P|/ridge^(D-1))/2 + ridge S^2/2 + E(0).
+    """
+    size, chance = n_objectives, math.log(utilities + 1.0)
+    kappa = math.sqrt(2.0 / (ridge + query_information * utilities))
+
+    def curved(at: float) -> float:
+        power = kappa * (at + math.sqrt(size)) + kappa**2
+        return kappa / 6.0 * (at + math.sqrt(size + 2.0)) ** 3 * math.exp(power) if power < 700.0 else math.inf
+
+    places = mean_length * utilities
+    volume = (size - 1) * math.log1p(places / (ridge * (size - 1)))
+    q = chance + 0.5 * volume + 0.5 * ridge * preference_norm**2 + curved(0.0)
+    anchor = 0.5 * kappa * q + math.sqrt(2.0 * q + 0.25 * (kappa * q) ** 2)
+    of_utilities = guaranteed_square(
+        utilities, n_objectives=size, places=0.0, variance=variance, ridge=ridge, level=level
+    )
+    felt = math.sqrt(of_utilities - 2.0 * chance)  # 2 ln(n + 1) and the volume
+    estimate = felt + 2.0 * anchor + math.sqrt(level) * preference_norm
+    cost = math.inf
+    if kappa * anchor < 700.0:
+        cost = 0.5 * (ridge + level) * preference_norm**2 + curved(estimate)
+        cost += kappa / 6.0 * anchor**3 * math.exp(kappa * anchor)
+    return Remainder(anchor, estimate, cost, chance)
+
+
+def guaranteed_start(
+    *,
+    n_objectives: int,
+    preference_norm: float,
+    variance: float,
+    mean_length: float,
+    query_information: float,
+    ridge: float = 0.5,
+    level: float = 1e-6,
+) -> float:
+    """Return n_1 of our theorem: from so many utilities of a user on, step 3 of its proof holds.
+
+    Without queries exp(S^2 (ridge + level)/2) - 1. With them the least n, within a hundredth, from which on
+    `remainder_bound` stays below what is allowed: some 10^5 to 10^7, since the proof takes every direction to be as bad
+    as the worst. The remainder itself is small from the first utilities on (tests/test_theory_proof.py).
+    """
+    if query_information <= 0.0:
+        return math.exp(0.5 * (ridge + level) * preference_norm**2) - 1.0
+
+    def holds(n: float) -> bool:
+        told = remainder_bound(
+            n,
+            n_objectives=n_objectives,
+            preference_norm=preference_norm,
+            variance=variance,
+            mean_length=mean_length,
+            query_information=query_information,
+            ridge=ridge,
+            level=level,
+        )
+        return told.cost <= told.allowed
+
+    n = 1e30
+    while n > 1.0 and holds(n / 1.01):
+        n /= 1.01
+    return n
+
+
 def guaranteed_regret(
     horizon: float,
     *,
@@ -175,8 +275,9 @@ def guaranteed_regret(
     - without (`query_information` 0), 2 z (R s_p sqrt(T A ln(|M|/|M0|)/ln(1 + A)) + 2 s_r sqrt(2 D L K T/c_1)) and
       4 s_r sqrt(2 L) (S + 2 z sqrt(D/c_1)) sqrt(K T), c_1 what the first utility and the prior tell, A = 1/(c_1 s_p^2).
 
-    The burn-in counts rounds at the largest gap 2 R S: arms never seen, chances 1/(n + 1) and 1/(t + 1) of failing, and
-    what the prior costs, exp(ridge S^2/2).
+    The burn-in counts rounds at the largest gap 2 R S: arms never seen, rounds where an event fails, at most
+    (10 + D)(1 + ln T) of them, and what the prior costs, exp(ridge S^2/2). With queries the proof needs more
+    rounds than that, `guaranteed_start`; they are not counted.
     """
     places = mean_length * horizon if query_information > 0.0 else 0.0
     square = guaranteed_square(
@@ -186,7 +287,8 @@ def guaranteed_regret(
     logs = 2.0 * math.log(n_arms * (horizon + 1.0)) + math.log1p(horizon)
     pulls = math.sqrt(n_arms * horizon)
     first = math.exp(0.5 * ridge * preference_norm**2) - 1.0
-    burn_in = 2.0 * reward_norm * preference_norm * (n_arms + 2.0 * (1.0 + math.log(horizon)) + first)
+    failing = (10.0 + n_objectives) * (1.0 + math.log(horizon))
+    burn_in = 2.0 * reward_norm * preference_norm * (n_arms + failing + first)
     wide = 4.0 * deviation * math.sqrt(2.0 * logs)
     if query_information > 0.0:
         rate = information_per_round(level_share, query_information, variance)
