@@ -42,7 +42,14 @@ section { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 27rem);
 dl { margin: .6rem 0 0; } dt { font-size: .85rem; margin-top: .5rem; } dd { margin: 0; }
 figure { margin: 0; } svg { width: 100%; height: auto; }
 @media (max-width: 46rem) { section { grid-template-columns: 1fr; } }
-@media print { body { max-width: none; font-size: 10.5pt; padding: 0; } }
+@media print {
+  :root { --paper: #fff; }
+  body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.4; }
+  h1 { font-size: 16pt; } h2 { font-size: 11pt; }
+  table { margin: .8rem 0 1.2rem; } th, td { padding: .25rem .5rem; }
+  section { grid-template-columns: minmax(0, 1fr) 8.2cm; gap: .8cm; padding: .5cm 0; }
+  dt { margin-top: .25rem; }
+}
 """
 
 
@@ -74,7 +81,8 @@ def draw_chart(chart: Chart, new_figure: Any) -> Any:
             axes.fill_between(line.x, line.low, line.high, color=style.color, alpha=0.15, linewidth=0)
     axes.set(xscale="log" if chart.log_x else "linear", yscale="log" if chart.log_y else "linear")
     if not chart.log_y:
-        axes.set_ylim(bottom=min(0.0, *(min(line.y) for line in chart.lines)))
+        least, most = (pick(pick(line.y) for line in chart.lines) for pick in (min, max))
+        axes.set_ylim(bottom=min(-0.03 * most, least))  # a line along zero is seen whole
     axes.minorticks_off()
     _mark(axes.xaxis, chart.log_x)
     _mark(axes.yaxis, chart.log_y)
