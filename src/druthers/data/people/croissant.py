@@ -22,6 +22,7 @@ CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
@@ -41,6 +42,7 @@ CONTEXT: dict[str, Any] = {
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
     "separator": "cr:separator",
     "source": "cr:source",
@@ -75,11 +77,10 @@ def make_card(study: Study, files: Mapping[str, str]) -> dict[str, Any]:
         "description": f"{study.title}. {study.asked} ({study.when}). Read from {study.path} in the package"
         f" {package.name}{version} of {package.registry}; costs are turned, so that more is better.",
         "license": study.license,
-        "url": f"https://pypi.org/project/{package.name}/"
-        if package.registry == "PyPI"
-        else f"https://packages.debian.org/stable/{package.name}",
+        "url": package.url,
         "citeAs": study.cite,
         "creator": {"@type": "sc:Person", "name": study.cite.partition(",")[0]},
+        "datePublished": study.published,
         "temporalCoverage": study.when,
         "version": "1.0.0",
         "distribution": [

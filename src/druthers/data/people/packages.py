@@ -42,6 +42,12 @@ class Package(NamedTuple):
         """What the package's file is called."""
         return f"{self.name.replace('-', '_')}-*.whl" if self.registry == "PyPI" else f"{self.name}_*.deb"
 
+    @property
+    def url(self) -> str:
+        """The package's address, as a package URL (purl), which names no host."""
+        kind = "pypi" if self.registry == "PyPI" else "deb/debian"
+        return f"pkg:{kind}/{self.name}" + (f"@{self.version}" if self.version else "")
+
     def command(self, python: str = "python") -> list[str]:
         """Return the command that puts the package's file into the folder one is in."""
         if self.registry == "PyPI":

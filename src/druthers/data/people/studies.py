@@ -68,6 +68,11 @@ class Study:
     license: str
     cite: str
 
+    @property
+    def published(self) -> str:
+        """The year in which the study was published, as its citation has it."""
+        return self.cite.partition("(")[2].partition(")")[0]
+
 
 def _named(**meanings: str) -> tuple[Objective, ...]:
     return tuple(Objective(name, meaning) for name, meaning in meanings.items())
