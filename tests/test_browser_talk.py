@@ -258,6 +258,38 @@ def test_the_keyboard_alone_will_do(visitor):
     assert "Recommended:" in page.locator("[aria-live=polite]").inner_text()
 
 
+def reach(page, name):
+    """Press Tab until something of this name has the focus."""
+    called = "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()"
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        if page.evaluate(called).startswith(name):
+            return
+    pytest.fail(f"{name} is not reached by Tab")
+
+
+def test_rating_comparing_and_forgetting_by_keys_alone(visitor, server):
+    page = visitor.open("/?user=fingers")
+    say(page, "clean and quiet")
+    reach(page, "Great")
+    with page.expect_response("**/feedback"):
+        page.keyboard.press("Space")
+    page.locator('.face[aria-pressed="true"]').wait_for()
+    settled(page)
+    reach(page, "Compare")
+    page.keyboard.press("Enter")
+    reach(page, "Compare")
+    page.keyboard.press("Enter")
+    page.locator(".compare").wait_for()
+    reach(page, "Forget me")
+    page.keyboard.press("Enter")
+    page.locator("dialog[open]").wait_for()
+    reach(page, "Forget me")
+    page.keyboard.press("Enter")
+    page.locator(".weight").first.wait_for(state="detached")
+    assert server.ask("GET", "/v1/users/fingers")[0] == 404
+
+
 def test_markup_in_names_ids_and_texts_stays_text(visitor, server):
     values = dict.fromkeys(("cleanliness", "location", "rooms", "service", "sleep quality", "value"), 5.0)
     body = {"name": ODD, "description": ODD, "values": values, "details": {ODD: ODD, "city": ODD}}

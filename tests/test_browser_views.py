@@ -108,6 +108,10 @@ def test_every_slider_of_the_demo_changes_the_guest_and_the_address(visitor, lab
         assert {len(said) for said in played["said"]} == {1}
     if name == "corruption":
         assert any(played["corrupted"])
+    page.get_by_label(label).focus()
+    with page.expect_response("**/v1/demo?*") as told:  # by keys as well
+        page.keyboard.press("Home" if value == "2" else "ArrowRight" if name == "length" else "ArrowLeft")
+    assert told.value.json()["guest"][name] != float(value)
     with page.expect_response("**/v1/demo?seed=2*"):
         page.get_by_role("button", name="Another guest").click()
 
@@ -127,6 +131,8 @@ def test_an_operator_looks_searches_sorts_and_erases(visitor, server):
     page.get_by_text("1 of ").first.wait_for()
     page.get_by_role("tab", name="People").click()
     page.locator(".map circle").nth(2).wait_for()
+    assert page.locator(".map path").count() == page.locator(".map + .hint + .list li").count() > 1  # a patch each
+    assert "more" in page.locator(".map").get_attribute("aria-label")
     page.get_by_label("Find").fill("ad")
     page.get_by_role("button", name="ada", exact=True).click()
     page.get_by_role("heading", name="ada").wait_for()

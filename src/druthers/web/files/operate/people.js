@@ -4,7 +4,7 @@ import { address, vary } from "../address.js";
 import { remove, segment } from "../api.js";
 import { Alert, Bar, Confirm, Waiting } from "../parts.js";
 import { say } from "../store.js";
-import { number, percent, plural, signed } from "../words.js";
+import { percent, plural, signed } from "../words.js";
 import { useAnswer } from "./follow.js";
 
 export function People() {
@@ -54,21 +54,42 @@ function Person({ user, erase }) {
 
 const MARKS = ["--words", "--behavior", "--bad"];
 
-// Everybody as a dot, on the two axes along which preferences differ most.
+// The outline of some points: those that no line between others passes on the outside.
+function outline(points) {
+  if (points.length < 3) return points;
+  const sorted = [...points].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  const turn = (from, by, to) => (by[0] - from[0]) * (to[1] - from[1]) - (by[1] - from[1]) * (to[0] - from[0]);
+  const side = (all) => {
+    const kept = [];
+    for (const one of all) {
+      while (kept.length > 1 && turn(kept.at(-2), kept.at(-1), one) <= 0) kept.pop();
+      kept.push(one);
+    }
+    return kept.slice(0, -1);
+  };
+  return [...side(sorted), ...side(sorted.reverse())];
+}
+
+// Everybody as a dot, on the two axes along which preferences differ most; those who are alike in one patch.
 function Map() {
   const { answer, trouble, again } = useAnswer("/v1/operate/map");
   if (trouble) return html`<${Alert} trouble=${trouble} again=${again} />`;
   if (!answer) return html`<${Waiting} what="Drawing the map" />`;
   if (!answer.points.length) return html`<p class="hint">A map of preferences needs two people who said or felt something.</p>`;
-  const wide = 1.1 * Math.max(...answer.points.flatMap((one) => [Math.abs(one.x), Math.abs(one.y)]), 1e-9);
-  const at = (value) => 100 + (90 * value) / wide;
+  const wide = Math.max(...answer.points.flatMap((one) => [Math.abs(one.x), Math.abs(one.y)]), 1e-9);
+  const place = (one) => [100 + (84 * one.x) / wide, 100 - (84 * one.y) / wide];
   const [across, up] = answer.axes;
+  const patch = (cluster) => `M${outline(answer.points.filter((one) => one.cluster === cluster).map(place)).map((one) => one.join(",")).join("L")}Z`;
+  const about = `${answer.points.length} people in ${answer.clusters.length} clusters; to the right more ${across.more}, to the left more ${across.less}${up ? `, above more ${up.more}, below more ${up.less}` : ""}.`;
   return html`<section aria-labelledby="map-title"><h3 id="map-title">Map of preferences</h3>
-    <svg class="map" viewBox="0 0 200 200" role="img" aria-label=${`${answer.points.length} people in ${answer.clusters.length} clusters; to the right more ${across.more}, to the left more ${across.less}.`}>
+    <svg class="map" viewBox="0 0 200 200" role="img" aria-label=${about}>
       <line x1="0" x2="200" y1="100" y2="100" /><line x1="100" x2="100" y1="0" y2="200" />
-      ${answer.points.map((one) => html`<circle key=${one.user} class="dot" cx=${at(one.x)} cy=${200 - at(one.y)} r="3" style=${{ fill: `var(${MARKS[one.cluster]})` }} onClick=${() => vary({ who: one.user })}><title>${one.user}</title></circle>`)}
+      ${answer.clusters.map((_, cluster) => html`<path key=${cluster} d=${patch(cluster)} style=${{ fill: `var(${MARKS[cluster]})`, stroke: `var(${MARKS[cluster]})` }} />`)}
+      ${answer.points.map((one) => html`<circle key=${one.user} class="dot" cx=${place(one)[0]} cy=${place(one)[1]} r="3" style=${{ fill: `var(${MARKS[one.cluster]})` }} onClick=${() => vary({ who: one.user })}><title>${one.user}</title></circle>`)}
+      <text x="197" y="97" text-anchor="end">${across.more} →</text><text x="3" y="97">← ${across.less}</text>
+      ${up && html`<text x="103" y="9">↑ ${up.more}</text><text x="103" y="196">↓ ${up.less}</text>`}
     </svg>
-    <p class="hint">Right: more ${across.more}; left: more ${across.less}.${up ? ` Up: more ${up.more}; down: more ${up.less}.` : ""}</p>
-    <ul class="list">${answer.clusters.map((one, place) => html`<li key=${place}><i class="key round" style=${{ background: `var(${MARKS[place]})` }}></i> ${plural(one.users, "person").replace("persons", "people")}: ${Object.entries(one.weights).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, weight]) => `${name} ${number(weight, 2)}`).join(", ")}</li>`)}</ul>
+    <p class="hint">Each dot is a person; the further to a side, the more that side's objective counts for them. Touch one to see who it is.</p>
+    <ul class="list">${answer.clusters.map((one, cluster) => html`<li key=${cluster}><i class="key round" style=${{ background: `var(${MARKS[cluster]})` }}></i> ${plural(one.users, "person").replace("persons", "people")}: ${Object.entries(one.weights).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, weight]) => `${name} ${weight.toFixed(2)}`).join(", ")}</li>`)}</ul>
   </section>`;
 }
