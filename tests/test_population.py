@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from druthers.beliefs import Crowd, first_law, learn_law
-from druthers.beliefs.population import MEAN_WORTH, SPREAD_WORTH, STEPS
+from druthers.beliefs.population import MEAN_WORTH, SPREAD_WORTH, STEPS, STILL
 from druthers.errors import InvalidFeedback, InvalidOffer, UnknownUser
 
 
@@ -20,13 +20,13 @@ def rows(seed, n_people, size, known=4.0, mean=0.0, scale=1.0):
     return informations, np.einsum("nij,nj->ni", informations, weights) + noise
 
 
-def naive_law(informations, pulls):
+def naive_law(informations, pulls, steps=STEPS, still=STILL):
     """Return mean and covariance by the formulas of the model, with NumPy alone."""
     size = pulls.shape[1]
     first = first_law(size).covariance
     mean, covariance = np.zeros(size), first.copy()
-    for _ in range(STEPS):
-        precision = np.linalg.inv(covariance)
+    for _ in range(steps):
+        precision, before, spread = np.linalg.inv(covariance), mean, covariance.diagonal()
         spreads = np.linalg.inv(informations + precision)
         told = np.einsum("nij,nj->ni", spreads, pulls + precision @ mean)
         off = told - mean
@@ -36,6 +36,9 @@ def naive_law(informations, pulls):
         off = told - mean
         total = SPREAD_WORTH * first + MEAN_WORTH * np.outer(mean, mean) + spreads.sum(axis=0) + off.T @ off
         covariance = total / (len(told) + SPREAD_WORTH)
+        moved = np.sqrt((mean - before) @ precision @ (mean - before))
+        if moved < still and np.all(np.abs(covariance.diagonal() - spread) < still * spread):
+            break
     precision = np.linalg.inv(covariance)
     certain = np.linalg.inv(covariance + np.linalg.pinv(informations)).sum(axis=0) + np.linalg.inv(first)
     return mean, covariance, covariance + np.linalg.inv(certain)
@@ -49,6 +52,16 @@ def test_the_law_is_that_of_the_formulas(seed):
     np.testing.assert_allclose(law.mean, mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(law.covariance, covariance, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(law.newcomer, newcomer, rtol=1e-6, atol=1e-9)
+
+
+def test_the_law_is_found_although_each_person_tells_little():
+    """It takes many steps, and is then where all steps lead, but for a fiftieth of a deviation."""
+    informations, pulls = rows(7, 300, 4, known=0.3, mean=1.5, scale=0.8)
+    law = learn_law(informations, pulls)
+    mean, covariance, _ = naive_law(informations, pulls, steps=2_000, still=0.0)
+    off = law.mean - mean
+    assert np.sqrt(off @ np.linalg.solve(covariance, off)) < 0.02
+    np.testing.assert_allclose(law.covariance.diagonal(), covariance.diagonal(), rtol=0.05)
 
 
 def test_the_law_finds_what_people_are_like():

@@ -19,8 +19,11 @@ from druthers.types import Floats
 FIRST_VARIANCE = 8.0
 MEAN_WORTH = 1.0
 SPREAD_WORTH = 2.0
-# Steps of expectation maximization from that law on; each halves what is missing where people are well known.
-STEPS = 24
+# At most so many steps of expectation maximization from that law on, fewer once a step moves the mean by less than this
+# share of a deviation and no variance by more than this share of itself. People who tell little take many steps: after
+# 24 on the electricity study, the mean was still a quarter of a deviation off.
+STEPS = 80
+STILL = 1e-3
 # Nobody counts as further from the mean than so many times the root of the number of weights, in deviations.
 FARTHEST = 2.0
 # People are looked at again when there are this many times as many.
@@ -77,7 +80,7 @@ def fit_law(informations: Floats, pulls: Floats, mean: Floats, covariance: Float
     first = covariance.copy()
     root, precision = np.empty((size, size)), np.empty((size, size))
     told, drawn = np.empty((n_people, size)), np.zeros(size)
-    spread, sums = np.empty((size, size)), np.empty((size, size))
+    spread, sums, before = np.empty((size, size)), np.empty((size, size)), np.empty(size)
     for _ in range(STEPS):
         if not factor(covariance, root):
             return False
@@ -91,6 +94,7 @@ def fit_law(informations: Floats, pulls: Floats, mean: Floats, covariance: Float
             return False
         curb(told, mean, root)
         for k in range(size):
+            before[k] = mean[k]
             mean[k] = 0.0
             for i in range(n_people):
                 mean[k] += told[i, k]
@@ -101,9 +105,15 @@ def fit_law(informations: Floats, pulls: Floats, mean: Floats, covariance: Float
                 for i in range(n_people):
                     value += (told[i, k] - mean[k]) * (told[i, j] - mean[j])
                 spread[k, j] = value / (n_people + SPREAD_WORTH)
+        still = True
         for k in range(size):
+            still = still and abs(spread[k, k] - covariance[k, k]) < STILL * covariance[k, k]
+            before[k] -= mean[k]
             for j in range(size):
                 covariance[k, j] = 0.5 * (spread[k, j] + spread[j, k])
+        solve_transposed(root, before)
+        if still and squared(before) < STILL * STILL:
+            break
     return add_doubt(informations, first, covariance, newcomer)
 
 
@@ -136,13 +146,20 @@ def curb(told: Floats, mean: Floats, root: Floats) -> None:
         for k in range(size):
             off[k] = told[i, k] - mean[k]
         solve_transposed(root, off)
-        square = 0.0
-        for k in range(size):
-            square += off[k] * off[k]
+        square = squared(off)
         farthest = FARTHEST * FARTHEST * size
         if square > farthest:
             for k in range(size):
                 told[i, k] = mean[k] + math.sqrt(farthest / square) * (told[i, k] - mean[k])
+
+
+@kernel
+def squared(x: Floats) -> float:
+    """Return the squared length of a vector."""
+    total = 0.0
+    for k in range(x.shape[0]):
+        total += x[k] * x[k]
+    return total
 
 
 @kernel
