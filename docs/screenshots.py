@@ -137,7 +137,8 @@ VIEWS = {"talk": talk, "demo": demo, **{f"operate-{tab}": operate(tab) for tab i
 
 def picture(browser, home, view, width, theme, path):
     """Take one picture."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+    tall = 1180 if width >= WIDTHS["desktop"] else 900  # what stays in sight beside a conversation is seen whole
+    context = browser.new_context(viewport={"width": width, "height": tall}, color_scheme=theme)
     page = context.new_page()
     VIEWS[view](page, home, f"{view}-{width}-{theme}")
     _settle(page)

@@ -82,11 +82,15 @@ function Play({ played, stale }) {
     </div>
     <${Said} played=${played} round=${round} />
     <div class="two">
-      <section class="panel" aria-labelledby="belief-title"><h2 id="belief-title">What is believed, and what is true</h2><${Estimates} played=${played} round=${round} /></section>
-      <section class="panel" aria-labelledby="regret-title"><h2 id="regret-title">What was lost so far</h2><${Regret} played=${played} round=${round} />
-        <table class="figures"><thead><tr><th scope="col">Who</th><th scope="col">Lost after round ${round}</th></tr></thead>
-        <tbody>${SERIES.map((one, place) => html`<tr key=${one.label}><th scope="row">${one.label}</th><td>${number(regrets[place], 3)}</td></tr>`)}</tbody></table>
-      </section>
+      <div class="stack">
+        <section class="panel" aria-labelledby="belief-title"><h2 id="belief-title">What is believed, and what is true</h2><${Estimates} played=${played} round=${round} /></section>
+        <section class="panel" aria-labelledby="lost-title"><h2 id="lost-title">Who lost how much</h2>
+          <p class="hint">Lost is what the best choice of each round would have brought more.</p>
+          <table class="figures"><thead><tr><th scope="col">Who</th><th scope="col">Lost after round ${round}</th></tr></thead>
+          <tbody>${SERIES.map((one, place) => html`<tr key=${one.label}><th scope="row">${one.label}</th><td>${number(regrets[place], 3)}</td></tr>`)}</tbody></table>
+        </section>
+      </div>
+      <section class="panel" aria-labelledby="regret-title"><h2 id="regret-title">What was lost so far</h2><${Regret} played=${played} round=${round} /></section>
     </div>
   </div>`;
 }
