@@ -3,12 +3,17 @@
     python benchmarks/message_kinds.py --check  # each fifth of the messages by a model of the others
     python benchmarks/message_kinds.py --write  # write src/druthers/advisor/kinds.npz
 
-The messages are benchmarks/utterances/kinds.tsv: a kind and a message on each line, written by hand.
+The messages are benchmarks/utterances/kinds.tsv, a kind and a message on each line, written by hand, and frames.toml:
+frames of messages that are filled by the words of twenty domains, since what a message is does not depend on what it is
+about. Whole frames are left out where messages not seen are asked for. A second model, of feelings.tsv, tells praise
+from complaint.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,39 +21,73 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import minimize
 
-from druthers.advisor.kinds import features
+from druthers.advisor.kinds import alike, features
 from druthers.language.models.minilm import load_minilm
 
 HERE = Path(__file__).parent
 MESSAGES = HERE / "utterances" / "kinds.tsv"
+FRAMES, FEELINGS = HERE / "utterances" / "frames.toml", HERE / "utterances" / "feelings.tsv"
 MODEL = HERE.parent / "src" / "druthers" / "advisor" / "kinds.npz"
 OFTEN = 2  # how many messages a word must be in
 RIDGE_MEANING, RIDGE_WORDS = 0.1, 0.5  # of .1 to 1 and .5 to 2 the best on messages of other authors
+RIDGE_PRAISE = 0.3
+FILLED = 3  # times that each frame is filled
 
 Floats = NDArray[np.float64]
 
 
-def load() -> tuple[list[str], list[str]]:
-    """Return kinds and messages."""
+def load() -> tuple[list[str], list[str], list[int]]:
+    """Return kinds, messages with items alike, and a number that messages of the same frame share."""
     lines = [line.split("\t", 1) for line in MESSAGES.read_text(encoding="utf-8").splitlines() if line]
-    return [kind for kind, _ in lines], [text for _, text in lines]
+    found = dict.fromkeys((kind, alike(text), place) for place, (kind, text) in enumerate(lines))
+    table = tomllib.loads(FRAMES.read_text(encoding="utf-8"))
+    rng = random.Random(3)
+    frames = [(kind, frame) for kind, listed in table["frames"].items() for frame in listed]
+    for place, (kind, frame) in enumerate(frames, start=len(lines)):
+        found |= {(kind, alike(fill(frame, table, rng)), place): None for _ in range(FILLED)}
+    kinds, texts, places = zip(*found, strict=True)
+    return list(kinds), list(texts), list(places)
 
 
-def bag(texts: Sequence[str], known: Sequence[str]) -> Floats:
-    """Return which features each text has."""
+def fill(frame: str, table: dict[str, Any], rng: random.Random) -> str:
+    """Return a frame with the words of one of the domains."""
+    domain = rng.choice(table["domains"])
+    words = {name: rng.choice(listed) for name, listed in domain.items() if isinstance(listed, list)}
+    words |= {name: listed for name, listed in domain.items() if isinstance(listed, str)}
+    for name in ("asp", "adj", "val", "place"):
+        words[name], words[f"{name}b"] = rng.sample(domain[name], 2)
+    number = rng.choice(table["numbers"])
+    words |= {"n": number, "m": 2 * number, "who": rng.choice(table["who"]), "kind": rng.choice(table["kinds"])}
+    one, other = rng.choice(table["pairs"]) if "{b}" in frame else (rng.choice(table["items"]), "")
+    return frame.format(**words, a=one.format(**words), b=other)
+
+
+def praise() -> tuple[list[str], NDArray[np.int64]]:
+    """Return texts that tell how something was, and 1 for those that praise."""
+    lines = [line.split("\t", 1) for line in FEELINGS.read_text(encoding="utf-8").splitlines() if line]
+    return [alike(text) for _, text in lines], np.array([int(felt == "good") for felt, _ in lines])
+
+
+def bag(texts: Sequence[str], known: Sequence[str]) -> Any:
+    """Return which features each text has, as a sparse matrix."""
     places = {feature: place for place, feature in enumerate(known)}
-    table = np.zeros((len(texts), len(known)))
-    for row, text in enumerate(texts):
-        table[row, [places[one] for one in set(features(text)) if one in places]] = 1.0
-    return table
+    found = [(row, places[one]) for row, text in enumerate(texts) for one in sorted(set(features(text)) & set(places))]
+    rows, columns = zip(*found, strict=True)
+    return sparse.csr_array((np.ones(len(found)), (rows, columns)), shape=(len(texts), len(known)))
 
 
-def fit(meaning: Floats, words: Floats, kinds: NDArray[np.int64], n_kinds: int) -> Floats:
+def joined(meaning: Floats, words: Any) -> Any:
+    """Return vectors, features and a constant side by side."""
+    return sparse.csr_array(sparse.hstack([meaning, words, np.ones((len(meaning), 1))]))
+
+
+def fit(meaning: Floats, words: Any, kinds: NDArray[np.int64], n_kinds: int, strength: float = RIDGE_MEANING) -> Floats:
     """Return the weights of a multinomial logistic regression with a ridge, one row for each feature and a constant."""
-    data = np.hstack([meaning, words, np.ones((len(words), 1))])
-    ridge = np.concatenate([np.full(meaning.shape[1], RIDGE_MEANING), np.full(words.shape[1], RIDGE_WORDS), [0.0]])
+    data = joined(meaning, words)
+    ridge = np.concatenate([np.full(meaning.shape[1], strength), np.full(words.shape[1], RIDGE_WORDS), [0.0]])
     target = np.eye(n_kinds)[kinds]
 
     def loss(flat: Floats) -> tuple[float, Floats]:
@@ -70,27 +109,38 @@ def main() -> None:
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("--write", action="store_true")
     given = arguments.parse_args()
-    labels, texts = load()
+    labels, texts, frames = load()
     kinds = sorted(set(labels))
     target = np.array([kinds.index(label) for label in labels])
-    meaning = np.asarray(load_minilm().encode(texts), dtype=np.float64)
+    encoder = load_minilm()
+    meaning = np.asarray(encoder.encode(texts), dtype=np.float64)
     counts = Counter(one for text in texts for one in set(features(text)))
     known = sorted(one for one, count in counts.items() if count >= OFTEN)
     words = bag(texts, known)
+    told, good = praise()
+    sound = np.asarray(encoder.encode(told), dtype=np.float64)
+    none = sparse.csr_array((len(told), 0))
     if given.check:
-        fold = np.random.default_rng(0).permutation(len(texts)) % 5
+        fold = np.random.default_rng(0).permutation(max(frames) + 1)[frames] % 5
         right = np.zeros(len(texts), dtype=bool)
         for part in range(5):
             rest, here = fold != part, fold == part
             weights = fit(meaning[rest], words[rest], target[rest], len(kinds))
-            data = np.hstack([meaning[here], words[here], np.ones((here.sum(), 1))])
-            right[here] = (data @ weights).argmax(axis=1) == target[here]
+            right[here] = (joined(meaning[here], words[here]) @ weights).argmax(axis=1) == target[here]
         print(f"{right.mean():.3f} of {len(texts)} messages, {len(kinds)} kinds")
         for place, kind in enumerate(kinds):
             print(f"  {kind:12} {right[target == place].mean():.3f}")
+        fold = np.random.default_rng(0).permutation(len(told)) % 5
+        heard = np.zeros(len(told), dtype=bool)
+        for part in range(5):
+            rest, here = fold != part, fold == part
+            weights = fit(sound[rest], none[rest], good[rest], 2, RIDGE_PRAISE)
+            heard[here] = (sound[here] @ weights[:-1] + weights[-1]).argmax(axis=1) == good[here]
+        print(f"{heard.mean():.3f} of {len(told)} told as praise or complaint")
     if given.write:
         weights = fit(meaning, words, target, len(kinds))
         width = meaning.shape[1]
+        apart = fit(sound, none, good, 2, RIDGE_PRAISE)
         scale = np.abs(weights[width:-1]).max() / 127
         small = np.round(weights[width:-1] / scale).astype(np.int8)
         np.savez_compressed(
@@ -101,6 +151,7 @@ def main() -> None:
             words=small,
             scale=np.float64(scale),
             constant=weights[-1],
+            praise=(apart[:, 1] - apart[:, 0]).astype(np.float32),
         )
         print(f"wrote {MODEL.name}: {MODEL.stat().st_size:,} bytes")
 

@@ -9,6 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from typer.testing import CliRunner
 from druthers import language
 from druthers.cli import app
 from druthers.errors import Degraded, InvalidSetting, UnknownName
-from druthers.language import PARSERS, Objective, Reading, Sentence, load_domain, load_sentences, make_parser
+from druthers.language import PARSERS, Objective, Reading, Sentence, data, load_domain, load_sentences, make_parser
 from druthers.language.data import read_data
 from druthers.language.evaluation import evaluate, kendall, score
 from druthers.language.lexicon.binding import bind
@@ -270,6 +271,22 @@ def test_word_lists_are_in_order():
 
 def test_stored_vectors_belong_to_the_phrases():
     assert phrases.is_current(), "run: python -m druthers.language.linting"
+
+
+def test_vectors_written_anew_are_those_that_are_read(tmp_path, monkeypatch):
+    class Same:
+        name = "minilm"
+
+        def encode(self, texts):
+            return np.eye(1, 8).repeat(len(texts), axis=0)
+
+    kept = data.data_file
+    monkeypatch.setattr(data, "data_file", lambda name: tmp_path / name if name == "meanings.npz" else kept(name))
+    phrases.write_vectors(tmp_path / "meanings.npz", Same())
+    assert phrases.is_current()
+    assert phrases.meanings(Same()).vectors.shape[1] == 8
+    phrases._sorted.clear()
+    data.read_arrays.cache_clear()
 
 
 def test_distance_counts_a_swap_as_one():

@@ -214,3 +214,34 @@ def test_what_was_read_with_doubts_counts_less():
         heard = advisor.preference("ada")
     assert query["draws"] == [DRAWS[Strength.PLAIN] * sureness(query["confidence"])]
     assert heard.wished == ("quote",)
+
+
+def test_faster_than_a_bare_number_is_less_of_a_time_and_more_of_a_speed():
+    timed = Objective("delivery", low=1, high=120, less_is_better=True, description="Minutes to the door.")
+    sped = Objective("top speed", low=1, high=200, description="Kilometers an hour.")
+    items = {"a": Item("a", values={"delivery": 20.0, "top speed": 90.0})}
+    reader = LimitReader(Columns(items), [timed, sped])
+    assert reader.read("delivery faster than 30").where == {"delivery": {"max": 30}}
+    assert reader.read("delivery slower than 30").where == {"delivery": {"min": 30}}
+    assert reader.read("a top speed faster than 30").where == {"top speed": {"min": 30}}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I didn't say cheap, I said friendly", ("friendliness",)),
+        ("we never asked for cheap but friendly", ("friendliness",)),
+        ("friendly, I don't mean cheap", ("friendliness",)), ("I never said it had to be cheap", ()),
+        ("I didn't say friendly. Cheap!", ("price",)), ("I did say cheap", ("price",)),
+    ],
+)  # fmt: skip
+def test_what_was_never_said_is_no_wish(text, names):
+    reading = make_parser("lexicon", objectives=["friendliness", "price"]).read(text)
+    assert (reading.names, reading.dismissed_names) == (names, ())
+
+
+def test_what_was_never_said_is_taken_back(talk):
+    talk("cheap, based in York")
+    reply = talk("I didn't say York, I said Leeds")
+    assert [(one.name, one.limit) for one in reply.heard.limits] == [("base", "Leeds")]
+    assert talk("I never said it should be cheap").kind == Kind.FORGET_THAT

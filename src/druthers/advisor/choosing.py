@@ -21,9 +21,10 @@ from druthers.limits import Columns, Where, check_where
 from druthers.policies.slates import Floor
 from druthers.types import Decision
 
-# Standard deviation of what an item is worth to a person beyond what the weights say, and the optimism about it:
-# an item that was rated is less of an unknown than the others.
-OWN_WORTH = 0.35
+# What a person feels beyond what the weights say is partly the item's own worth to that person, and partly chance: this
+# is the share of its variance that is the item's own, and the optimism about it in standard deviations. An item that
+# was rated is less of an unknown than the others; who rates as the weights say has little to find out.
+OWN_SHARE = 0.58
 OPTIMISM = 0.3
 
 
@@ -129,11 +130,12 @@ class Choosing:
         if not felt:
             return {}
         expected = self.fold.policy.utilities(user, felt).tolist()
-        doubt = (self.fold.policy.utility_noise(user) / OWN_WORTH) ** 2
+        own = math.sqrt(OWN_SHARE) * self.fold.policy.utility_noise(user)
+        doubt = (1.0 - OWN_SHARE) / OWN_SHARE
         shifts: dict[Hashable, float] = {}
         for (item, (count, total)), utility in zip(felt.items(), expected, strict=True):
             known = 1.0 - math.sqrt(doubt / (count + doubt))
-            shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * OWN_WORTH * known
+            shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * own * known
         return shifts
 
     def expected(self, item: Item, fact: Fact) -> Fact:

@@ -73,7 +73,8 @@ class Message:
     opinions
         Where several items were different: how each was, by its place.
     forgotten
-        Names of objectives and details of which nothing said shall count any more; none for what was said last.
+        Names of objectives and details of which nothing said shall count any more; none for what was said last, or
+        beside a wish.
     shown
         Whether it asks only about items that were shown.
     """

@@ -21,6 +21,11 @@ PLACE = re.compile(
     r"(?<![\w.,€$£/])#?([1-9])"
     r"(?![\w€$£%/]|[.,]\d|\s*(?:euro|dollar|star|night|people|person|room|km|hour|min|gb|of us))"
 )
+# What is counted by an ordinal and is no item: "the first time", "second-hand", "first of all".
+NO_ITEM = (
+    r"(?!-\w| of all| (?:times?|things?|floors?|class|hand|half|halves|aid|rate|name|language|thoughts?|days?|weeks?"
+    r"|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|home)\b)"
+)
 ALONE = r"(?=\s*(?:$|[,.;!?]))"
 REFERENCE = (
     r"(?:(?:number |no\.? ?|nr\.? ?|#)?[1-9]\b|(?:(?:the|den|die|das|il|el|le|la|o|de|het) )?(?:ORDINALS)\b(?: one)?"
@@ -51,6 +56,18 @@ def whole_words(*names: str) -> re.Pattern[str]:
 @cache
 def _ordinals() -> tuple[str, ...]:
     return tuple(word for name in (*PLACES, "last") for word in table()[name])
+
+
+@cache
+def pointing() -> re.Pattern[str]:
+    """Return a pattern for whatever points at an item that was shown, by number or by ordinal."""
+    numbered, counted = "|".join(table()["numbered"]), "|".join(table()["counts"])
+    ordinals = "|".join(word for name in PLACES for word in table()[name])
+    return re.compile(
+        rf"(?<!\w)(?:(?:the|that|this) )?(?:{numbered})\s*(?:[1-9]|{counted})\b(?: one\b)?"
+        rf"|\b(?:(?:the|that|this|your) )?(?:{ordinals})\b(?:(?: one| option| suggestion| choice| pick)\b)?{NO_ITEM}"
+        rf"|{PLACE.pattern}|{'|'.join(table()['the_last'])}"
+    )
 
 
 @cache
@@ -95,9 +112,13 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     numbered = "|".join(table()["numbered"])
     for place, words in enumerate(table()["counts"]):
         found += [(match.start(), place) for match in re.finditer(rf"(?<!\w)(?:{numbered})\s*(?:{words})\b", text)]
+    for match in ways("first_so_many").finditer(text):
+        many = 2 if "2" in match.group() or "two" in match.group() else 3
+        some = range(many) if match["first"] else range(max(0, len(shown) - many), len(shown))
+        found += [(match.start(), place) for place in some]
     for place, name in enumerate(PLACES):
         words = "|".join(table()[name])
-        found += [(match.start(), place) for match in re.finditer(rf"\b(?:{words})\b(?! of all)", text)]
+        found += [(match.start(), place) for match in re.finditer(rf"\b(?:{words})\b{NO_ITEM}", text)]
     found += [(match.start(), len(shown) - 1) for match in ways("the_last").finditer(text)]  # not "last year"
     for match in re.finditer(rf"\b(?:{'|'.join(table()['both'])})\b", text):
         found += [(match.start(), place) for place in range(2 if match.group() == "both" else len(shown))]

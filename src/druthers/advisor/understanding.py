@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 from druthers.advisor.comparing import NAME, with_items
-from druthers.advisor.kinds import guess
-from druthers.advisor.messages import Context, Kind, Message, Opinion
-from druthers.advisor.sayings import NEGATION, PLACES, feeling, references, table, ways, whole_words
+from druthers.advisor.kinds import guess, sounds_good
+from druthers.advisor.messages import Context, Kind, Message
+from druthers.advisor.opinions import FELT, find_opinion
+from druthers.advisor.said import CLAUSE, LETS, Said
+from druthers.advisor.sayings import NEGATION, PLACES, feeling, ways, whole_words
+from druthers.advisor.taking_back import find_taken_back, in_force
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
-from druthers.limits import Columns, LimitReader, Limits, Stated
+from druthers.language.models.encoders import Encoder
+from druthers.limits import Columns, LimitReader, Limits, Stated, never_said
 from druthers.limits.quantities import find_quantities, plain_number
-from druthers.limits.sentences import speaks_of_money
-from druthers.limits.words import fold, pattern, stems
+from druthers.types import Reading
 
-CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
-NUMERAL = r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|hundred"
-RATING = re.compile(
-    rf"(?<![\w.,])(?P<given>{NUMERAL})"
-    r"(?:(?:\s*(?:stars?|points?))?\s*(?:/|\bout of\b)\s*(?P<of>5|10|100|five|ten|hundred)\b|\s*stars?\b)"
-    r"|(?:^|\s)(?P<drawn>[*★]{1,5})(?:\s|$)"
-)
-# Words that tell how something was; and those that do so only of an item pointed at, not in "I looked for a hotel".
-WAS = (
-    r"(?:was|were)(?! (?:looking|hoping|thinking|wondering|after))|wasn't|weren't|had been|loved|hated|liked|enjoyed"
-    r"|disappointed|war|waren|fue|era|etait"
-)
-DID = (
-    r"felt|tasted|smelled|smelt|looked|sounded|turned out|ended up|broke|lasted|arrived|kept|gave|left us|took"
-    r"|didn'?t|couldn'?t"
-)
-PAST = re.compile(rf"\b(?:{WAS})\b")
-PAST_OF_ONE = re.compile(rf"\b(?:{WAS}|{DID})\b")
 # How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
 LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
-FELT = 0.7  # how good is what is only said to be "gentle", and how bad what is "late"
-NUMERALS = dict(zip(NUMERAL.split("|")[1:], (*range(1, 11), 100), strict=True))
-MOST_LETTERS = 2_000
+CLEARLY = 0.2  # how far from even odds what sounds good or bad must be
 MOST_WORDS = 6  # of a name
-SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
-UNTRUE = re.compile(
-    r"\b(?:or|otherwise|else),? (?:just |you can |we can )?forget\b|"  # "at least 5 years, otherwise forget it"
-    r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
-)
-HAVING = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")  # "we've got three kids" tells of nothing that was shown
 UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
-LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
+# Between two items: which one?
+PAIRED = re.compile(r"\b(?:which|who|versus|vs?|against|between|torn|compared?)\b")
 NOTHING = Context()
 BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
@@ -74,33 +52,26 @@ class Understanding:
 
     def read(self, text: str, context: Context = NOTHING) -> Message:
         """Return what a message is."""
-        plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
-        talk = _small_talk(plain)
-        if talk is not None:
-            return Message(talk)
-        core = _core(plain)
-        said = _Said(text, plain, core, references(RATING.sub(" ", plain), context.shown), context)
+        said = Said.of(text, context)
+        if said.small_talk is not None:
+            return Message(said.small_talk)
         ways_ = self._forgetting, self._asking, self._picking, self._feeling, self._another_number, self._asking_of
-        for way in ways_:
-            message = way(said)
-            if message is not None:
-                return message
-        return self._guessed(said, self._wishing(said))
+        found = next((message for way in ways_ if (message := way(said)) is not None), None)
+        return self._guessed(said, found or self._wishing(said))
 
-    def _guessed(self, said: _Said, message: Message) -> Message:
+    def _guessed(self, said: Said, message: Message) -> Message:
         """Return what a message is that no rule knows, or that was read with doubts: the model may know better."""
         reading = message.reading
-        clear = message.kind != Kind.UNCLEAR and (
-            reading is None or (reading.confidence >= SURE and not reading.leftover)
-        )
-        asked = not clear and re.search(r"\w\w", said.plain) and is_english(said.text)  # the model knows no other
-        encoder = self.parser.encoder() if asked else None
-        if encoder is None or reading is None:
+        encoder = self._model(said) if _is_doubtful(said, message) else None
+        if encoder is None:
             return message
-        name, chance = guess(said.text, encoder)
+        name, chance = guess(said.text, encoder, [item.name for item in said.context.shown])
         kind = Kind(name)
-        if chance < (LIKELY if message.kind == Kind.UNCLEAR else SURE) or kind in (Kind.WISH, Kind.LIMIT):
+        lost = message.kind in (Kind.UNCLEAR, Kind.DETAIL, Kind.FEEDBACK)
+        if kind == message.kind or chance < (LIKELY if lost else SURE) or kind in (Kind.WISH, Kind.LIMIT):
             return message
+        if reading is None:
+            return (None if kind in (Kind.DISMISSAL, Kind.UNCLEAR) else self._as(kind, said, message)) or message
         if kind == Kind.DISMISSAL:
             turned = len(reading.ranking) == 1 and not reading.dismissed and not message.limits.where
             gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
@@ -109,15 +80,15 @@ class Understanding:
             return Message(kind) if chance >= CERTAIN else message
         return self._as(kind, said, message) or message
 
-    def _as(self, kind: Kind, said: _Said, message: Message) -> Message | None:
+    def _as(self, kind: Kind, said: Said, message: Message) -> Message | None:
         """Return a message as one of a kind, if it has what that needs."""
         shown, reading = said.context.shown, message.reading
         if kind == Kind.FORGET_THAT:
-            names = self._in_force(said.core, said.context)
+            names = in_force(said.core, said.context, self.parser, self.limits)
             only = (*said.context.wished, *said.context.limits)
             return Message(kind, forgotten=names or only) if names or len(only) == 1 else None
         if kind == Kind.FEEDBACK:
-            return Message(kind, said.places) if shown else None
+            return self._feeling(said, surely=True) if shown else None
         if kind == Kind.BEST:
             return (
                 Message(kind, said.places, reading=reading, shown=said.has("shown"))
@@ -133,55 +104,34 @@ class Understanding:
         enough = len(shown) > (kind == Kind.COMPARE) or kind not in about_shown
         return Message(kind, said.places, named) if enough else None
 
-    def _forgetting(self, said: _Said) -> Message | None:
-        """Return what takes back something said before."""
-        if ways("forget_me_yes").fullmatch(said.plain):
-            return Message(Kind.FORGET_ME_YES)
-        verb = whole_words("forget").search(said.core)
-        if verb is not None and UNTRUE.search(said.plain):  # "I'd never forget that place"
-            return None
-        if said.has("forget_me"):
-            return Message(Kind.FORGET_ME)
-        if said.has("forget_all"):
-            return Message(Kind.FORGET_ALL)
-        if verb is None:
-            return None
-        about = whole_words("forget").sub(" ", said.core)
-        names = self._in_force(about, said.context)
-        if names and not pattern(r"\b<dismissing>").search(about):
-            return Message(Kind.FORGET_THAT, forgotten=names)
-        return Message(Kind.FORGET_THAT) if said.has("forget_last") else None
+    def _forgetting(self, said: Said) -> Message | None:
+        return find_taken_back(said, self.parser, self.limits)
 
-    def _in_force(self, text: str, context: Context) -> tuple[str, ...]:
-        """Return which of the things said before a text is about."""
-        words = stems(text)
-        numbers = {number for one in find_quantities(text) for number in one.numbers}
-        about = set(words) - {"max", "min"}
-        known = {name: _facts(limit) for name, limit in context.limits.items()}
-        found = [
-            name
-            for name, facts in known.items()
-            if about & set(stems(name))
-            or (name == self.limits.price and speaks_of_money(text))
-            or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
-        ]
-        if not found and about & {"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"}:
-            found = list(known)
-        if context.wished and not found:
-            reading = self.parser.read(text)
-            found += [name for name in (*reading.names, *reading.dismissed_names) if name in context.wished]
-        return tuple(dict.fromkeys(found))
+    def _feeling(self, said: Said, *, surely: bool = False) -> Message | None:
+        named = () if said.places else self._named(said.plain)
+        return find_opinion(said, self.parser, named, partial(self._sound, said), surely=surely)
 
-    def _asking(self, said: _Said) -> Message | None:
+    def _model(self, said: Said) -> Encoder | None:
+        """Return the sentence model, if a message is in a language that it knows."""
+        return self.parser.encoder() if re.search(r"\w\w", said.plain) and is_english(said.text) else None
+
+    def _sound(self, said: Said, text: str) -> float | None:
+        """Return how good a part of a message sounds, from -1 to 1; None where that is not clear."""
+        encoder = self._model(said)
+        chance = 0.5 if encoder is None else sounds_good(text, encoder, [item.name for item in said.context.shown])
+        return None if abs(chance - 0.5) < CLEARLY else math.copysign(FELT, chance - 0.5)
+
+    def _asking(self, said: Said) -> Message | None:
         """Return a question about items, about the person or about what can be said."""
         if said.has("help") and (said.asks or self._wishing(said).kind not in (Kind.WISH, Kind.LIMIT)):
             return Message(Kind.HELP)
         if said.has("profile") and (said.asks or said.has("profile_told")):
             return Message(Kind.PROFILE)
         shown = said.context.shown
-        if said.has("why") and (shown or re.match(r"\w+\W*$", said.core)):
+        both = len(said.places) > 1 and said.has("compare")  # "pros and cons of 1 and 2"
+        if said.has("why") and not both and (shown or re.match(r"\w+\W*$", said.core)):
             return Message(Kind.WHY, said.places)
-        pair = said.asks and len(said.places) > 1
+        pair = len(said.places) > 1 and (said.asks or (PAIRED.search(said.core) and not said.rejects))
         if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not said.past.search(said.core)):
             return Message(Kind.COMPARE, said.places)
         telling = LETS.search(said.plain) is None and ways("detail").match(said.core)
@@ -189,7 +139,8 @@ class Understanding:
             return None
         if said.has("best"):
             reading = self.parser.read(said.text)
-            if reading.ranking:
+            if reading.ranking or reading.dismissed:  # "which barks least?"
+                reading = replace(reading, ranking=reading.ranking or reading.dismissed, dismissed=())
                 return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
         limits = self.limits.read(said.text)
         if ways("find").match(said.core) and limits.where and not said.places:
@@ -200,7 +151,7 @@ class Understanding:
             return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
         return None
 
-    def _asking_of(self, said: _Said) -> Message | None:
+    def _asking_of(self, said: Said) -> Message | None:
         """Return a question about an item in words that no rule knows: "can I park at the first one?"."""
         named = () if said.places else self._named(said.plain)
         if not said.asks or not (said.places or named) or re.search(r"\bthan\b", said.plain):
@@ -208,7 +159,7 @@ class Understanding:
         limits = self.limits.read(said.text)
         return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
 
-    def _picking(self, said: _Said) -> Message | None:
+    def _picking(self, said: Said) -> Message | None:
         """Return what points at some of the items shown, or away from them."""
         if not said.context.shown:
             return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
@@ -217,16 +168,16 @@ class Understanding:
         if called is not None:  # nothing but a name, as an answer to "which of the two?"
             return Message(Kind.TAKEN, said.places, () if said.places else (called,))
         other = said.has("other")
-        chosen = said.places and said.has("choose") and not said.has("reject")
+        chosen = said.places and said.has("choose") and not said.rejects
         if said.places and _is_settled(said.core):
             return Message(Kind.TAKEN, said.places)
         if chosen and not said.past.search(said.core) and feeling(said.core) is None:  # "ok, book 3" praises nothing
             return Message(Kind.TAKEN, said.places)
-        felt = self._feeling(said) if said.places else None
+        felt = find_opinion(said, self.parser, ()) if said.places else None
         if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
             return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
         named = () if said.places else self._named(said.plain)
-        if said.has("reject") or (other and said.places and not said.has("like")):
+        if said.rejects or (other and said.places and not said.has("like")):
             wish = None if said.places else self._wishing(said)  # "battery life? I don't need it"
             if wish is not None and wish.kind == Kind.DISMISSAL:
                 return wish
@@ -237,10 +188,10 @@ class Understanding:
         if other:
             wish = self._wishing(said)
             return Message(Kind.OTHER, reading=wish.reading, limits=wish.limits)
-        bare = said.places and not re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", said.core))
+        bare = said.places and _is_bare(said.core)
         return Message(Kind.TAKEN, said.places) if bare or (said.places and said.has("choose")) else None
 
-    def _another_number(self, said: _Said) -> Message | None:
+    def _another_number(self, said: Said) -> Message | None:
         """Return a number that takes the place of a limit said before: "make that 40"."""
         quantities = find_quantities(said.plain)
         bounds = {
@@ -271,21 +222,27 @@ class Understanding:
         reading = replace(self.parser.read(""), text=said.text)
         return Message(Kind.LIMIT, reading=reading, limits=Limits({name: limit}, (stated,)))
 
-    def _wishing(self, said: _Said) -> Message:
+    def _wishing(self, said: Said) -> Message:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
         limits = with_items(said.text, self.limits.read(said.text), self.parser, self.columns, said.context.shown)
         reading = self.parser.read(limits.rest)
+        if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
+            reading = _without_guesses(reading)
         kinds = {
             Kind.WISH: set(reading.names) - set(limits.where),
             Kind.LIMIT: limits.where or (limits.dropped and not reading.dismissed),
             Kind.DISMISSAL: reading.dismissed,
         }
         if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
-            gone = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
-            return Message(Kind.REJECT, items=tuple(item for item in self.columns.items if item.name in gone))
+            named = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
+            return Message(Kind.REJECT, items=tuple(item for item in self.columns.items if item.name in named))
+        denied = " ".join(match["what"] for match in never_said(said.plain))  # "I didn't say cheap, I said clean"
+        gone = in_force(denied, said.context, self.parser, self.limits) if denied else ()
         for kind, found in kinds.items():
             if found:
-                return Message(kind, said.places, reading=reading, limits=limits)
+                return Message(kind, said.places, reading=reading, limits=limits, forgotten=gone)
+        if gone:
+            return Message(Kind.FORGET_THAT, forgotten=gone)
         for kind in (Kind.THANKS, Kind.GREETING):
             if whole_words(kind.value).search(said.plain):
                 return Message(kind)
@@ -302,79 +259,35 @@ class Understanding:
                     found[item.id] = item
         return tuple(found.values())
 
-    def _feeling(self, said: _Said) -> Message | None:
-        """Return feedback about something shown or named: it points at one, or tells of the past."""
-        plain, places = said.plain, said.places
-        named = () if places else self._named(plain)
-        took = said.has("took") and not HAVING.search(said.core)
-        about = PAST_OF_ONE if places or named else PAST
-        told = took or about.search(plain) or ways("tells").search(said.core)
-        past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
-        if said.asks or not (places or named or (said.context.shown and (took or past))):
-            return None
-        rating = _rating(plain)
-        at = places[0] if places else said.context.latest
-        opinions: dict[int, Opinion] = {}
-        if rating is not None:
-            opinions[at] = Opinion([rating], {})
-        for clause in CLAUSE.split(plain):
-            about_items = references(RATING.sub(" ", clause), said.context.shown)
-            at = about_items[0] if about_items else at
-            felt = feeling(clause)
-            signs = self.parser.signs(clause) if felt is not None or told else {}
-            if felt is None and not any(signs.values()):
-                continue
-            aspects = {self.parser.objectives[k].name: _judged(felt, sign) for k, sign in signs.items()}
-            for place in about_items if len(about_items) > 1 else (at,):
-                opinion = opinions.setdefault(place, Opinion([], {}))
-                opinion.aspects.update({name: worth for name, worth in aspects.items() if worth is not None})
-                if felt is not None and not aspects:
-                    opinion.whole.append(felt)
-        if not opinions and ways("tells").search(said.core) and not took and places:
-            # What is said of an item is no wish: it is asked whether that is good or bad.
-            return Message(Kind.FEEDBACK, places) if self.parser.signs(plain) else None
-        if not opinions:
-            return Message(Kind.TAKEN, places, named) if took and (places or named or plain.endswith("it")) else None
-        if len(opinions) > 1:  # of each its own
-            return Message(Kind.FEEDBACK, tuple(opinions), opinions=opinions)
-        (opinion,) = opinions.values()
-        found = () if named else tuple(opinions) if len(places) < 2 else places
-        return Message(Kind.FEEDBACK, found, named, utility=opinion.utility, aspects=opinion.aspects)
+
+def _without_guesses(reading: Reading) -> Reading:
+    """Return a reading with those wishes only that it is more sure of than not."""
+    sure = [place for place, confidence in enumerate(reading.confidences) if confidence >= LIKELY]
+    if len(sure) == len(reading.ranking):
+        return reading
+    ranking = tuple(reading.ranking[place] for place in sure)
+    confidences = tuple(reading.confidences[place] for place in sure)
+    strengths = tuple(reading.strengths[place] for place in sure)
+    return replace(reading, ranking=ranking, confidences=confidences, strengths=strengths, question=None)
 
 
-@dataclass(frozen=True)
-class _Said:
-    """A message in its forms: as written, in small plain letters, and from its point on; what it points at."""
+def _is_doubtful(said: Said, message: Message) -> bool:
+    """Tell whether the model may know better: nothing was understood, or wishes in doubt or beside items."""
+    reading = message.reading
+    if message.kind in (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL) and reading is not None:
+        return bool(said.places) or reading.confidence < SURE or bool(reading.leftover)
+    if message.kind == Kind.TAKEN:
+        return re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", said.core)) is not None and not said.has(
+            "settled"
+        )
+    if message.kind == Kind.DETAIL:
+        return reading is not None and not (reading.names or reading.dismissed or message.limits.where)
+    return message.kind == Kind.UNCLEAR or (message.kind == Kind.FEEDBACK and message.utility is None)
 
-    text: str
-    plain: str
-    core: str
-    places: tuple[int, ...]
-    context: Context
 
-    def has(self, name: str) -> bool:
-        """Tell whether it says something in one of the ways of a list."""
-        return ways(name).search(self.core) is not None
-
-    def beside(self, name: str) -> _Said:
-        """Return what it says beside something of a list and apart from items: "cheaper" of "like 2 but cheaper"."""
-        clauses = CLAUSE.split(ways(name).sub(" ", self.core))
-        rest = ", ".join(clause for clause in clauses if not references(clause, self.context.shown))
-        return replace(self, text=rest, plain=rest, core=rest, places=())
-
-    @property
-    def past(self) -> re.Pattern[str]:
-        """What tells of the past in it."""
-        return PAST_OF_ONE if self.places else PAST
-
-    @property
-    def asks(self) -> bool:
-        """Whether it is a question."""
-        if pattern(r"\b<dismissing>").search(self.core):  # "how it looks does not matter", "shade? not important"
-            return False
-        if self.text.rstrip(" !").endswith("?"):
-            return True
-        return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
+def _is_bare(core: str) -> bool:
+    """Tell whether a text says nothing beside which item is meant."""
+    return re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", core)) is None
 
 
 def _is_settled(core: str) -> bool:
@@ -383,61 +296,3 @@ def _is_settled(core: str) -> bool:
     if match is None or UNDECIDED.search(core) or (feeling(core) or 1.0) < 0.0:
         return False
     return NEGATION.search(CLAUSE.split(core[: match.start()])[-1] + match.group()) is None
-
-
-def _judged(felt: float | None, sign: int) -> float | None:
-    """Return how an objective was: by a word of its own, as much as it was felt; else as all of it felt."""
-    if not sign or (felt is not None and felt * sign > 0.0):
-        return felt
-    return FELT * sign
-
-
-def _small_talk(plain: str) -> Kind | None:
-    """Return thanks or a greeting, if a message is nothing else."""
-    if re.search(r"[^\W\d_]", whole_words("greeting", "thanks", "courtesy").sub(" ", plain)):
-        return None
-    for kind in (Kind.THANKS, Kind.GREETING):
-        if whole_words(kind.value).search(plain):
-            return kind
-    return None
-
-
-def _rating(plain: str) -> float | None:
-    """Return stars or points in a message, from -1 to 1; None if there are none.
-
-    Examples
-    --------
-    >>> [_rating(text) for text in ("5 stars", "two out of five", "9/10", "a room for 2", "7 stars")]
-    [1.0, -0.5, 0.7777777777777777, None, None]
-    """
-    match = RATING.search(plain)
-    if match is None:
-        return None
-    given, most = (
-        float(text) if text.isdigit() else float(NUMERALS[text])
-        for text in (match["given"] or str(len(match["drawn"])), match["of"] or "5")
-    )
-    return 2.0 * (max(given, 1.0) - 1.0) / (most - 1.0) - 1.0 if given <= most else None
-
-
-def _core(plain: str) -> str:
-    """Return a message from its point on: "ok, please forget that" is "forget that"."""
-    return re.sub(rf"^(?:(?:{'|'.join(table()['lead'])})(?!\w)[ ,.!:;-]*)+", "", plain) or plain
-
-
-def _facts(limit: Any) -> list[float | str]:
-    """Return the numbers and texts of a limit."""
-    if isinstance(limit, dict):
-        return [fact for part in limit.values() for fact in _facts(part)]
-    if isinstance(limit, list | tuple):
-        return [fact for part in limit for fact in _facts(part)]
-    return [] if isinstance(limit, bool) else [float(limit) if isinstance(limit, int | float) else str(limit)]
-
-
-def _same(fact: float | str, words: Sequence[str]) -> bool:
-    """Tell whether words name a text, or one of its family."""
-    parts = stems(str(fact))
-    return bool(parts) and all(
-        any(part == word or (len(part) > SAME_WORD and part[:SAME_WORD] == word[:SAME_WORD]) for word in words)
-        for part in parts
-    )

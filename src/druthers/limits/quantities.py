@@ -67,7 +67,7 @@ class Attribute:
         """The units that its description names; "a night" of "euros a night" is none."""
         named = self.name.casefold()
         for text in (self.about.replace(named, " "), named):  # a description knows better than "day pass"
-            plain = re.sub(r"\b(?:a|per|each|every|the)\s+\w+", " ", text)
+            plain = re.sub(r"\b(?:an?|per|each|every|the)\s+\w+", " ", text)
             if found := [word for word in stems(plain) if word in units() and len(word) > 1]:
                 return found
         return []
@@ -76,7 +76,9 @@ class Attribute:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
         known = {units().get(word, word) for word in self.words}
         people = set(table()["hints"]["people"])
-        return bool(known & {units().get(word, word) for word in said} or (self.words & people and people & set(said)))
+        made = any(word == f"{own}er" for own in self.words for word in said)  # "a two-seater" has two seats
+        alike = known & {units().get(word, word) for word in said}
+        return bool(alike or made or (self.words & people and people & set(said)))
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
@@ -123,6 +125,8 @@ class Quantity:
         "max", "min", "range", or "" for a bare number.
     units
         Words that may be its unit.
+    speedy
+        Whether it is "faster than 30" of what no unit tells: of a time, less.
     """
 
     numbers: tuple[float, ...]
@@ -130,6 +134,7 @@ class Quantity:
     units: tuple[str, ...]
     start: int
     end: int
+    speedy: bool = False
 
     @property
     def unit(self) -> str | None:
@@ -150,6 +155,8 @@ class Quantity:
         numbers = [plain_number(round(number * factor, 6)) for number in self.numbers]
         if self.bound == "range":
             return {"min": min(numbers), "max": max(numbers)}
+        if self.bound and self.speedy and attribute.measures("time"):
+            return {"min" if self.bound == "max" else "max": numbers[0]}
         if self.bound:
             return {self.bound: numbers[0]}
         if attribute.objective:
@@ -189,13 +196,14 @@ def find_quantities(text: str) -> list[Quantity]:
             bound = "min" if bound == "max" else "max"
         if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
             bound = ""
+        speedy = pattern(rf"\b<speedy> than{FILLER}$").search(before) is not None
         timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
-        if bound and timed and pattern(rf"\b<speedy> than{FILLER}$").search(before):
+        if bound and timed and speedy:
             bound = "min" if bound == "max" else "max"
         aged = pattern(r"\b<age>\s*$").search(before)
         article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
         if bound or (units_ and not article) or aged or any(letter.isdigit() for letter in match.group(1)):
-            found.append(Quantity((_value(match.group(1)),), bound, units_, start, end))
+            found.append(Quantity((_value(match.group(1)),), bound, units_, start, end, speedy and not units_))
     return [one for one in found if all(map(math.isfinite, one.numbers))]
 
 
@@ -237,7 +245,7 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
         if word in units():
             end += after.end()
     tail = pattern(
-        r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?P<each>(?:a|per|each|the|pro|im|al|par|por|am)\s+<each>\b)?"
+        r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?P<each>(?:/\s*|(?:an?|per|each|the|pro|im|al|par|por|am)\s+)<each>\b)?"
     ).match(text[end:])
     if tail is not None:
         end += tail.end()
@@ -273,6 +281,10 @@ def find_attribute(
                 best, found = score, one
         if found is not None:
             return found
+    if quantity.bound and quantity.measure is None and pattern(r"\b<holding>\b").search(clause):  # "room for 110"
+        roomy = (one for one in attributes if re.search(any_of("hints", "roomy"), one.name.casefold()))
+        if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
+            return holds
     if quantity.bound and not quantity.units and all(map(is_year, quantity.numbers)):
         years = (one for one in attributes if is_year(one.low) and is_year(one.high))
         if (year := next(years, None)) is not None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
 from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities, is_year
-from druthers.limits.where import Where, merge
-from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
+from druthers.limits.stated import Limits, Stated, join
+from druthers.limits.where import Where
+from druthers.limits.words import also_called, any_of, demonyms, fold, never_said, pattern, stem, stems, table, words
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
@@ -31,7 +31,7 @@ MISSED = (
 )
 # "3 rooms and a balcony" too
 HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
-HAD = r"\s+(?:<modal>\s+)?<had>\b|(?:\s+[a-z]+)?\s+only(?=\s*(?:$|[.,;!]))"
+HAD = r"\s+(?:<modal>\s+)?<had>\b|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
 FREE = r"[\s-]free\b"  # "nut-free" is without nuts
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
 ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
@@ -42,48 +42,13 @@ IN_A_MONTH = r"\b<in_a_month>\s*$"
 LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
-BREAK = r"[.;!?,]|(?<!anything) but | aber | pero | mais | ma | maar | mas "
+BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!anything) but | aber | pero | mais | ma | maar | mas "
 
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 LONGEST_CLAUSE = 200  # letters before and after a piece
 MOST_LETTERS = 2_000  # of a text that limits are read in
 LONGEST = 5  # words in a text that is looked for
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
-
-
-class Stated(NamedTuple):
-    """One limit, and the words behind it: `text[start:end]` of what was read."""
-
-    name: str
-    limit: Any
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a text says about limits.
-
-    Parameters
-    ----------
-    where
-        The limits.
-    stated
-        Each of them, with its words.
-    dropped
-        Names whose limits are taken back.
-    unmatched
-        Pieces that sound like limits and fit nothing in the catalog.
-    rest
-        The text with blanks in place of all this, every other letter where it was: what is left to be read as wishes.
-    """
-
-    where: Where = field(default_factory=dict)
-    stated: tuple[Stated, ...] = ()
-    dropped: tuple[str, ...] = ()
-    unmatched: tuple[str, ...] = ()
-    rest: str = ""
 
 
 class LimitReader:
@@ -145,7 +110,8 @@ class LimitReader:
                     if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
                         spelled = " ".join(parts)
                         others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
-                        for same in (parts, *others):
+                        made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
+                        for same in (parts, *others, *made):
                             self._values.setdefault(same, {})[name] = kind
 
     def read(self, text: str) -> Limits:
@@ -154,6 +120,9 @@ class LimitReader:
         for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
             folded = " " * match.end() + folded[match.end() :]
             text = " " * match.end() + text[match.end() :]
+        for match in never_said(folded):
+            folded = folded[: match.start()] + " " * len(match.group()) + folded[match.end() :]
+            text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
         dropped = self._dropped(folded)
         for start, end, _ in dropped:
             folded = folded[:start] + " " * (end - start) + folded[end:]
@@ -168,7 +137,7 @@ class LimitReader:
         found.sort(key=lambda one: one.start)
         where: Where = {}
         for one in found:
-            where = _join(where, one)
+            where = join(where, one)
         rest = text
         for start, end in [(one.start, one.end) for one in found] + [(start, end) for start, end, _ in dropped]:
             rest = rest[:start] + " " * (end - start) + rest[end:]
@@ -279,7 +248,12 @@ class LimitReader:
         owners = self._values[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
-        if len(key) == 1 and key[0] in words("common") and not named:
+        if (
+            len(key) == 1
+            and key[0] in words("common")
+            and not named
+            and not self._is_strict(folded, start, end, before)
+        ):
             return None
         if re.search(CLOSE, before):  # how far something is, is no matter of yes or no
             return None
@@ -288,6 +262,14 @@ class LimitReader:
         name = named[0] if named else next(iter(owners))
         begin = _begin(start, before, negated or re.search(PLACE, before))
         return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
+
+    def _is_strict(self, folded: str, start: int, end: int, before: str) -> bool:
+        """Tell whether a text that is said all the time is meant as a limit: "small ones only", "medium or large"."""
+        if pattern(r"\b<strictly>\s+$").search(before) or re.match(r"(?:\s+[a-z]+)?\s+only\b", folded[end:]):
+            return True
+        here = set(self._values[(stem(folded[start:end]),)])
+        others = [set(self._values.get((word,), ())) for word in stems(folded) if word not in ("or", "and", "please")]
+        return len(others) > 1 and all(here & other for other in others)
 
     def _flag(
         self, name: str, folded: str, text: str, span: tuple[int, int], before: str, negated: re.Match[str] | None
@@ -351,25 +333,6 @@ def _begin(start: int, before: str, lead: re.Match[str] | None) -> int:
 
 def _is_flag(kind: Any) -> bool:
     return isinstance(canonical(kind), bool)
-
-
-def _join(where: Where, one: Stated) -> Where:
-    """Return limits with another one of the same text: several texts under one name are alternatives."""
-    known = where.get(one.name)
-    limit = one.limit
-    if known is None or (isinstance(limit, dict) and "not" not in limit):
-        return merge(where, {one.name: limit})
-    excluded = isinstance(known, dict) and "not" in known
-    if isinstance(limit, dict) and "not" in limit:
-        if not excluded:
-            return where  # "in Vienna, not in Graz": the first says it all
-        return {**where, one.name: {"not": _listed(known["not"], limit["not"])}}
-    return {**where, one.name: limit if excluded or known == limit else _listed(known, limit)}
-
-
-def _listed(values: Any, others: Any) -> list[Any]:
-    both = [one if isinstance(one, list) else [one] for one in (values, others)]
-    return [*both[0], *(one for one in both[1] if one not in both[0])]
 
 
 def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:

@@ -40,6 +40,8 @@ def phrases() -> tuple[tuple[str, ...], tuple[str, ...]]:
 def write_vectors(path: Path, encoder: MiniLM) -> None:
     """Encode the phrases and write their vectors, as small integers, with their fingerprint."""
     vectors = encoder.encode(phrases()[0])
+    _sorted.pop(encoder.name, None)
+    read_arrays.cache_clear()  # of what is replaced
     np.savez_compressed(path, vectors=as_small(vectors), fingerprint=np.array(fingerprint(*phrases()[0])))
 
 

@@ -37,6 +37,8 @@ def write_table(path: Path, encoder: Encoder) -> None:
     around = vectors - vectors.mean(axis=0)
     _, directions = np.linalg.eigh(around.T @ around)
     turned = around @ directions[:, : -_WIDTH - 1 : -1]
+    _weighed.cache_clear()
+    read_arrays.cache_clear()  # of what is replaced
     np.savez_compressed(path, vectors=as_small(turned), taught=np.array(fingerprint()))
 
 

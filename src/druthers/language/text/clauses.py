@@ -32,7 +32,8 @@ def _asked(tokens: Sequence[Token], start: int, index: int) -> bool:
     """Tell whether a short question is answered at once: "Central? Don't care."."""
     if tokens[index].text != "?" or not 0 < index - start <= _QUESTION:
         return False
-    answer = next((i for i in range(index + 1, len(tokens)) if tokens[i].text in _ENDS), len(tokens)) - index - 1
+    ends = (i for i in range(index + 1, len(tokens)) if tokens[i].text in _ENDS or tokens[i].text == ",")
+    answer = next(ends, len(tokens)) - index - 1
     return 0 < answer <= _ANSWER
 
 

@@ -1,0 +1,138 @@
+"""A message in its forms: as it was written, in small plain letters, from its point on; and what it points at."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from druthers.advisor.messages import Context, Kind
+from druthers.advisor.sayings import references, table, ways, whole_words
+from druthers.limits.words import fold, pattern
+
+CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
+NUMERAL = r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|hundred"
+RATING = re.compile(
+    rf"(?<![\w.,])(?P<given>{NUMERAL})"
+    r"(?:(?:\s*(?:stars?|points?))?\s*(?:/|\bout of\b)\s*(?P<of>5|10|100|five|ten|hundred)\b|\s*stars?\b)"
+    r"|(?:^|\s)(?P<drawn>[*★]{1,5})(?:\s|$)"
+)
+NUMERALS = dict(zip(NUMERAL.split("|")[1:], (*range(1, 11), 100), strict=True))
+# Words that tell how something was; and those that do so only of an item pointed at, not in "I looked for a hotel".
+WAS = (
+    r"(?:was|were)(?! (?:looking|hoping|thinking|wondering|after))|wasn't|weren't|had been|loved|hated|liked|enjoyed"
+    r"|disappointed|war|waren|fue|era|etait"
+)
+DID = (
+    r"felt|tasted|smelled|smelt|looked|sounded|turned out|ended up|broke|lasted|arrived|kept|gave|left us|took"
+    r"|didn'?t|couldn'?t"
+)
+PAST = re.compile(rf"\b(?:{WAS})\b")
+PAST_OF_ONE = re.compile(rf"\b(?:{WAS}|{DID})\b")
+LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
+MOST_LETTERS = 2_000
+# "dont", "whats", "youre", "im": endings without their mark.
+UNMARKED = (
+    (re.compile(r"\b((?:do|does|did|is|are|was|were|has|have|had|would|could|should|ca|wo|need)n)t\b"), r"\1't"),
+    (re.compile(r"\b(what|that|who|how|where|there|here|let|when|why)s\b"), r"\1's"),
+    (re.compile(r"\b(you|they)re\b"), r"\1're"),
+    (re.compile(r"\b(i|you|they|we)ve\b"), r"\1've"),
+    (re.compile(r"\bim\b"), "i'm"),
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message in its forms.
+
+    Parameters
+    ----------
+    text
+        As it was written.
+    plain
+        In small plain letters.
+    core
+        The same from its point on.
+    places
+        Which of the items shown it points at.
+    context
+        What it comes after.
+    """
+
+    text: str
+    plain: str
+    core: str
+    places: tuple[int, ...]
+    context: Context
+
+    @classmethod
+    def of(cls, text: str, context: Context) -> Said:
+        """Return a text in its forms."""
+        plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
+        for unmarked, marked in UNMARKED:
+            plain = unmarked.sub(marked, plain)
+        return cls(text, plain, _core(plain), references(RATING.sub(" ", plain), context.shown), context)
+
+    def has(self, name: str) -> bool:
+        """Tell whether it says something in one of the ways of a list."""
+        return ways(name).search(self.core) is not None
+
+    def beside(self, name: str) -> Said:
+        """Return what it says beside something of a list and apart from items: "cheaper" of "like 2 but cheaper"."""
+        clauses = CLAUSE.split(ways(name).sub(" ", self.core))
+        rest = ", ".join(clause for clause in clauses if not references(clause, self.context.shown))
+        return replace(self, text=rest, plain=rest, core=rest, places=())
+
+    @property
+    def rejects(self) -> bool:
+        """Whether it turns down something shown: "no to 2" begins with what may stand before the point."""
+        return ways("reject").search(self.plain) is not None
+
+    @property
+    def past(self) -> re.Pattern[str]:
+        """What tells of the past in it."""
+        return PAST_OF_ONE if self.places else PAST
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        if ways("best").match(self.core) and self.text.rstrip().endswith("?"):  # "which one matters least?"
+            return True
+        if pattern(r"\b<dismissing>").search(self.core):  # "how it looks does not matter", "shade? not important"
+            return False
+        if self.text.rstrip(" !").endswith("?"):
+            return True
+        return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
+
+    @property
+    def small_talk(self) -> Kind | None:
+        """Thanks or a greeting, if it is nothing else."""
+        if re.search(r"[^\W\d_]", whole_words("greeting", "thanks", "courtesy").sub(" ", self.plain)):
+            return None
+        for kind in (Kind.THANKS, Kind.GREETING):
+            if whole_words(kind.value).search(self.plain):
+                return kind
+        return None
+
+    @property
+    def rating(self) -> float | None:
+        """Stars or points in it, from -1 to 1; None if there are none.
+
+        Examples
+        --------
+        >>> texts = "5 stars", "two out of five", "9/10", "a room for 2", "7 stars"
+        >>> [Said.of(text, Context()).rating for text in texts]
+        [1.0, -0.5, 0.7777777777777777, None, None]
+        """
+        match = RATING.search(self.plain)
+        if match is None:
+            return None
+        given, most = (
+            float(text) if text.isdigit() else float(NUMERALS[text])
+            for text in (match["given"] or str(len(match["drawn"])), match["of"] or "5")
+        )
+        return 2.0 * (max(given, 1.0) - 1.0) / (most - 1.0) - 1.0 if given <= most else None
+
+
+def _core(plain: str) -> str:
+    """Return a message from its point on: "ok, please forget that" is "forget that"."""
+    return re.sub(rf"^(?:(?:{'|'.join(table()['lead'])})(?!\w)[ ,.!:;-]*)+", "", plain) or plain

@@ -1,0 +1,80 @@
+"""What a message takes back of all that was said before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from druthers.advisor.messages import Context, Kind, Message
+from druthers.advisor.said import Said
+from druthers.advisor.sayings import ways, whole_words
+from druthers.language import Parser
+from druthers.limits import LimitReader, speaks_of_money
+from druthers.limits.quantities import find_quantities
+from druthers.limits.words import pattern, stems
+
+SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
+UNTRUE = re.compile(
+    r"\b(?:or|otherwise|else),? (?:just |you can |we can )?forget\b|"  # "at least 5 years, otherwise forget it"
+    r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
+)
+
+
+def find_taken_back(said: Said, parser: Parser, limits: LimitReader) -> Message | None:
+    """Return what takes back something said before; None for all other messages."""
+    if ways("forget_me_yes").fullmatch(said.plain):
+        return Message(Kind.FORGET_ME_YES)
+    verb = whole_words("forget").search(said.core)
+    if verb is not None and UNTRUE.search(said.plain):  # "I'd never forget that place"
+        return None
+    if said.has("forget_me"):
+        return Message(Kind.FORGET_ME)
+    if said.has("forget_all"):
+        return Message(Kind.FORGET_ALL)
+    if verb is None:
+        return None
+    about = whole_words("forget").sub(" ", said.core)
+    names = in_force(about, said.context, parser, limits)
+    if names and not pattern(r"\b<dismissing>").search(about):
+        return Message(Kind.FORGET_THAT, forgotten=names)
+    return Message(Kind.FORGET_THAT) if said.has("forget_last") else None
+
+
+def in_force(text: str, context: Context, parser: Parser, limits: LimitReader) -> tuple[str, ...]:
+    """Return which of the things said before a text is about."""
+    words = stems(text)
+    numbers = {number for one in find_quantities(text) for number in one.numbers}
+    about = set(words) - {"max", "min"}
+    known = {name: _facts(limit) for name, limit in context.limits.items()}
+    found = [
+        name
+        for name, facts in known.items()
+        if about & set(stems(name))
+        or (name == limits.price and speaks_of_money(text))
+        or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
+    ]
+    if not found and about & {"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"}:
+        found = list(known)
+    if context.wished and not found:
+        reading = parser.read(text)
+        found += [name for name in (*reading.names, *reading.dismissed_names) if name in context.wished]
+    return tuple(dict.fromkeys(found))
+
+
+def _facts(limit: Any) -> list[float | str]:
+    """Return the numbers and texts of a limit."""
+    if isinstance(limit, dict):
+        return [fact for part in limit.values() for fact in _facts(part)]
+    if isinstance(limit, list | tuple):
+        return [fact for part in limit for fact in _facts(part)]
+    return [] if isinstance(limit, bool) else [float(limit) if isinstance(limit, int | float) else str(limit)]
+
+
+def _same(fact: float | str, words: Sequence[str]) -> bool:
+    """Tell whether words name a text, or one of its family."""
+    parts = stems(str(fact))
+    return bool(parts) and all(
+        any(part == word or (len(part) > SAME_WORD and part[:SAME_WORD] == word[:SAME_WORD]) for word in words)
+        for part in parts
+    )

@@ -1,0 +1,199 @@
+"""Answers that only tell something: why, how two items differ, what is known; nothing is changed by them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+
+from druthers.advisor import decisions, events
+from druthers.advisor.answers import Reply
+from druthers.advisor.messages import Kind
+from druthers.advisor.operations import Operations
+from druthers.advisor.reasons import number
+from druthers.advisor.steps import Look, Operation
+from druthers.advisor.turns import Turn
+from druthers.advisor.wording import count, fact_in_words, limit_in_words, listed
+from druthers.catalogs import Item
+from druthers.language import not_understood
+from druthers.language.lexicon.concepts import adjectives
+from druthers.limits import speaks_of_money
+from druthers.limits.words import stems
+
+SAME_FAMILY = 4  # letters that the shorter one of two words has
+REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
+LEAST = re.compile(r"\b(?:least|fewest|lowest)\b(?: (?P<what>\w+))?", re.I)
+MOST_FOUND, MOST_BEST = 5, 3  # items that an answer names
+
+
+class Telling:
+    """Answers questions and small talk.
+
+    Parameters
+    ----------
+    operations
+        What can be looked up.
+    """
+
+    def __init__(self, operations: Operations) -> None:
+        self.ask = operations
+
+    def small_talk(self, turn: Turn) -> Operation[Reply]:
+        """Greet, or be thanked."""
+        yield from ()
+        if turn.message.kind == Kind.THANKS:
+            return turn.reply("You are welcome.")
+        wanted = ", ".join(one.name for one in self.ask.catalog.objectives[:4])
+        return turn.reply(f"Hello. Tell me what matters to you: {wanted}, or a limit such as a price.")
+
+    def unclear(self, turn: Turn) -> Operation[Reply]:
+        """Say what was not understood, and what would be."""
+        yield from ()
+        names = [one.name for one in self.ask.catalog.objectives]
+        reading = turn.message.reading
+        if reading is not None and not_understood() in reading.notes:
+            return turn.reply(f"Sorry, {not_understood()}. Nothing was changed.")
+        lost = listed([f"“{piece}”" for piece in turn.message.limits.unmatched]) or "this"
+        return turn.reply(
+            f"I did not understand {lost}: nothing was changed. I know about {listed(names)};"
+            " say which of these matters, set a limit, tell how one was, or ask why."
+        )
+
+    def why(self, turn: Turn) -> Operation[Reply]:
+        """Tell why an item was recommended."""
+        if not turn.shown:
+            return turn.reply("Nothing was recommended yet: say what matters to you.")
+        past = yield Look(lambda: self.ask.store.find(events.decision_key(turn.decision)))
+        item = (turn.about or turn.shown)[0]
+        made = () if past is None else decisions.suggestions(past)
+        why = " ".join(one.why for one in made if one.item == item.id)
+        others = [one for one in turn.shown if one.id != item.id]
+        beside = f" Beside {others[0].name}: {self._differences(item, others[0])}." if others else ""
+        return turn.reply(f"{item.name}: {why}{beside}", about=[item])
+
+    def compare(self, turn: Turn) -> Operation[Reply]:
+        """Tell where two items differ."""
+        yield from ()
+        pair = list(turn.about or turn.shown)[:2]
+        if len(pair) < 2:
+            pair = list(turn.shown)[:2]
+        if len(pair) < 2:
+            return turn.reply("There are no two items to compare: say what matters to you first.")
+        return turn.reply(f"{pair[0].name} beside {pair[1].name}: {self._differences(*pair)}.", about=pair)
+
+    def _differences(self, one: Item, other: Item) -> str:
+        """Return where two items differ, each in the objective's own unit."""
+        parts = []
+        for objective in self.ask.catalog.objectives:
+            mine, theirs = one.values.get(objective.name), other.values.get(objective.name)
+            if mine is not None and theirs is not None and mine != theirs:
+                parts.append(f"{objective.name} {number(mine)} against {number(theirs)}")
+        return ", ".join(parts) or "no difference that is known"
+
+    def detail(self, turn: Turn) -> Operation[Reply]:
+        """Tell what was asked about an item."""
+        yield from ()
+        item = (turn.about or turn.shown)[0]
+        asked = set(stems(turn.text))
+        reading = turn.message.reading
+        named = () if reading is None else (*reading.names, *reading.dismissed_names)
+        names = [name for name in self.ask.columns.names if _asks_for(name, asked) or name in named]
+        if "where" in asked:
+            names += [name for name in ("city", "district", "location", "address") if name in item.details]
+        facts = {**item.details, **item.values}
+        told = [
+            f"{name} {fact_in_words(facts[name])}" if name in facts else f"{name} is not known"
+            for name in dict.fromkeys(names or facts)
+        ]
+        return turn.reply(f"{item.name}: {', '.join(told) or 'nothing more is known'}.", about=[item])
+
+    def find(self, turn: Turn) -> Operation[Reply]:
+        """Tell which items are within limits."""
+        yield from ()
+        where = turn.message.limits.where
+        ids = self.ask.columns.eligible(where)
+        names = [self.ask.fold.items[id].name for id in ids[:MOST_FOUND]]
+        what = " and ".join(f"{name} {limit_in_words(limit)}" for name, limit in where.items())
+        rest = f", and {len(ids) - MOST_FOUND} more" if len(ids) > MOST_FOUND else ""
+        return turn.reply(f"With {what}: {listed(names) + rest if names else 'none'}.")
+
+    def best(self, turn: Turn) -> Operation[Reply]:
+        """Tell which item is the best in what was asked about: of those shown, or of all."""
+        yield from ()
+        assert turn.message.reading is not None
+        columns, name = self.ask.columns, turn.message.reading.names[0]
+        upward = next(one for one in self.ask.catalog.objectives if one.name == name).less_is_better
+        price = self.ask.limit_reader(columns).price
+        if price is not None and speaks_of_money(turn.text):  # the price itself, where it is known
+            name, upward = price, True
+        if REVERSED.search(turn.text):
+            upward = not upward
+        least = LEAST.search(turn.text)
+        if (
+            least is not None
+        ):  # "least noisy" is the best, "least comfortable" the worst, "fewest ads" the smallest number
+            sign = next(iter(self.ask.parser.signs(least["what"] or "").values()), 0)
+            upward = upward if sign < 0 else not upward if sign > 0 else True
+        values = dict(zip(columns.ids, columns.numbers(name).tolist(), strict=True))
+        among = turn.about or (turn.shown if turn.message.shown else ()) or columns.items
+        known = [item for item in among if not math.isnan(values[item.id])]
+        if not known:
+            return turn.reply(f"The {name} of none of these is known.")
+        ordered = sorted(known, key=lambda item: values[item.id] if upward else -values[item.id])
+        found = ordered[: 1 if len(known) < MOST_FOUND else MOST_BEST]
+        told = [f"{item.name}, {name} {number(values[item.id])}" for item in found]
+        then = f"; then {'; '.join(told[1:])}" if told[1:] else ""
+        return turn.reply(f"{told[0]}{then}.", about=found)
+
+    def help(self, turn: Turn) -> Operation[Reply]:
+        """Tell what can be said."""
+        yield from ()
+        names = [one.name for one in self.ask.catalog.objectives]
+        details = [name for name in self.ask.columns.names if name not in names]
+        limits = f" Limits can also be on {listed(details)}." if details else ""
+        return turn.reply(
+            f"I go by {listed(names)}: say which of these matter to you, or which do not.{limits} Tell me how one was,"
+            " ask why or how two of them compare, or take back what you said."
+        )
+
+    def profile(self, turn: Turn) -> Operation[Reply]:
+        """Tell what is known of a person."""
+        person = yield from self.ask.find(turn.user)
+        if person is None:
+            return turn.reply("Nothing yet: you have not told me anything.")
+        names = [one.name for one in self.ask.catalog.objectives]
+        said = []
+        if self.ask.fold.policy.learns_preference:
+            card = yield from self.ask.preference(turn.user)
+            weights = ", ".join(f"{one.objective} {one.weight:.2f}" for one in card.weights)
+            said.append(f"How much things count for you: {weights}.")
+        if person.wishes.dismissed:
+            said.append(f"Set aside: {listed([names[k] for k in person.wishes.dismissed])}.")
+        if person.wishes.limits:
+            limits = [f"{name} {limit_in_words(limit)}" for name, limit in person.wishes.limits.items()]
+            said.append(f"Limits: {', '.join(limits)}.")
+        said.append(f"From {count(person.queries, 'message')} and {count(person.feedbacks, 'rating')}.")
+        return turn.reply(" ".join(said))
+
+
+TELLING = {
+    Kind.GREETING: Telling.small_talk,
+    Kind.THANKS: Telling.small_talk,
+    Kind.WHY: Telling.why,
+    Kind.COMPARE: Telling.compare,
+    Kind.DETAIL: Telling.detail,
+    Kind.FIND: Telling.find,
+    Kind.BEST: Telling.best,
+    Kind.HELP: Telling.help,
+    Kind.PROFILE: Telling.profile,
+    Kind.UNCLEAR: Telling.unclear,
+}
+
+
+def _asks_for(name: str, asked: Collection[str]) -> bool:
+    """Tell whether a question names something, if only by a word of its family: "can I park there" asks for parking."""
+    pairs = [(part, word) for part in stems(name) for word in asked]
+    if any(part == word or word in adjectives(part) for part, word in pairs):
+        return True
+    long = [pair for pair in pairs if min(map(len, pair)) >= SAME_FAMILY]
+    return any(part.startswith(word) or word.startswith(part) for part, word in long)

@@ -1,0 +1,43 @@
+"""A message in a conversation with what it is about, and how it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from druthers.advisor.answers import Heard, Recommendation, Reply
+from druthers.advisor.messages import Message
+from druthers.catalogs import Item
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A message, and what it is about.
+
+    Parameters
+    ----------
+    user, text
+        Who says what.
+    message
+        As it was understood.
+    decision, shown
+        The last recommendation, and its items.
+    about
+        Items that the message points at.
+    size
+        How many items to recommend next.
+    """
+
+    user: str
+    text: str
+    message: Message
+    decision: str
+    shown: Sequence[Item]
+    about: Sequence[Item]
+    size: int
+
+    def reply(
+        self, text: str, *, heard: Heard | None = None, made: Recommendation | None = None, about: Sequence[Item] = ()
+    ) -> Reply:
+        """Return the answer to this message."""
+        return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard, made)

@@ -1,0 +1,134 @@
+"""Laws of how people talk, in a domain of its own: which item is meant, what is no item, what is asked, what limits."""
+
+from dataclasses import replace
+
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.advisor.kinds import alike
+from druthers.advisor.messages import Context, Kind
+from druthers.advisor.said import Said
+from druthers.advisor.understanding import _without_guesses
+from druthers.catalogs import Catalog, Item
+from druthers.language import make_parser
+from druthers.limits import Columns, LimitReader
+from druthers.types import Objective, Reading, Strength
+
+READ = Reading("cheap, light", ("price", "weight"), (0, 1), strengths=(Strength.PLAIN, Strength.PLAIN))
+
+TENTS = Catalog(
+    name="tents",
+    objectives=[
+        Objective("price", low=20, high=2000, less_is_better=True, description="Euros."),
+        Objective("weight", low=0.5, high=30, less_is_better=True, description="Kilograms."),
+        Objective("weatherproofing", low=1, high=5, description="How well it keeps out rain and wind."),
+        Objective("pitching time", low=1, high=120, less_is_better=True, description="Minutes until it stands."),
+        Objective("pack volume", low=1, high=200, less_is_better=True, description="Liters in a backpack."),
+    ],
+    items=[
+        Item(
+            f"t{k}",
+            name,
+            values={
+                "price": 90.0 + 60 * k,
+                "weight": 1.5 + 0.5 * k,
+                "weatherproofing": 1 + (k * 2) % 5,
+                "pitching time": 5 + 4 * ((k * 3) % 7),
+                "pack volume": 60 - 5 * k,
+            },
+            details={
+                "size": ("small", "medium", "large")[k % 3],
+                "berths": 1 + k % 4,
+                "poles": ("steel", "wood")[k % 2],
+                "footprint": k % 2 == 0,
+            },
+        )
+        for k, name in enumerate(["Adder", "Bittern", "Curlew", "Dipper", "Egret", "Finch", "Godwit", "Heron"])
+    ],
+)
+
+
+@pytest.fixture
+def talk():
+    with Advisor(TENTS, parser="lexicon") as advisor:
+        advisor.message("ada", "light please")
+        yield lambda text: advisor.message("ada", text)
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return LimitReader(Columns({item.id: item for item in TENTS.items}), TENTS.objectives, "tents")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("no to 3", Kind.REJECT), ("2 is off the table", Kind.REJECT), ("the third is definitely out", Kind.REJECT),
+        ("I wouldn't be seen in the first one", Kind.REJECT), ("stop recommending 2", Kind.REJECT),
+        ("bin the second", Kind.REJECT), ("ok, the second then", Kind.TAKEN), ("sold! 1 please", Kind.TAKEN),
+        ("stuck between the first and the last one", Kind.COMPARE), ("which is drier of the first two", Kind.COMPARE),
+        ("pros and cons of 2 and 3", Kind.COMPARE), ("1 v 3", Kind.COMPARE), ("hows the weight of 2", Kind.DETAIL),
+        ("do any have a footprint?", Kind.FIND), ("which has the lowest weight?", Kind.BEST),
+        ("could it be lighter", Kind.WISH), ("I'm happy to pay more", Kind.DISMISSAL), ("g'day", Kind.GREETING),
+        ("thanks a million", Kind.THANKS), ("it's our first time camping, keep it light", Kind.WISH),
+    ],
+)  # fmt: skip
+def test_kinds(talk, text, kind):
+    assert talk(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("small ones only", {"size": "small"}), ("medium or large", {"size": ["medium", "large"]}),
+        ("no large tents", {"size": {"not": "large"}}), ("a small dog comes along", {}),
+        ("the poles must be wooden", {"poles": "wood"}), ("a three-berther", {"berths": 3}),
+        ("min. 3 berths", {"berths": {"min": 3}}), ("not over 40 litres", {"pack volume": {"max": 40}}),
+        ("I've got 250 euros to spend", {"price": {"max": 250}}), ("200 is all I can afford", {"price": {"max": 200}}),
+        ("120 euros an hour tops", {"price": {"max": 120}}), ("it rains a lot so footprint", {"footprint": True}),
+    ],
+)  # fmt: skip
+def test_limits(reader, text, where):
+    assert reader.read(text).where == where
+
+
+def test_room_for_so_many_is_what_holds_them():
+    items = {"a": Item("a", values={"price": 9.0}, details={"capacity": 90}), "b": Item("b", details={"capacity": 200})}
+    halls = LimitReader(Columns(items), [Objective("price", low=1, high=99999, less_is_better=True)])
+    assert halls.read("it needs room for at least 110").where == {"capacity": {"min": 110}}
+    assert halls.read("at least 110").where == {"price": {"min": 110}}
+
+
+@pytest.mark.parametrize(
+    ("text", "dismissed"),
+    [
+        ("weight? not fussed", ("weight",)), ("price? nah, I just want to sleep", ("price",)),
+        ("if it's heavy that's fine by me", ("weight",)), ("heavy? no problem", ("weight",)),
+        ("it makes no odds to me how heavy it is", ("weight",)), ("the price is not something I look at", ("price",)),
+        ("it won't bother me if it's heavy", ("weight",)), ("the price is no sticking point", ("price",)),
+    ],
+)  # fmt: skip
+def test_more_ways_to_say_that_something_does_not_matter(text, dismissed):
+    reading = make_parser("lexicon", objectives=["price", "weight"]).read(text)
+    assert (reading.names, reading.dismissed_names) == ((), dismissed)
+
+
+def test_the_least_of_something_is_the_smallest_number_and_of_something_bad_the_best(talk):
+    smallest = min(TENTS.items, key=lambda item: item.values["weight"])
+    assert talk("which one of all weighs least?").items[0] == smallest.id
+    assert talk("what is the least heavy tent?").items[0] == smallest.id
+
+
+def test_what_is_only_guessed_beside_a_limit_is_not_heard():
+    reading = replace(READ, confidences=(0.9, 0.3))
+    assert _without_guesses(reading).names == ("price",)
+    assert _without_guesses(replace(READ, confidences=(0.9, 0.6))).names == ("price", "weight")
+
+
+def test_items_and_numbers_tell_nothing_about_what_a_message_is():
+    assert alike("Why number 3?") == alike("why the first one?") == alike("why Heron?", ["Heron"])
+    assert alike("under 500") == alike("under 80")
+    assert alike("my first time") != alike("my second one")
+    assert (
+        Said.of("dont wanna, whats 2 like, youre great", Context()).plain == "don't wanna, what's 2 like, you're great"
+    )
