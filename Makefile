@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-browser test-full test-model browser coverage check bench docs lock clean
+.PHONY: help setup run test test-browser test-full test-model browser kernels coverage check bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,10 @@ browser:
 	    { $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } > /dev/null 2>&1 < /dev/null; } || \
 	  echo "NO BROWSER: install chromium to have the page tested" >&2
 
-test: $(READY) browser ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
+kernels: $(READY) ## compile ahead what the tests use, by two processes that share the work
+	@$(BIN)/python tests/compile_ahead.py
+
+test: $(READY) browser kernels ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py
 

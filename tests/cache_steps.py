@@ -58,6 +58,12 @@ def revise(policy):
         policy.hear_weights("ada", [0.5, 0.3, 0.2], [0.1, 0.1, 0.1])
 
 
+def pick(policy):
+    if policy.learns_choices:
+        policy.learn_choice("ada", "spa", ["inn", "spa"])
+        policy.learn_choice("bob", None, ["inn"])
+
+
 def measure(policy):
     noise = getattr(policy, "noise", None)  # a setting of some policies
     weights = [policy.utility_weight(user, "inn") for user in ("ada", "eve")]
@@ -79,6 +85,7 @@ POLICY_METHODS = {
     "hear": talk,
     "choose": lambda policy: policy.choose("ada", ["inn", "spa", "hut"], size=2),
     "learn": feel,
+    "pick": pick,
     "ask": ask,
     "preference": preference,
     "sources": lambda policy: policy.sources("ada"),
