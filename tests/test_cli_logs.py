@@ -64,7 +64,10 @@ def test_evaluate_prints_a_table(logged):
     words = out.split()
     for word in ("logged", "prucb", "random", "dr", "snips", "ips", "replay", "utility", "effective"):
         assert word in words
-    assert sum(line.startswith("objective ") for line in out.splitlines()) == 3
+    rows = [line for line in out.splitlines() if line.startswith("objective ")]
+    assert len(rows) == 3
+    assert any("*" in row for row in rows)  # nothing is bold in a pipe
+    assert "\n*: clearly other than logged" in out
 
 
 def test_evaluate_prints_json(logged):
@@ -127,7 +130,7 @@ def test_requests_that_cannot_be_met_leave_with_2_and_one_line(logged):
         (("log", "tiny.toml", "--policy", "s-ucb", "--out", "log.csv"), "ends with .parquet, .dsjson, .npz"),
         (("export", "log.parquet", "--out", "log"), "ends with .parquet, .dsjson, .npz"),
         (("export", "log.parquet", "--out", "a.npz", "--outcome", "objectiv 1"), "did you mean 'objective 1'?"),
-        (("evaluate", "nowhere.parquet", "--policy", "s-ucb"), "a log must be a Parquet file"),
+        (("evaluate", "nowhere.parquet", "--policy", "s-ucb"), "a log must be a Parquet file, but there is no nowhere"),
         (("evaluate", "log.parquet", "--policy", "s-ucp"), "did you mean 's-ucb'?"),
         (("evaluate", "log.parquet", "--policy", ","), "at least one policy"),
         (("evaluate", "log.parquet", "--policy", "s-ucb", "--set", "ridge=1"), "unknown setting 'ridge'"),

@@ -35,7 +35,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 14
 STAGES = {
     "talking": "writing and reading texts",
-    "compiling": "compiling the policies, once for all later runs, up to a minute",
+    "compiling": "compiling the policies, once for all later runs; all of them take some minutes",
     "playing": "playing",
 }
 
@@ -252,15 +252,18 @@ def _show_objectives(console: Console, found: Sequence[Evaluation], first: str) 
     table.add_column(f"objectives by {name}", no_wrap=True)
     for label in ("logged", *(evaluation.policy for evaluation in found)):
         table.add_column(label, justify="right", no_wrap=True)
+    sign = "" if console.color_system else "*"  # nothing is bold in a pipe
     for outcome in outcomes:
         cells = [Text(_spread(found[0].logged[outcome]))]
         for evaluation in found:
             estimate = evaluation.estimates.get(outcome, {}).get(name)
-            cells.append(Text("") if estimate is None else Text(_spread(estimate.value), style=_emphasis(estimate)))
+            style = "" if estimate is None else _emphasis(estimate)
+            shown = "" if estimate is None else _spread(estimate.value) + (sign if style else " " * len(sign))
+            cells.append(Text(shown, style=style))
         table.add_row(Text(outcome), *cells)
     console.print()
     print_whole(console, table)
-    console.print("bold: clearly other than logged, by the paired difference", style="dim")
+    console.print(f"{sign or 'bold'}: clearly other than logged, by the paired difference", style="dim")
 
 
 def _refusals(found: Sequence[Evaluation]) -> Iterator[tuple[str, str, str]]:

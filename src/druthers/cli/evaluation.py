@@ -80,7 +80,7 @@ def log_(
     (row,) = experiment.with_settings({"vary": {}, "figure": "regret"}).rows()
     tape = row.make_environment().tape(seed=(experiment.seed, run), horizon=row.horizon)
     console = make_console(quiet)
-    with console.status(f"{row.label} plays {row.horizon:,} rounds"):
+    with console.status(f"{row.label} plays {row.horizon:,} rounds; the first time, its machine code is compiled"):
         log = record(fresh_policy(row, tape, experiment.seed, run), tape, label=row.label)
     written = _write(log, out, outcome)
     console.print(f"{written:,} decisions of {row.label} in {out}", soft_wrap=True)

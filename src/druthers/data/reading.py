@@ -67,7 +67,8 @@ class Source:
         try:
             self._sizes = [path.stat().st_size for path in self.paths]
         except OSError as error:
-            raise InvalidSetting(f"raw data must be files that can be read, but: {error}") from None
+            told = f"{error.filename}: {error.strerror}"
+            raise InvalidSetting(f"raw data must be files that can be read, but {told}") from None
 
     def blocks(self, separator: bytes) -> Iterator[bytes]:
         """Yield blocks of whole records, without the separator at their end; lines end with a bare newline."""

@@ -59,6 +59,8 @@ def read_log(path: str | os.PathLike[str]) -> Log:
     pyarrow, parquet = needs("pyarrow", "lab"), needs("pyarrow.parquet", "lab")
     try:
         file = parquet.ParquetFile(Path(path))
+    except FileNotFoundError:
+        raise InvalidLog(f"a log must be a Parquet file, but there is no {path}; druthers log writes one") from None
     except (OSError, pyarrow.ArrowInvalid) as problem:
         raise InvalidLog(f"a log must be a Parquet file, but {path}: {problem}") from None
     try:
