@@ -308,6 +308,14 @@ def test_markup_in_names_ids_and_texts_stays_text(visitor, server):
         server.ask("DELETE", "/v1/items/odd")
 
 
+def test_the_words_that_counted_are_marked_behind_emoji_too(visitor):
+    page = visitor.open("/?user=emoji")
+    say(page, "\N{BED}\N{BED} \N{MOUSE FACE} clean and quiet please")
+    marked = page.locator("mark.wanted").evaluate_all("all => all.map((one) => one.firstChild.data)")
+    assert {"clean", "quiet"} <= set(marked)
+    assert not any("\ud800" <= sign <= "\udfff" for sign in page.locator(".said").first.inner_text())
+
+
 def test_a_service_that_does_not_answer_is_told_with_a_way_out(visitor):
     page = visitor.open("/?user=offline", allow=("ERR_INTERNET_DISCONNECTED", "Failed to load resource"))
     say(page, "cheap")

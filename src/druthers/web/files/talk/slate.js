@@ -54,7 +54,7 @@ function Suggestion({ one, place, decision, picked, pair, objectives, busy }) {
 
 function Aspect({ each }) {
   const known = each.value !== null;
-  const among = !known ? "not known" : each.of === 1 ? "the only one known" : `${ordinal(each.place)} of ${each.of}`;
+  const among = !known ? "not known" : each.of === 1 ? "none to compare" : `${ordinal(each.place)} of ${each.of}`;
   return html`<li class=${each.role === "wished" ? "wished" : ""}>
     <span class="name">${each.objective}${each.role === "wished" && html`<span class="unseen"> (you asked for it)</span>`}</span>
     <${Bar} share=${each.better_than ?? 0} kind=${known ? "" : "blank"} />
