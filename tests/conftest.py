@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,20 @@ from druthers.__main__ import main
 # What is true depends neither on how busy the machine is nor on the day.
 settings.register_profile("unhurried", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", type=int, help="run files, and the tests in each, in the random order of this seed")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Shuffle the tests where that is asked for; those of a file stay together, for they may share a server."""
+    seed = config.getoption("shuffle", None)
+    if seed is not None:
+        chance = random.Random(seed)
+        files = sorted({item.path for item in items})
+        turns = dict(zip(files, chance.sample(range(len(files)), len(files)), strict=True))
+        items.sort(key=lambda item: (turns[item.path], chance.random()))
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from druthers.service.settings import Settings, load_settings
 
 
 def warm_up() -> None:
-    """Have all kernels read before the first fork."""
+    """Have all kernels compiled or read before the first fork: whoever waits for a server waits for nothing else."""
     with Advisor("hotels", parser="lexicon", policy=Settings().policy) as advisor:
+        advisor.compile()
         advisor.hear("ada", "cheap and clean")
         made = advisor.recommend("ada", size=3)
         advisor.feedback(made.id, rewards={"value": 4.0}, utility=0.5)
