@@ -70,6 +70,15 @@ def call(where):
         yield client
 
 
+def test_a_visit_has_a_context(call):
+    body = {"context": {"device": "phone", "weekend": True, "party": -0.5}}
+    made = call("POST", "/v1/users/vera/decisions", body)
+    call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.8})
+    assert call("GET", f"/v1/decisions/{made['id']}")["context"] == body["context"]
+    for wrong in ({"party": 6}, {"device": ""}, {"at": None}, {"a": [1]}, {str(k): True for k in range(9)}):
+        call("POST", "/v1/users/vera/decisions", {"context": wrong}, expect=422)
+
+
 def test_a_conversation(call):
     heard = call("POST", "/v1/users/ada/queries", {"text": "cheap and clean, I don't mind the location"})
     assert heard["ranking"] == ["value", "cleanliness"]

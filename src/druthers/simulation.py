@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import bound, cache_folder, kernel
-from druthers.environments import Tape
+from druthers.environments import Chunk, Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.policies import Policy
 from druthers.policies.steps import (
@@ -146,6 +146,9 @@ def simulate(policy: Policy, tape: Tape, rounds: Integers | None = None) -> Run:
 
 def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int, Played]]:
     """Let a fresh policy play a tape, pausing after the rounds in `stops`; yield each round reached and the play."""
+    if tape.shifts is not None:
+        yield from _play_visits(policy, tape, stops)
+        return
     n_arms, n_users = len(tape.means), len(tape.preferences)
     policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
     policy.add_users(range(n_users))
@@ -189,15 +192,31 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
 
 def play_by_steps(policy: Policy, tape: Tape) -> Played:
     """Do the same through `hear`, `ask`, `choose`, `learn` and `learn_choice`: slow, and what `play_tape` means."""
+    rounds = list(_steps(policy, tape))
+    return Played(*(np.concatenate([part[k] for part in rounds]) for k in range(2)))
+
+
+def _play_visits(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int, Played]]:
+    """Play a tape whose visits have contexts, by single steps: what users feel in contexts has no rows of its own."""
+    pauses, rounds = {*stops.tolist(), tape.horizon}, []
+    for number, part in enumerate(_steps(policy, tape), 1):
+        rounds.append(part)
+        if number in pauses:
+            yield number, Played(*(np.concatenate([part[k] for part in rounds]) for k in range(2)))
+            rounds = []
+
+
+def _steps(policy: Policy, tape: Tape) -> Iterator[Played]:
+    """Play round by round."""
     n_arms, n_users = len(tape.means), len(tape.preferences)
     policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
     policy.add_users(range(n_users))
-    arms: list[int] = []
-    regret = []
     for chunk in tape.chunks():
-        users = chunk.users.tolist()
+        users, wanted = chunk.users.tolist(), tape.wanted(chunk)
         for first in range(0, len(users), tape.users_per_round):
             batch = range(first, first + tape.users_per_round)
+            arms: list[int] = []
+            regret = []
             for t in batch:
                 user = users[t]
                 policy.hear(user, chunk.orders[t, : chunk.lengths[t]])
@@ -205,18 +224,27 @@ def play_by_steps(policy: Policy, tape: Tape) -> Played:
                 if question is not None:
                     policy.answer(user, question, likes(tape.preferences[user], question.objective))
                 offer = chunk.offers[t].tolist() or range(n_arms)
-                arm: Any = policy.choose(user, offer).arm
+                with policy.in_context(context_of(policy, chunk, t)):
+                    arm: Any = policy.choose(user, offer).arm
                 arms.append(arm)
-                utilities = [expected_utility(tape.preferences[user], tape.means[other]) for other in offer]
+                utilities = [expected_utility(wanted[t], tape.means[other]) for other in offer]
                 regret.append(max(utilities) - utilities[offer.index(arm)])
-            for t, arm in zip(batch, arms[-len(batch) :], strict=True):
+            for t, arm in zip(batch, arms, strict=True):
                 reward = tape.means[arm] + chunk.reward_noise[t]
-                utility = felt_utility(tape.preferences[users[t]], chunk.preference_noise[t], reward)
-                policy.learn(users[t], arm, reward, utility if tape.tells_utility else None)
-                if chunk.picks is not None and policy.learns_choices:
-                    offer = chunk.offers[t].tolist() or range(n_arms)
-                    policy.learn_choice(users[t], offer[chunk.picks[t]], offer)
-    return Played(arms=np.array(arms), regret=np.array(regret))
+                utility = felt_utility(wanted[t], chunk.preference_noise[t], reward)
+                with policy.in_context(context_of(policy, chunk, t)):
+                    policy.learn(users[t], arm, reward, utility if tape.tells_utility else None)
+                    if chunk.picks is not None and policy.learns_choices:
+                        offer = chunk.offers[t].tolist() or range(n_arms)
+                        policy.learn_choice(users[t], offer[chunk.picks[t]], offer)
+            yield Played(arms=np.array(arms), regret=np.array(regret))
+
+
+def context_of(policy: Policy, chunk: Chunk, row: int) -> dict[str, float] | None:
+    """Return the context of a visit for a policy, its entries by number; None where there is none to tell it."""
+    if chunk.contexts is None or not policy.learns_contexts:
+        return None
+    return {str(k): told for k, told in enumerate(chunk.contexts[row].tolist())}
 
 
 @kernel

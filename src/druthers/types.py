@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
@@ -14,6 +14,8 @@ from druthers.errors import InvalidFeedback, InvalidSetting
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+# What is told of a visit, by name: words, true or false, or numbers from -1 to 1.
+Context: TypeAlias = Mapping[str, str | bool | float]
 RankingLike: TypeAlias = "Sequence[int] | NDArray[Any]"
 
 

@@ -27,6 +27,7 @@ from druthers.errors import InvalidSetting, ObjectivesChanged
 from druthers.language import Parser, make_parser
 from druthers.stores import Snapshot, Store, UserState, open_store
 from druthers.stores.base import PAGE
+from druthers.types import Context
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -119,6 +120,7 @@ class Advisor:
         id: str | None = None,
         repeats: bool = True,
         floors: Sequence[Mapping[str, Any]] = (),
+        context: Context | None = None,
     ) -> Recommendation:
         """Choose items for a user; of several, the best one counts, so they differ as far as tastes are unsure.
 
@@ -142,9 +144,13 @@ class Advisor:
         floors
             Shares of slates that groups of items get at least: `{"share": 0.1, "where": {"city": "Graz"}}`, or with
             `items` in place of `where`. They use the last place; together at most 1.
+        context
+            What is so about this visit, `{"device": "phone", "weekend": True}`: words, true or false, or numbers from
+            -1 to 1, by name. Feedback on the decision tells how the user's weights shift with it.
         """
         asked: dict[str, Any] = {"size": size, "offer": offer, "text": text, "where": where, "id": id}
-        return self._run(self.operations.recommend(user, **asked, repeats=repeats, floors=floors))
+        asked |= {"repeats": repeats, "floors": floors, "context": context}
+        return self._run(self.operations.recommend(user, **asked))
 
     def feedback(
         self,

@@ -191,6 +191,8 @@ class Decided:
         What was told of its items, in the order of telling.
     choice
         What the user picked, `{"picked": ..., "offer": [...]}`, if that was told; not what was answered to a question.
+    context
+        What was so about the visit.
     """
 
     id: str
@@ -206,6 +208,7 @@ class Decided:
     held: float | None
     feedback: tuple[Outcome, ...]
     choice: dict[str, Any] | None = None
+    context: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""

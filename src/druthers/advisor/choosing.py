@@ -19,7 +19,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where, check_where
 from druthers.policies.slates import Floor
-from druthers.types import Decision
+from druthers.types import Decision, Floats
 
 # What a person feels beyond what the weights say is partly the item's own worth to that person, and partly chance: this
 # is the share of its variance that is the item's own, and the optimism about it in standard deviations. An item that
@@ -129,7 +129,7 @@ class Choosing:
         felt = {} if person is None else {item: told for item, told in person.felt.items() if item in self.fold.items}
         if not felt:
             return {}
-        expected = self.fold.policy.utilities(user, felt).tolist()
+        expected = self._utilities(user, felt, {} if person is None else person.visits).tolist()
         own = math.sqrt(OWN_SHARE) * self.fold.policy.utility_noise(user)
         doubt = (1.0 - OWN_SHARE) / OWN_SHARE
         shifts: dict[Hashable, float] = {}
@@ -137,6 +137,23 @@ class Choosing:
             known = 1.0 - math.sqrt(doubt / (count + doubt))
             shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * own * known
         return shifts
+
+    def _utilities(
+        self, user: str, felt: Mapping[str, tuple[int, float]], visits: Mapping[str, Mapping[str, float]]
+    ) -> Floats:
+        """Return what the weights say of items, on average over the contexts in which they were rated.
+
+        Utilities are linear in the entries of a context.
+        """
+        policy = self.fold.policy
+        with policy.in_context(None):
+            usual = policy.utilities(user, felt)
+        expected = usual.copy()
+        for name in policy.entries(user):
+            times = np.array([visits.get(item, {}).get(name, 0.0) / felt[item][0] for item in felt])
+            with policy.in_context({name: 1.0}):
+                expected += times * (policy.utilities(user, felt) - usual)
+        return expected
 
     def expected(self, item: Item, fact: Fact) -> Fact:
         """Return a fact of which the value is not known with what to expect, and from what."""

@@ -67,4 +67,5 @@ def decided(past: Sequence[Event]) -> Decided | None:
             if event.kind == events.FEEDBACK
         ),
         choice=None if chosen is None else {part: chosen.body[part] for part in ("picked", "offer")},
+        context=made.body.get("context", {}),
     )

@@ -149,15 +149,22 @@ def _is_told(told: object) -> bool:
     )
 
 
+def _is_context(body: Mapping[str, Any]) -> bool:
+    """Tell whether the context of an event, if it has one, is a mapping of words and numbers."""
+    context = body.get("context", {})
+    return isinstance(context, Mapping) and all(_is_text(one) or _is_number(one) for one in context.values())
+
+
 def _is_feedback(body: Mapping[str, Any]) -> bool:
     """Tell whether feedback is whole.
 
     With `instead`, it takes back the utility there, which was learned together with the rewards there. Where a client
-    gave it an `id`, `given` is all that it told, if not all of that was new.
+    gave it an `id`, `given` is all that it told, if not all of that was new. A `context` is that of the decision.
     """
     instead = body.get("instead")
     return (
         _is_text(body.get("item"))
+        and _is_context(body)
         and _is_told(body)
         and (instead is None or (_is_told(instead) and None not in (instead["utility"], body["utility"])))
         and _is_text(body.get("id", ""))
@@ -168,7 +175,8 @@ def _is_feedback(body: Mapping[str, Any]) -> bool:
 def _is_choice(body: Mapping[str, Any]) -> bool:
     """Tell whether a choice is whole: what was picked, or None for none of these, is one of two items or more."""
     offer, picked = body.get("offer", ()), body.get("picked", "")
-    return _is_texts(offer) and (len(offer) > 0 if picked is None else picked in offer and len(offer) > 1)
+    whole = len(offer) > 0 if picked is None else picked in offer and len(offer) > 1
+    return _is_texts(offer) and whole and _is_context(body)
 
 
 def _is_mark(body: Mapping[str, Any]) -> bool:
@@ -188,7 +196,7 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     RETIREMENT: lambda body: _is_text(body.get("item")),
     QUERY: lambda body: _is_texts(body.get("ranking")),
     CORRECTION: lambda body: _is_texts(body.get("ranking")),
-    DECISION: lambda body: _is_texts(body.get("items")),
+    DECISION: lambda body: _is_texts(body.get("items")) and _is_context(body),
     FEEDBACK: _is_feedback,
     CHOICE: _is_choice,
     HELD: lambda body: _is_number(body.get("utility")),

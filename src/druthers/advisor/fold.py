@@ -8,6 +8,7 @@ import hashlib
 import json
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.catalogs import Catalog, Item
 from druthers.errors import DamagedState, ObjectivesChanged, UnknownUser
 from druthers.policies import Policy
+from druthers.policies.contexts import as_entries
 from druthers.saving import pack, unpack
 from druthers.stores import Event, Snapshot, UserState
 from druthers.types import Floats
@@ -310,6 +312,10 @@ class Fold:
         draws = tuple(said.get("draws") or [PLAIN] * len(ranking))
         return Statement(ranking, draws, self.catalog.ranking(said.get("dismissed", ())), said.get("only", False))
 
+    def within(self, body: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Be in the context that an event has; a policy that does not learn from contexts leaves it aside."""
+        return self.policy.in_context(body.get("context") if self.policy.learns_contexts else None)
+
     def _decision(self, event: Event) -> None:
         """Note only what was shown to a user: decisions teach nothing."""
         person = self._person(event)
@@ -326,7 +332,8 @@ class Fold:
         if item not in self.items:
             return  # it has retired, and nothing more is to be known about it
         reward = self.catalog.to_rewards(rewards) if rewards else None
-        self._learn(event, person, item, reward)
+        with self.within(event.body):
+            self._learn(event, person, item, reward)
         if reward is not None:
             self.predictor.note(self.items, item)
 
@@ -345,8 +352,13 @@ class Fold:
         if utility is not None:
             count, total = person.felt.pop(item, (0, 0.0))
             person.felt[item] = count + 1, total + utility
+            for name, told in as_entries(event.body.get("context")).items():
+                sums = person.visits.setdefault(item, {})
+                sums[name] = sums.get(name, 0.0) + told
             if len(person.felt) > MOST_FELT:
-                del person.felt[next(iter(person.felt))]
+                oldest = next(iter(person.felt))
+                del person.felt[oldest]
+                person.visits.pop(oldest, None)
 
     def _revise(self, user: str, person: Person, item: str, utility: float, instead: Mapping[str, Any]) -> None:
         """Take back a utility that was learned, with the rewards that were learned with it, for another."""
@@ -368,7 +380,8 @@ class Fold:
         offer = [item for item in event.body["offer"] if item in self.items]
         tells = bool(offer) if picked is None else picked in offer and len(offer) > 1
         if tells and self.policy.learns_choices:
-            self.policy.learn_choice(event.user, picked, offer)
+            with self.within(event.body):
+                self.policy.learn_choice(event.user, picked, offer)
 
     def _erasure(self, event: Event) -> None:
         self.erasures += 1

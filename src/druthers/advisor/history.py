@@ -77,9 +77,10 @@ def chances_of(
     waiting, chances = {slate[0].row["round"]: slate for slate in judged}, []
     for event in map(events.check, store.walk()):
         slate = waiting.get(event.position, [])
-        for number, place in enumerate(slate):
-            shift = operations.choosing.shift(place.user, fold.people.get(place.user))
-            chances.append(_next_chances(fold.policy, slate, number, shift))
+        with fold.within(event.body):
+            for number, place in enumerate(slate):
+                shift = operations.choosing.shift(place.user, fold.people.get(place.user))
+                chances.append(_next_chances(fold.policy, slate, number, shift))
         fold.apply(event)
     return _as_log(store, [place for slate in judged for place in slate]), np.concatenate(chances)
 
@@ -184,6 +185,7 @@ def _places(event: Event, columns: Columns, ranking: list[str]) -> Iterator[Plac
             "policy": body.get("policy", "served"),
             "reward": {},
             "utility": None,
+            "context": body.get("context", {}),
         }
         if one.propensity is not None and (one.propensity == 1.0 or "best" in body):
             row["chances"] = _chances(offer, one.item, best, one.propensity)

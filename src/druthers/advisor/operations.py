@@ -30,8 +30,9 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, check_where, merge
+from druthers.policies.contexts import as_entries
 from druthers.stores import Event, Store, UserState
-from druthers.types import Reading, Strength
+from druthers.types import Context, Reading, Strength
 
 DECISIONS_KEPT = 20_000
 ATTEMPTS = 20
@@ -227,6 +228,7 @@ class Operations:
         asks: bool = True,
         repeats: bool = True,
         floors: Sequence[Mapping[str, Any]] = (),
+        context: Context | None = None,
     ) -> Operation[Recommendation]:
         """Choose items for a user, after hearing a query if one comes along; the same id gives the same decision.
 
@@ -234,14 +236,16 @@ class Operations:
         as it is. A decision aside is there to be rated, and was never shown; it asks nothing,
         nor does one for who is asked something else. Without repeats, what was shown since the
         user last said something is left out. Floors promise groups of items, by `where` or `items`, their `share` of
-        slates.
+        slates. The context is kept whatever the policy: one that does not learn from contexts leaves it aside.
         """
         events.as_id(user, "a user")
         self.choosing.check_offer(offer, size)
         given = {} if where is None else check_where(where, self.choosing.limitable())
         groups = self.choosing.check_floors(floors)
+        as_entries(context)  # checks it
+        there = {"context": dict(context)} if context else {}
         asked: dict[str, Any] = {"offer": None if offer is None else list(offer), "size": size, "where": given}
-        asked |= {**({} if repeats else {"repeats": False}), **({"floors": groups} if groups else {})}
+        asked |= {**({} if repeats else {"repeats": False}), **({"floors": groups} if groups else {}), **there}
         if id is not None:
             known = yield from self.recall(events.as_id(id, "a decision"), must=False)
             if known is not None:
@@ -257,13 +261,14 @@ class Operations:
         eligible, rows = self.choosing.eligible(offer, limits, without)
         count = min(size, len(self.fold.items) if eligible is None else len(eligible))
         promised = [self.choosing.floor(floor) for floor in groups]
-        shift = self.choosing.shift(user, person)
-        decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
         id = id or secrets.token_hex(12)
-        suggestions = self.choosing.suggest(decision, person, rows)
         question = None
-        if asks and not (aside or deferred):
-            question = self.asking.question(self.fold, user, person, decision.offer)
+        with self.fold.within(there):
+            shift = self.choosing.shift(user, person)
+            decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
+            suggestions = self.choosing.suggest(decision, person, rows)
+            if asks and not (aside or deferred):
+                question = self.asking.question(self.fold, user, person, decision.offer)
         utilities = decision.reasons[0]
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
@@ -289,7 +294,7 @@ class Operations:
     ) -> Operation[Recommendation]:
         """Return a decision that was made, with what was understood, if just the same is asked for."""
         event = yield Look(lambda: self.store.find(events.decision_key(id)))
-        parts = ("offer", "size", "where", "repeats", "floors")
+        parts = ("offer", "size", "where", "repeats", "floors", "context")
         told = {} if event is None else {"where": {}} | {part: event.body[part] for part in parts if part in event.body}
         said = yield Look(lambda: self.store.find(events.query_key(id)))
         if event is None or event.user != user or asked != told or (said is None) != (text is None):

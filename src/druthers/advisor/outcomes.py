@@ -15,7 +15,10 @@ class Told:
     A deferred decision may never have been shown.
     """
 
-    __slots__ = ("asked", "beside", "count", "deferred", "ids", "items", "position", "rewards", "user", "utilities")
+    __slots__ = (
+        *("asked", "beside", "context", "count", "deferred", "ids", "items", "position", "rewards", "user"),
+        "utilities",
+    )
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user
@@ -24,6 +27,7 @@ class Told:
         question = decision.body.get("question") or {}
         self.asked: list[str] = question["choices"] if question.get("kind") == CHOICE else []  # which item of these
         self.deferred: bool = decision.body.get("deferred", False)
+        self.context: dict[str, Any] = decision.body.get("context", {})
         self.rewards: dict[str, dict[str, float]] = {}
         self.utilities: dict[str, float] = {}
         self.beside: dict[str, dict[str, float]] = {}  # the rewards that came with an item's first utility
@@ -33,6 +37,11 @@ class Told:
     def where(self, decision: str, key: str) -> dict[str, Any]:
         """Return whom and what an event about this decision is about; it is added only while the user is not erased."""
         return {"user": self.user, "about": decision, "key": key, "bound": self.position}
+
+    @property
+    def there(self) -> dict[str, Any]:
+        """The context of the decision, as feedback on it carries it; nothing where there was none."""
+        return {"context": self.context} if self.context else {}
 
     def add(self, feedback: Event) -> None:
         """Note what a feedback tells."""

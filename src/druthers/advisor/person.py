@@ -29,6 +29,8 @@ class Person:
         What the user said, as far as it stands.
     felt
         For each item, how many utilities the user gave it, and their sum.
+    visits
+        For each item, the sum of the entries of the contexts in which it was rated; items without are left out.
     shown
         The id of the last decision, and its items.
     seen
@@ -39,7 +41,10 @@ class Person:
         Whether the user rated something after the last statement.
     """
 
-    __slots__ = ("feedbacks", "felt", "first", "position", "queries", "rated", "said", "seen", "shown", "wishes")
+    __slots__ = (
+        *("feedbacks", "felt", "first", "position", "queries", "rated", "said", "seen", "shown", "visits"),
+        "wishes",
+    )
 
     def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
         self.first = first
@@ -48,6 +53,7 @@ class Person:
         self.feedbacks = feedbacks
         self.wishes = Wishes()
         self.felt: dict[str, tuple[int, float]] = {}
+        self.visits: dict[str, dict[str, float]] = {}
         self.shown: tuple[str, list[str]] = "", []
         self.seen: list[str] = []
         self.said = 0
@@ -56,7 +62,7 @@ class Person:
     def memory(self) -> bytes:
         """Return what the user said, felt about items and was shown last, to be kept with the state."""
         content: dict[str, Any] = {"wishes": self.wishes.content(), "felt": self.felt, "shown": self.shown}
-        content |= {"seen": self.seen, "said": self.said, "rated": self.rated}
+        content |= {"seen": self.seen, "said": self.said, "rated": self.rated, "visits": self.visits}
         return json.dumps(content, separators=(",", ":")).encode()
 
     def recall(self, memory: bytes) -> None:
@@ -64,6 +70,7 @@ class Person:
         content = json.loads(memory)
         self.wishes = Wishes.from_content(content["wishes"])
         self.felt = {item: (int(count), float(total)) for item, (count, total) in content["felt"].items()}
+        self.visits = content["visits"]
         decision, items = content["shown"]
         self.shown = decision, items
         self.seen, self.said, self.rated = content["seen"], content["said"], content["rated"]
@@ -80,12 +87,12 @@ def packed(states: Iterable[UserState]) -> list[UserState]:
 
 
 def unpacked(state: UserState, row_size: int) -> UserState:
-    """Return a state as it was exported, if it is whole: with so many bytes of the policy."""
+    """Return a state as it was exported, if it is whole: with so many bytes of the policy, and more for contexts."""
     try:
         body = zlib.decompress(state.body)
         size = COUNTS.size + COUNTS.unpack_from(body)[2] + row_size
     except (zlib.error, struct.error) as problem:
         raise DamagedState(f"a saved state must be whole, but one is not: {problem}") from None
-    if len(body) != size:
-        raise DamagedState(f"a saved state must have {size} bytes, but one has {len(body)}")
+    if len(body) < size:
+        raise DamagedState(f"a saved state must have {size} bytes or more, but one has {len(body)}")
     return state._replace(body=body)

@@ -26,7 +26,7 @@ def pick(
     assert told is not None
     among = list(told.items if offer is None else offer)
     _check(operations, told, picked, among, asked=offer is not None)
-    user, body = str(told.user), {"picked": picked, "offer": among}
+    user, body = str(told.user), {"picked": picked, "offer": among, **told.there}
     yield from operations.find(user)
     before = operations.weights(user)
     answers = set(among) == set(told.asked) != set(told.items)

@@ -15,7 +15,7 @@ import numpy as np
 
 from druthers.advisor.wishes import Statement, Wishes
 from druthers.policies import Policy
-from druthers.policies.stated import stated_variance
+from druthers.policies.statements import stated_variance
 
 # Everybody counts whose first event is among so many; of those who came at event n, the share `EVERYBODY`/n.
 EVERYBODY = 4096

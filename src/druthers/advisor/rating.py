@@ -48,7 +48,7 @@ def feedback(
             added |= {"id": id} if whole == added else {"id": id, "given": whole}
         number = told.count.get(chosen, 0)
         key = events.feedback_key(decision, chosen, number)
-        event = events.make(events.FEEDBACK, {"item": chosen, **added}, **told.where(decision, key))
+        event = events.make(events.FEEDBACK, {"item": chosen, **added, **told.there}, **told.where(decision, key))
         yield from operations.find(str(told.user))
         before = operations.weights(str(told.user))
         if (yield Append(event)):

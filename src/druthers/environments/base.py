@@ -212,6 +212,10 @@ class Environment(ABC):
         """Return the features of arms (K, p), from the same chance as their truth; None where they have none."""
         return None
 
+    def draw_shifts(self, rng: np.random.Generator, preferences: Floats) -> Floats | None:
+        """Return by how much contexts shift the preferences of users (N, q, D); None where visits have no context."""
+        return None
+
     def offers_from(self, rng: np.random.Generator, start: int, rounds: int) -> Integers | None:
         """Return what is offered (rows, n) in rounds from `start` on, where that depends on them; else None."""
         return None
@@ -237,7 +241,8 @@ class Environment(ABC):
         order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,))).permutation(len(preferences))
         liars = order < round(self.liars * len(preferences))
         features = self.draw_features(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
-        return Tape(self, seed, horizon, means, preferences, permutation, liars, features)
+        shifts = self.draw_shifts(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(6,))), preferences)
+        return Tape(self, seed, horizon, means, preferences, permutation, liars, features, shifts)
 
     def draw_chunk(self, rng: np.random.Generator, tape: Tape, rounds: int) -> Chunk:
         """Draw some rounds."""
@@ -269,12 +274,13 @@ class Environment(ABC):
     def draw_picks(self, rng: np.random.Generator, tape: Tape, chunk: Chunk) -> Integers:
         """Draw which of the offered arms each user would pick."""
         n_rows, n_offered = len(chunk.users), chunk.offers.shape[1] or len(tape.means)
-        picks = np.empty(n_rows, dtype=np.int64)
+        picks, wanted = np.empty(n_rows, dtype=np.int64), tape.wanted(chunk)
         most = max(1, PICKS_BLOCK // n_offered)
         for first in range(0, n_rows, most):
             rows = slice(first, min(first + most, n_rows))
             chances = rng.gumbel(scale=self.choice_noise, size=(rows.stop - first, n_offered))
-            favorites(chunk.users[rows], chunk.offers[rows], tape.preferences, tape.means, chances, picks[rows])
+            visits = np.arange(rows.stop - first)
+            favorites(visits, chunk.offers[rows], wanted[rows], tape.means, chances, picks[rows])
         return picks
 
     def _offers(self, rng: np.random.Generator, rows: int, n_arms: int) -> Integers:

@@ -88,6 +88,10 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
         self.horizon = horizon
         self.unoffered = unoffered
         example = self.world.tape(seed=0, horizon=horizon)
+        if example.shifts is not None:
+            raise InvalidSetting(
+                "an agent observes no contexts, so visits must have none, but these have; leave them out"
+            )
         self._n_users, (self._n_arms, n_objectives) = len(example.preferences), example.means.shape
         self._all_arms = np.arange(self._n_arms)
         self.action_space = spaces.Discrete(self._n_arms)

@@ -25,6 +25,11 @@ class Synthetic(Environment):
         Largest mean reward and weight.
     preference_law
         "uniform" for weights uniform on [0, scale]; "dirichlet" for weights that sum to scale.
+    contexts
+        In how many ways visits differ, each one way or the other with equal chance.
+    shift
+        Standard deviation of the change in a weight from one way to the other. What users say is of their usual
+        weights, what they feel of the weights of the visit.
     users_per_round, offered, cities, reward_noise, preference_noise
         As in `Environment`.
     length, query_rate, vagueness, corruption, permutation, liars, feedback, choice_noise
@@ -47,6 +52,8 @@ class Synthetic(Environment):
         n_users: int = 20,
         scale: float = 5.0,
         preference_law: Literal["uniform", "dirichlet"] = "uniform",
+        contexts: int = 0,
+        shift: float = 0.0,
         users_per_round: int = 1,
         offered: int | None = 10,
         cities: int = 1,
@@ -81,11 +88,15 @@ class Synthetic(Environment):
                 raise InvalidSetting(f"{name} must be positive, but got {value!r}")
         if preference_law not in ("uniform", "dirichlet"):
             raise InvalidSetting(f'preference_law must be "uniform" or "dirichlet", but got {preference_law!r}')
+        if contexts < 0 or shift < 0.0:
+            raise InvalidSetting(f"contexts and shift must not be negative, but got {contexts!r} and {shift!r}")
         self.n_arms = n_arms
         self.n_objectives = n_objectives
         self.n_users = n_users
         self.scale = scale
         self.preference_law = preference_law
+        self.contexts = contexts
+        self.shift = shift
 
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and mean preferences (N, D)."""
@@ -93,3 +104,8 @@ class Synthetic(Environment):
         if self.preference_law == "uniform":
             return means, rng.uniform(0.0, self.scale, (self.n_users, self.n_objectives))
         return means, self.scale * rng.dirichlet(np.ones(self.n_objectives), size=self.n_users)
+
+    def draw_shifts(self, rng: np.random.Generator, preferences: Floats) -> Floats | None:
+        """Return by how much contexts shift the preferences of users (N, q, D)."""
+        n_users, size = preferences.shape
+        return self.shift * rng.standard_normal((n_users, self.contexts, size)) if self.contexts else None

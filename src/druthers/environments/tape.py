@@ -27,7 +27,8 @@ class Chunk(NamedTuple):
 
     `offers` (rows, n) lists the arms offered, or has no columns where all arms are; `lengths` is 0 in rows without a
     query. Only one arm is pulled in an interaction, so one row of noise serves whichever it is. `picks` has the place
-    in the offer of the arm that the user would pick, whatever was chosen; None where users do not choose.
+    in the offer of the arm that the user would pick, whatever was chosen; None where users do not choose. `contexts`
+    (rows, q) has what is so in each visit, 1 or 0; None where visits have none.
     """
 
     users: Integers
@@ -38,6 +39,7 @@ class Chunk(NamedTuple):
     reward_noise: Floats
     preference_noise: Floats
     picks: Integers | None = None
+    contexts: Floats | None = None
 
 
 class Tape:
@@ -61,6 +63,8 @@ class Tape:
         Which users (N,) corrupt all their queries.
     features
         What is known about each arm (K, p), NaN where something is not; None where arms have no features.
+    shifts
+        By how much each entry of a context shifts the preference of each user (N, q, D); None where visits have none.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Tape:
         permutation: Integers,
         liars: NDArray[np.bool_],
         features: Floats | None = None,
+        shifts: Floats | None = None,
     ) -> None:
         if horizon < 1:
             raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
@@ -84,6 +89,7 @@ class Tape:
         self.permutation = permutation
         self.liars = liars
         self.features = features
+        self.shifts = shifts
         self._said: tuple[NDArray[np.int16], Integers] | None = None
 
     @property
@@ -95,6 +101,14 @@ class Tape:
     def tells_utility(self) -> bool:
         """Whether users tell the utility of what was chosen for them."""
         return self.environment.feedback != "choice"
+
+    def wanted(self, chunk: Chunk) -> Floats:
+        """Return the true preference (rows, D) in each row of a chunk: that of its user, in its context."""
+        preferences: Floats = self.preferences[chunk.users]
+        if self.shifts is None or chunk.contexts is None:
+            return preferences
+        shifts: Floats = np.einsum("rq,rqd->rd", chunk.contexts, self.shifts[chunk.users])
+        return preferences + shifts
 
     def with_rankings(self, rankings: Sequence[RankingLike]) -> Tape:
         """Return the same tape with other queries, one for each interaction, such as rankings read from text."""
@@ -127,6 +141,10 @@ class Tape:
         offers = self.environment.offers_from(rng, start, rounds)
         if offers is not None:
             chunk = chunk._replace(offers=offers)
+        if self.shifts is not None:
+            rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(6, number))))
+            shape = len(chunk.users), self.shifts.shape[1]
+            chunk = chunk._replace(contexts=rng.integers(2, size=shape).astype(np.float64))
         if self.environment.feedback != "utility":
             # A stream of their own, so that users pick alike whatever is said, and all else is as if nobody picked.
             rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(4, number))))

@@ -16,7 +16,7 @@ from druthers.errors import InvalidLog, needs
 from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
 
 VERSION = 1
-REWARD = "reward."
+REWARD, CONTEXT = "reward.", "context."
 KNOWN = ("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "utility", "picked", "policy")
 PLAIN = ("users", "offers", "rankings", "places", "propensities", "rewards", "utilities", "policies")
 
@@ -29,7 +29,8 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
 
     Columns: `round`, `time` (where known), `user`, `offer` (list), `ranking` (list of objective names), `arm`,
     `propensity`, `chances` (list, where known), `reward.NAME` for each objective, `utility`, `picked` (where
-    known: a list with the arm that the user picked, empty for none of these), `policy`. What is not known is null.
+    known: a list with the arm that the user picked, empty for none of these), `policy`, `context.NAME` for each entry
+    of contexts. What is not known is null.
     """
     parquet = needs("pyarrow.parquet", "lab")
     users, arms = _ids("user", log.user_ids), _ids("arm", log.arm_ids)
@@ -80,7 +81,8 @@ def _read(file: Any) -> Log:
             f"a log must have the columns user, offer, arm and {REWARD}NAME for each objective,"
             f" but got {', '.join(names)}"
         )
-    known = (*KNOWN, *(REWARD + name for name in objectives))
+    entries = tuple(name.removeprefix(CONTEXT) for name in names if name.startswith(CONTEXT))
+    known = (*KNOWN, *(REWARD + name for name in objectives), *(CONTEXT + name for name in entries))
     books = {"user": _Codes(), "arm": _Codes(), "policy": _Codes(), "objective": _Codes(objectives)}
     parts = [
         _columns({name: batch[name] for name in batch.schema.names}, objectives, books)
@@ -103,6 +105,8 @@ def _read(file: Any) -> Log:
         ranking_starts=np.concatenate([[0], np.cumsum(columns["lengths"])]),
         chances=columns.get("chances"),
         picks=columns.get("picks"),
+        entries=entries,
+        contexts=columns.get("contexts"),
         **{name: columns[name] for name in PLAIN},
     )
 
@@ -152,6 +156,9 @@ def _columns(batch: dict[str, Any], objectives: tuple[str, ...], books: dict[str
         columns["chances"] = _floats(_laid_out(batch["chances"], sizes)[1], len(offers))
     if "picked" in batch:
         columns["picks"] = _picks(batch["picked"], sizes, offers, books["arm"])
+    told = [_floats(values, n_rows) for name, values in batch.items() if name.startswith(CONTEXT)]
+    if told:
+        columns["contexts"] = np.nan_to_num(np.column_stack(told))
     return columns
 
 
@@ -185,6 +192,8 @@ def _table(log: Log, users: Any, arms: Any) -> Any:
     columns["utility"] = pyarrow.array(log.utilities, from_pandas=True)
     if log.picks is not None:
         columns["picked"] = _picked(log, log.picks, arms)
+    if log.contexts is not None:
+        columns |= {CONTEXT + name: log.contexts[:, k] for k, name in enumerate(log.entries)}
     columns["policy"] = pyarrow.array(log.policy_names, pyarrow.string()).take(pyarrow.array(log.policies))
     return pyarrow.table(columns, metadata={"druthers": json.dumps({"log": VERSION})})
 

@@ -11,7 +11,7 @@ from druthers.environments import Chunk, Tape
 from druthers.errors import InvalidLog
 from druthers.logs.table import Log
 from druthers.policies import Policy
-from druthers.simulation import felt_utility, likes
+from druthers.simulation import context_of, felt_utility, likes
 from druthers.types import Decision, Floats, Integers
 
 
@@ -41,21 +41,24 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
     chunks = list(tape.chunks())
     decisions, rewards, utilities = [], [], []
     for chunk in chunks:
+        wanted = tape.wanted(chunk)
         for first in range(0, len(chunk.users), tape.users_per_round):
             batch = range(first, first + tape.users_per_round)
             decisions += [_decide(policy, tape, chunk, t) for t in batch]
             for t, made in zip(batch, decisions[-len(batch) :], strict=True):
                 user, arm = chunk.users[t].item(), made.offer[made.place]
                 reward = tape.means[arm] + chunk.reward_noise[t]
-                utility = felt_utility(tape.preferences[user], chunk.preference_noise[t], reward)
-                policy.learn(user, arm, reward, utility if tape.tells_utility else None)
-                if chunk.picks is not None and policy.learns_choices:
-                    policy.learn_choice(user, made.offer[chunk.picks[t]].item(), made.offer.tolist())
+                utility = felt_utility(wanted[t], chunk.preference_noise[t], reward)
+                with policy.in_context(context_of(policy, chunk, t)):
+                    policy.learn(user, arm, reward, utility if tape.tells_utility else None)
+                    if chunk.picks is not None and policy.learns_choices:
+                        policy.learn_choice(user, made.offer[chunk.picks[t]].item(), made.offer.tolist())
                 rewards.append(reward)
                 utilities.append(utility if tape.tells_utility else np.nan)
     orders, lengths = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("orders", "lengths"))
     chances = np.concatenate([made.chances for made in decisions])
     picks = [chunk.picks for chunk in chunks if chunk.picks is not None]
+    contexts = [chunk.contexts for chunk in chunks if chunk.contexts is not None]
     return Log(
         objectives=names,
         user_ids=tuple(range(len(tape.preferences))),
@@ -75,6 +78,8 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
         policies=np.zeros(len(decisions), dtype=np.int32),
         chances=None if np.isnan(chances).all() else chances,
         picks=np.concatenate(picks).astype(np.int32) if picks else None,
+        entries=tuple(map(str, range(contexts[0].shape[1]))) if contexts else (),
+        contexts=np.concatenate(contexts) if contexts else None,
     )
 
 
@@ -94,7 +99,8 @@ def _decide(policy: Policy, tape: Tape, chunk: Chunk, t: int) -> _Made:
     if question is not None:
         policy.answer(user, question, likes(tape.preferences[user], question.objective))
     offer = chunk.offers[t] if chunk.offers.shape[1] else np.arange(len(tape.means))
-    decision = policy.choose(user, offer.tolist())
+    with policy.in_context(context_of(policy, chunk, t)):
+        decision = policy.choose(user, offer.tolist())
     return _Made(offer, decision.places[0], decision.propensity, all_chances(policy, decision))
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from druthers.errors import InvalidLog, choices
+from druthers.errors import InvalidLog, InvalidSetting, choices
 from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
+from druthers.policies.contexts import as_entries
 
 KEYS = (
     *("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "reward", "utility", "picked"),
-    "policy",
+    *("policy", "context"),
 )
 REQUIRED = ("user", "offer", "arm")
 
@@ -28,8 +29,8 @@ def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> L
         Each with `user`, `offer` (a list of arms) and `arm`, and where known `round` (else the row's number), `time`
         (a datetime or ISO text; without a zone it is UTC), `ranking` (objectives by name or number, most important
         first), `propensity`, `chances` (one for each offered arm), `reward` (a list with None for what is missing, or
-        by name), `utility`, `picked` (the arm that the user picked from the offer, None for none of these) and
-        `policy`.
+        by name), `utility`, `picked` (the arm that the user picked from the offer, None for none of these), `policy`
+        and `context` (what was so about the visit, by name: words, true or false, or numbers from -1 to 1).
     objectives
         Names of the objectives.
 
@@ -74,6 +75,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> L
         columns["reward"].append(_reward(number, row.get("reward"), names))
         columns["utility"].append(_number(number, "utility", row.get("utility")))
         columns["picked"].append(_pick(number, row, offer))
+        columns["context"].append(_entries(number, row.get("context")))
         columns["policy"].append(policies.setdefault(str(row.get("policy") or "logged"), len(policies)))
     return _assembled(names, users, arms, policies, columns).check()
 
@@ -88,6 +90,8 @@ def _assembled(
     times = np.array(columns["time"], dtype="datetime64[us]")
     chances = np.array(columns["chances"], dtype=float)
     picks = np.array(columns["picked"], dtype=np.int32)
+    entries = tuple(dict.fromkeys(name for told in columns["context"] for name in told))
+    contexts = [[told.get(name, 0.0) for name in entries] for told in columns["context"]]
     return Log(
         objectives=names,
         user_ids=tuple(users),
@@ -107,6 +111,8 @@ def _assembled(
         policies=np.array(columns["policy"], dtype=np.int32),
         chances=None if np.isnan(chances).all() else chances,
         picks=None if (picks == NOT_TOLD).all() else picks,
+        entries=entries,
+        contexts=np.array(contexts) if entries else None,
     )
 
 
@@ -125,6 +131,13 @@ def _objective(number: int, item: Any, names: tuple[str, ...]) -> int:
     if isinstance(item, int | np.integer) and 0 <= item < len(names):
         return int(item)
     raise InvalidLog(f"an objective must be one of {names!r} or its number, but row {number} has {item!r}")
+
+
+def _entries(number: int, context: Any) -> dict[str, float]:
+    try:
+        return as_entries(context)
+    except (AttributeError, InvalidSetting) as problem:
+        raise InvalidLog(f"a context must tell words and numbers by name, but in row {number}: {problem}") from None
 
 
 def _pick(number: int, row: Mapping[str, Any], offer: list[Any]) -> int:

@@ -62,6 +62,8 @@ class Log:
     picks
         Where in its offer the arm stands that the user picked: -1 for none of these, -2 where that is not known; None
         where it is known of no row.
+    entries, contexts
+        What visits differ in, by name, and how it was in each (n, q): 0 where it was not so; none where no row tells.
     """
 
     objectives: tuple[str, ...]
@@ -82,6 +84,8 @@ class Log:
     policies: NDArray[np.int32]
     chances: Floats | None = None
     picks: NDArray[np.int32] | None = None
+    entries: tuple[str, ...] = ()
+    contexts: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of decisions."""
@@ -137,6 +141,7 @@ class Log:
             rankings=self.rankings[named],
             chances=None if self.chances is None else self.chances[offered],
             picks=None if self.picks is None else self.picks[rows],
+            contexts=None if self.contexts is None else self.contexts[rows],
             **{name: getattr(self, name)[rows] for name in plain},
         )
 
@@ -161,6 +166,10 @@ class Log:
                 row["chances"] = self.chances[begin:end].tolist()
             if self.picks is not None and self.picks[t] != NOT_TOLD:
                 row["picked"] = None if self.picks[t] == NONE_PICKED else row["offer"][self.picks[t]]
+            if self.contexts is not None:
+                row["context"] = {
+                    name: told for name, told in zip(self.entries, self.contexts[t].tolist(), strict=True) if told
+                }
             yield row
 
     def check(self) -> Log:
@@ -191,6 +200,14 @@ class Log:
                 raise InvalidLog(f"picks must be given for all {len(self)} rows, but got {len(self.picks)}")
             outside = (self.picks < NOT_TOLD) | (self.picks >= self.sizes)
             _refuse(outside, "the picked arm must be in the offer", "has another")
+        if self.contexts is not None:
+            if self.contexts.shape != (len(self), len(self.entries)):
+                raise InvalidLog(
+                    f"contexts must have {len(self.entries)} entries in each row, but got {self.contexts.shape}"
+                )
+            _refuse(
+                ~(np.abs(self.contexts) <= 1.0).all(axis=1), "a context's numbers must be from -1 to 1", self.contexts
+            )
         return self
 
     def _check_chances(self, chances: Floats) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers._jit import bound
-from druthers.errors import InvalidFeedback, InvalidOffer, NoPreference, UnknownArm
+from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting, NoPreference, UnknownArm
 from druthers.policies.arms import fault, remember
 from druthers.policies.choosing import NOTHING, SILENCE, Chooser, require_distinct
 from druthers.policies.steps import (
@@ -23,7 +24,7 @@ from druthers.policies.steps import (
     learn_policy,
 )
 from druthers.rankings import as_ranking
-from druthers.types import Floats, Preference, Question, RankingLike
+from druthers.types import Context, Floats, Preference, Question, RankingLike
 
 
 class Policy(Chooser):
@@ -48,6 +49,7 @@ class Policy(Chooser):
     asks: ClassVar[bool] = False
     learns_choices: ClassVar[bool] = False
     learns_features: ClassVar[bool] = False
+    learns_contexts: ClassVar[bool] = False
     expects: ClassVar[bool] = False
     meets: ClassVar[bool] = False
     values_answers: ClassVar[bool] = False
@@ -82,6 +84,36 @@ class Policy(Chooser):
         if self.hears and len(checked):
             row = self._user_row(user)  # may replace the state, so it comes first
             self._hear(self._state, row, checked)
+
+    @contextmanager
+    def in_context(self, context: Context | None) -> Iterator[None]:
+        """Choose, learn and believe in the context of a visit: weekday, device, how many they are.
+
+        What is learned of a user within says how the user's weights shift with it, and later visits in the context
+        are met so. It is the context of the choice that counts, also for feedback that comes later.
+
+        Parameters
+        ----------
+        context
+            By name, words, true or false, or numbers from -1 to 1; empty or None for a visit as usual.
+
+        Examples
+        --------
+        >>> from druthers import StatedUCB
+        >>> policy = StatedUCB(n_objectives=2)
+        >>> with policy.in_context({"device": "phone", "weekend": True}):
+        ...     arm = policy.choose("ada", ["inn", "spa"]).arm
+        """
+        if context:
+            raise InvalidSetting(
+                f"only policies that learn from contexts can be told one, but {self.name} does not; leave it out, or"
+                " choose one that does, such as stated-ucb or fisher-pqucb"
+            )
+        yield
+
+    def entries(self, user: Hashable) -> tuple[str, ...]:
+        """Return the entries of contexts in which a user felt something."""
+        return ()
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the policy expects."""
@@ -118,7 +150,7 @@ class Policy(Chooser):
         if arm_row is None:
             arm_row = self._new_arm(arm)
         user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
-        self._learn(self._state, user_row, arm_row, vector, value)
+        self._learn(self._here(user_row, learns=utility is not None), user_row, arm_row, vector, value)
 
     def learn_choice(self, user: Hashable, picked: Hashable | None, offer: Iterable[Hashable]) -> None:
         """Take in which of some arms a user picked, whenever it comes and in any order.
@@ -159,7 +191,8 @@ class Policy(Chooser):
                 )
         ids, rows = self._offered(ids, 1)
         user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
-        self._learn_choice(self._state, user_row, rows, NONE_OF_THESE if picked is None else ids.index(picked))
+        place = NONE_OF_THESE if picked is None else ids.index(picked)
+        self._learn_choice(self._here(user_row, learns=True), user_row, rows, place)
 
     def give(
         self,
@@ -249,7 +282,8 @@ class Policy(Chooser):
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
         """Replace a utility; a policy without a body of its own learns the new one beside the old."""
-        self._learn(self._state, user, arm, np.full(self.n_objectives, math.nan), utility)
+        here = self._here(user, learns=True)
+        self._learn(here, user, arm, np.full(self.n_objectives, math.nan), utility)
 
     def utility_weight(self, user: Hashable, arm: Hashable) -> float:
         """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1.

@@ -36,7 +36,8 @@ class Chooser(Memory):
         rows = np.array([self._arms.rows[arm] for arm in arms], dtype=np.int64)
         out = np.empty((4, len(rows)))
         noise = np.zeros(len(rows) * self.noise_per_arm)
-        self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
+        row = self._users.rows.get(user, 0)
+        self._score(self._here(row), row, rows, noise, out)
         utilities: Floats = out[0]
         return utilities
 
@@ -83,7 +84,8 @@ class Chooser(Memory):
         n_offered = len(ids)
         out = np.empty((4, n_offered))
         noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else SILENCE
-        n_equal = self._score(self._state, self._users.rows.get(user, 0), rows, noise, out)
+        row = self._users.rows.get(user, 0)
+        n_equal = self._score(self._here(row), row, rows, noise, out)
         for arm, by in (shift or {}).items():
             out[:, rows == self._arms.rows.get(arm, -1)] += [[by], [0.0], [0.0], [by]]
         return out, n_equal

@@ -20,6 +20,7 @@ from druthers.policies.choices import add_choice, begin_choices, offer_rows
 from druthers.policies.linear import add_distances
 from druthers.policies.looking import learn_rewards, looking_scores
 from druthers.policies.rewards import FITTED, FeaturedArms
+from druthers.policies.shifts import add_row_within, add_within, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.totals import count_reward, reward_variances, totals_of
 from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, tell
@@ -66,6 +67,7 @@ class FisherState(NamedTuple):
     arms: FeaturedArms
     users: Any
     model: Any = None
+    visit: Any = None
 
 
 class DeafState(FisherState):
@@ -126,6 +128,16 @@ def believe_user(state: Any, user: int) -> Posterior:
     return believe(evidence_of(state, user), state.users.unit[user])
 
 
+@kernel
+def believe_here(state: Any, user: int) -> Posterior:
+    """Return the same in the context of a visit."""
+    believed = believe_user(state, user)
+    if state.visit.context.shape[0] == 0:
+        return believed
+    unit = state.users.unit[user]
+    return shifted(believed, state.users.products[user], state.visit, unit, unit / np.sqrt(state.settings.ridge))
+
+
 @generic
 def state_belief(state: Any, user: int, estimate: Floats, covariance: Floats) -> bool:
     """Write mean and covariance of a user's weights, averaged over units; False where there is nothing to average.
@@ -167,7 +179,7 @@ def mean_misses(state: Any, rows: Integers, truths: Floats) -> tuple[float, floa
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     """Write what each offered arm is worth with its bonuses, as is believed of the user."""
     users, settings, arms = state.users, state.settings, state.arms
-    believed = believe_user(state, user)
+    believed = believe_here(state, user)
     totals = totals_of(state.clock, users.sites.shape[1])
     width, feedbacks = settings.width, users.feedbacks[user]
     if settings.guarantee > 0.0:
@@ -206,7 +218,10 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
     if entered:
         row[size] = utility
         spoilt = 0.0 if whole else fill_unknown(arms, arm, row)
-        entered = add_utility(users.products[user], users.root[user], row, spoilt)
+        entered = scale_utility(row, spoilt)
+    if entered:
+        add_row_within(state.visit, row, 1.0)
+        add_utility(users.products[user], users.root[user], row)
     learn_rewards(state.model, arms, totals_of(state.clock, size), arm, new)
     if entered:
         users.feedbacks[user] += 1.0
@@ -214,8 +229,8 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
 
 
 @kernel
-def add_utility(products: Floats, root: Floats, row: Floats, spoilt: float) -> bool:
-    """Add a reward and its utility (D + 1,) to a user's sums, scaled; False for a reward of nothing."""
+def scale_utility(row: Floats, spoilt: float) -> bool:
+    """Divide a reward and its utility (D + 1,) by the length of the reward; False for a reward of nothing."""
     size = row.shape[0] - 1
     square = 0.0
     for k in range(size):
@@ -225,11 +240,17 @@ def add_utility(products: Floats, root: Floats, row: Floats, spoilt: float) -> b
     scale = 1.0 / np.sqrt(square + spoilt)
     for k in range(size + 1):
         row[k] *= scale
-    for k in range(size + 1):
-        for j in range(size + 1):
+    return True
+
+
+@kernel
+def add_utility(products: Floats, root: Floats, row: Floats) -> None:
+    """Add a scaled reward and its utility (D + 1,), which are used up, to a user's sums."""
+    size = row.shape[0]
+    for k in range(size):
+        for j in range(size):
             products[k, j] += row[k] * row[j]
     add_rank_one(root, row)
-    return True
 
 
 @kernel
@@ -251,13 +272,17 @@ def revise_utility(state: Any, user: int, arm: int, reward: Floats, utility: flo
     solve_transposed(upper, moved)
     change = y - before
     residual = float(root[size, size] * root[size, size]) + change * (y + before)
+    block = np.zeros((size + 1, size + 1))
+    block[size, size] = change * (y + before)
     for k in range(size):
+        block[k, size] = block[size, k] = change * x[k]
         products[k, size] += change * x[k]
         products[size, k] += change * x[k]
         residual -= change * moved[k] * (2.0 * root[k, size] + change * moved[k])
         root[k, size] += change * moved[k]
     products[size, size] = max(float(products[size, size]) + change * (y + before), 0.0)
     root[size, size] = np.sqrt(max(residual, 1e-200))
+    add_within(state.visit.context, state.visit.sums, block)
     return True
 
 
@@ -267,12 +292,15 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     """Add the site of a choice, against what is believed of the user."""
     users, size = state.users, state.users.sites.shape[1]
     begin_choices(users, user, state.settings.ridge)
-    believed = believe_user(state, user)
+    believed = believe_here(state, user)
     totals = totals_of(state.clock, size)
     n_rows = offer.shape[0] + (place == NONE_OF_THESE)
     rows, spreads = np.empty((n_rows, size)), np.empty((n_rows, size))
     offer_rows(state.arms, totals.means, reward_variances(totals), offer, rows, spreads)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
-    add_choice(rows, spreads, picked, believed.estimate, believed.root, users.unit[user], users.sites[user])
+    site = np.zeros((size, size + 1))
+    add_choice(rows, spreads, picked, believed.estimate, believed.root, users.unit[user], site)
+    users.sites[user] += site
+    add_within(state.visit.context, state.visit.sites, site)
     users.choices[user] += 1.0
     settle(state, user, CHOICE)

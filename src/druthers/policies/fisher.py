@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from druthers.anchors import Anchor, Likelihood
 from druthers.errors import InvalidSetting
 from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.asking import ranking_value
+from druthers.policies.contexts import ContextPolicy
 from druthers.policies.crowds import CrowdUsers, look_at_people, with_people
 from druthers.policies.features import FeaturePolicy
 from druthers.policies.feedback import (
@@ -19,6 +21,7 @@ from druthers.policies.feedback import (
     DeafState,
     FisherSettings,
     FisherState,
+    believe_here,
     believe_user,
     fresh_users,
     mean_misses,
@@ -28,10 +31,10 @@ from druthers.policies.feedback import (
 )
 from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.soft import Said, soft_site
-from druthers.types import Floats, Preference, RankingQuestion
+from druthers.types import Context, Floats, Preference, RankingQuestion
 
 
-class FisherPQUCB(FeaturePolicy):
+class FisherPQUCB(FeaturePolicy, ContextPolicy):
     """Rankings, utilities and choices weighed by their information, with noise scales learned on the way.
 
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
@@ -121,6 +124,14 @@ class FisherPQUCB(FeaturePolicy):
         super()._start()
         if self.population:
             self._state = with_people(self._state)
+
+    @contextmanager
+    def in_context(self, context: Context | None) -> Iterator[None]:
+        """Choose, learn and believe in the context of a visit; see `Policy.in_context`."""
+        if context and (self.guarantee or self.population):
+            raise InvalidSetting("contexts are for users apart and without a guarantee, but this policy has either")
+        with super().in_context(context):
+            yield
 
     def _settings(self) -> FisherSettings:
         return FisherSettings(
@@ -230,18 +241,19 @@ class FisherPQUCB(FeaturePolicy):
         return RankingQuestion(user, -1, places, value) if value > price else None
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
-        if revise_utility(self._state, user, arm, reward, utility, before) and not self.population:
+        here = self._here(user, learns=True)
+        if revise_utility(here, user, arm, reward, utility, before) and not self.population:
             settle(self._state, user, UTILITY)  # with a population the next look does
 
     def _preference(self, row: int) -> Preference:
         weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
-        if state_belief(self._state, row, weights, covariance):
+        if row not in self._shifts and state_belief(self._state, row, weights, covariance):
             return Preference(weights=weights, covariance=covariance)
         return self._preference_at_unit(row)
 
     def _preference_at_unit(self, row: int) -> Preference:
         """Return what the score is made of."""
-        believed = believe_user(self._state, row)
+        believed = believe_here(self._here(row), row)
         covariance = np.empty_like(believed.root)
         inverse(believed.root, covariance)
         return Preference(weights=believed.estimate, covariance=covariance)

@@ -138,14 +138,22 @@ class Memory(ABC):
             raise UnknownUser(f"a user must be known to be exported, but {user!r} is not")
         return b"".join(array[row].tobytes() for _, array in arrays(self._state.users))
 
+    def _here(self, row: int, *, learns: bool = False) -> Any:
+        """Return the state in which a step is taken for a user's row: that of the visit."""
+        return self._state
+
+    def _row_size(self) -> int:
+        """Return how many bytes a user's row has."""
+        return sum(array[0].nbytes for _, array in arrays(self._state.users))
+
     def import_user(self, user: Hashable, known: bytes) -> None:
         """Take in what another policy with the same settings exported; what was known of the user is replaced."""
-        sizes = [array[0].nbytes for _, array in arrays(self._state.users)]
-        if len(known) != sum(sizes):
-            raise DamagedState(f"an exported user of this policy must have {sum(sizes)} bytes, but got {len(known)}")
+        if len(known) != self._row_size():
+            raise DamagedState(f"an exported user of this policy has {self._row_size()} bytes, but got {len(known)}")
         row = self._user_row(user)
         start = 0
-        for (_, array), size in zip(arrays(self._state.users), sizes, strict=True):
+        for _, array in arrays(self._state.users):
+            size = array[0].nbytes
             array[row] = np.frombuffer(known[start : start + size], array.dtype).reshape(array[0].shape)
             start += size
 

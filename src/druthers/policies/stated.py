@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 
 from druthers._matrices import inverse
 from druthers.errors import InvalidFeedback
-from druthers.policies.base import Policy
 from druthers.policies.belief import Posterior
+from druthers.policies.contexts import ContextPolicy
 from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.questions import best_question
+from druthers.policies.shifts import add_within
 from druthers.policies.statements import (
     BLANK,
     REWARD_VARIANCE,
@@ -23,9 +24,10 @@ from druthers.policies.statements import (
     StatedSettings,
     StatedState,
     StatedUsers,
+    believe_here,
     choice_unit,
     describe,
-    posterior,
+    stated_variance,
 )
 from druthers.types import Floats, Integers, Preference, Question
 
@@ -34,7 +36,7 @@ from druthers.types import Floats, Integers, Preference, Question
 SAID_DOUBT = 0.5
 
 
-class StatedUCB(Policy):
+class StatedUCB(ContextPolicy):
     """A user's weights are what words state, until behavior tells better.
 
     A utility is modelled as <c, 2 reward - 1> + mood + noise, with a normal prior on the weights c that `hear_weights`
@@ -72,6 +74,7 @@ class StatedUCB(Policy):
     expects = True
     meets = True
     values_answers = True
+    moods = 1
     State: ClassVar[Any] = StatedState
 
     def __init__(
@@ -207,9 +210,13 @@ class StatedUCB(Policy):
         row = np.empty(self.n_objectives + 2)
         weight = describe(self._state, user, arm, np.where(np.isnan(reward), self._state.arms.means[arm], reward), row)
         gram, change = self._state.users.gram[user], weight * (utility - before)
-        gram[:-1, -1] += change * row[:-1]
-        gram[-1, :-1] += change * row[:-1]
-        gram[-1, -1] = max(gram[-1, -1] + change * (utility + before), 0.0)
+        block = np.zeros_like(gram)
+        block[:-1, -1] = block[-1, :-1] = change * row[:-1]
+        block[-1, -1] = change * (utility + before)
+        gram += block
+        gram[-1, -1] = max(gram[-1, -1], 0.0)
+        visit = self._here(user, learns=True).visit
+        add_within(visit.context, visit.sums, block)
 
     def utility_weight(self, user: Hashable, arm: Hashable) -> float:
         """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1."""
@@ -260,8 +267,7 @@ class StatedUCB(Policy):
         return found if found is not None and found.value > price else None
 
     def _posterior(self, row: int) -> Posterior:
-        state = self._state
-        return posterior(state.users, row, state.settings, state.others)
+        return believe_here(self._here(row), row, self._state.others)
 
     def _doubt(self, row: int) -> float:
         """Return less where something was said: it is meant for every item of a slate, and not for the first alone."""
@@ -301,8 +307,3 @@ class StatedUCB(Policy):
         felt = np.einsum("kj,jk->k", covariance, behavior)[:size].clip(0.0, 1.0)
         said = (1.0 - felt) * (users.statements[row] > 0.0)
         return np.stack([said, felt, 1.0 - felt - said])
-
-
-def stated_variance(mean: float, draws: float) -> float:
-    """Return the variance of a weight that so many draws of a first choice state."""
-    return max(mean * (1.0 - mean) / (draws + 1.4), 0.0025)

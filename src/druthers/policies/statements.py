@@ -12,6 +12,7 @@ from druthers._matrices import factor, norms, solve
 from druthers.policies.arms import never_seen, observe
 from druthers.policies.belief import Posterior
 from druthers.policies.choices import add_choice
+from druthers.policies.shifts import add_row_within, add_within, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers
 
@@ -72,6 +73,7 @@ class StatedState(NamedTuple):
     arms: StatedArms
     users: StatedUsers
     others: Any = None
+    visit: Any = None
 
 
 @kernel
@@ -120,11 +122,28 @@ def posterior(users: StatedUsers, user: int, settings: StatedSettings, others: F
     return Posterior(estimate, chol, variance)
 
 
+@kernel
+def believe_here(state: Any, user: int, others: Floats) -> Posterior:
+    """Return the same in the context of a visit."""
+    base = posterior(state.users, user, state.settings, others)
+    if state.visit.context.shape[0] == 0:
+        return base
+    size = state.users.mean.shape[1]
+    usual = np.sqrt(stated_variance(1.0 / size, 0.0))
+    return shifted(base, state.users.gram[user], state.visit, choice_unit(state.settings), usual)
+
+
+@kernel
+def stated_variance(mean: float, draws: float) -> float:
+    """Return the variance of a weight that so many draws of a first choice state."""
+    return max(mean * (1.0 - mean) / (draws + 1.4), 0.0025)
+
+
 @implements(score_policy, StatedState)
 @kernel
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     arms, clock, size = state.arms, state.clock, state.users.mean.shape[1]
-    estimate, chol, _ = posterior(state.users, user, state.settings, state.others)
+    estimate, chol, _ = believe_here(state, user, state.others)
     columns = np.zeros((size + 1, offer.shape[0]))
     share = clock[0] / max(clock[1], 1.0)  # reports of the average arm
     for j in range(offer.shape[0]):
@@ -203,6 +222,7 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
     for i in range(size + 2):
         for j in range(size + 2):
             users.gram[user, i, j] += weight * row[i] * row[j]
+    add_row_within(state.visit, row, weight)
     users.feedbacks[user] += weight
 
 
@@ -228,9 +248,12 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     nobody = np.empty((2, size))  # what is learned of somebody must not depend on others
     for k in range(size):
         nobody[0, k], nobody[1, k] = users.mean[user, k], users.precision[user, k]
-    estimate, chol, _ = posterior(users, user, state.settings, nobody)
+    estimate, chol, _ = believe_here(state, user, nobody)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
-    add_choice(rows, spreads, picked, estimate, chol, choice_unit(state.settings), users.sites[user])
+    site = np.zeros((size, size + 1))
+    add_choice(rows, spreads, picked, estimate, chol, choice_unit(state.settings), site)
+    users.sites[user] += site
+    add_within(state.visit.context, state.visit.sites, site)
     users.choices[user] += 1.0
 
 

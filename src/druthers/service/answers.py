@@ -147,6 +147,7 @@ class DecidedAnswer(BaseModel):
     held: float | None = Field(description="A reward that waits for the activation.")
     feedback: list[OutcomeAnswer] = Field(description="In the order of telling.")
     choice: ChoiceMade | None = Field(description="What the user picked, if that was told.")
+    context: dict[str, Any] = Field(description="What was so about the visit.")
 
 
 class ShownAnswer(BaseModel):

@@ -90,6 +90,7 @@ class Counter:
                 id=body.id,
                 repeats=body.repeats,
                 floors=[floor.model_dump(exclude_none=True) for floor in body.floors],
+                context=body.context,
             )
         )
         self.count(made.heard, made)

@@ -9,12 +9,20 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from druthers.catalogs import Catalog
 from druthers.errors import InvalidOffer, NothingFits
 from druthers.limits import SCHEMA, check_shape
+from druthers.policies.contexts import LONGEST_NAME, MOST_ENTRIES
 from druthers.service.settings import Settings
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+~=-]{0,199}$"
 Id = Annotated[str, Field(pattern=ID, description="Letters, figures and ._:@+~=- , up to 200 of them.")]
 # Strict: neither true nor "3" is a number.
 Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+ContextName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+ContextValue = (
+    Annotated[bool, Field(strict=True)]
+    | Annotated[Finite, Field(ge=-1, le=1)]
+    | Annotated[ContextName, Field(strict=True)]
+)
 
 
 class Closed(BaseModel):
@@ -118,6 +126,12 @@ def _decision_parts(kinds: Kinds, settings: Settings) -> dict[str, Any]:
     ]
     floor: Any = _floor(kinds.offer, kinds.limits)
     again = "Whether what was shown since the last words may come again."
+    context = Field(
+        max_length=MOST_ENTRIES,
+        description="What is so about this visit, by name: words, true or false, or numbers from -1 to 1. Feedback on"
+        " the decision tells how the user's weights shift with it.",
+        examples=[{"device": "phone", "weekend": True}],
+    )
     return {
         "size": (size, 1),
         "offer": (kinds.offer | None, None),
@@ -128,6 +142,7 @@ def _decision_parts(kinds: Kinds, settings: Settings) -> dict[str, Any]:
             Annotated[list[floor], Field(max_length=50, description="Shares of slates, together at most 1.")],
             Field(default_factory=list),
         ),
+        "context": (Annotated[dict[ContextName, ContextValue] | None, context], None),
         "id": (kinds.safe, None),
     }
 

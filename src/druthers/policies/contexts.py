@@ -1,0 +1,193 @@
+"""Policies that are told the context of a visit: the steps around the shifts of weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from druthers.errors import DamagedState, InvalidSetting
+from druthers.policies.base import Policy
+from druthers.policies.rows import same_kind, wholeness_of
+from druthers.policies.shifts import Visit, fresh_visit
+from druthers.types import Context, Floats
+
+# Entries of contexts that count for a user, the first ones something was felt in: costs grow with their square.
+MOST_ENTRIES = 8
+LONGEST_NAME = 80
+
+
+class Shifts(NamedTuple):
+    """What a user felt in contexts: the names of their entries, and the sums that `Visit` has."""
+
+    names: tuple[str, ...]
+    sums: Floats
+    sites: Floats
+
+
+def as_entries(context: Context | None) -> dict[str, float]:
+    """Return the entries of a context as numbers: a word is 1 in an entry of that word, true is 1 and false 0.
+
+    Examples
+    --------
+    >>> as_entries({"device": "phone", "weekend": True, "party": -0.5})
+    {'device: phone': 1.0, 'weekend': 1.0, 'party': -0.5}
+    """
+    entries: dict[str, float] = {}
+    for name, told in (context or {}).items():
+        if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+            raise InvalidSetting(f"what a context tells must have a name of 1 to {LONGEST_NAME} letters, got {name!r}")
+        if isinstance(told, str):
+            if not 0 < len(told) <= LONGEST_NAME:
+                raise InvalidSetting(f"a word of a context must have 1 to {LONGEST_NAME} letters, but got {told!r}")
+            entries[f"{name}: {told}"] = 1.0
+        elif not isinstance(told, int | float | np.number) or not -1.0 <= told <= 1.0:
+            raise InvalidSetting(
+                f"a context must tell words, true or false, or numbers from -1 to 1, but {name!r} is {told!r};"
+                " scale the number, or say it in a word"
+            )
+        else:
+            entries[name] = float(told)
+    return entries
+
+
+class ContextPolicy(Policy):
+    """A policy whose users' weights may shift with the context of a visit. Its state has a `visit` beside its fields.
+
+    Nothing is kept of contexts for users who never felt anything in one, and for them all is as without.
+    """
+
+    learns_contexts = True
+    # What is believed of a user beside the weights.
+    moods: ClassVar[int] = 0
+
+    def _start(self) -> None:
+        super()._start()
+        self._context: dict[str, float] = {}
+        self._shifts: dict[int, Shifts] = {}  # by row
+        self._state = self._state._replace(visit=self._fresh_visit(0))
+
+    def _fresh_visit(self, n_entries: int) -> Visit:
+        return fresh_visit(n_entries, self.n_objectives + self.moods, self.n_objectives)
+
+    @contextmanager
+    def in_context(self, context: Context | None) -> Iterator[None]:
+        """Choose, learn and believe in the context of a visit; see `Policy.in_context`."""
+        entries = as_entries(context)
+        self._context, before = entries, self._context
+        try:
+            yield
+        finally:
+            self._context = before
+
+    def entries(self, user: Hashable) -> tuple[str, ...]:
+        """Return the entries of contexts in which a user felt something, in the order in which they came."""
+        known = self._shifts.get(self._users.rows.get(user, 0))
+        return () if known is None else known.names
+
+    def shifts(self, user: Hashable) -> dict[str, Floats]:
+        """Return by how much each entry of a context shifts a user's weights (D,), of all something was felt in.
+
+        Examples
+        --------
+        >>> from druthers import StatedUCB
+        >>> policy = StatedUCB(n_objectives=2)
+        >>> for reward in ([0.9, 0.1], [0.1, 0.9]):
+        ...     policy.learn("shop", str(reward), reward)
+        >>> for day in range(20):
+        ...     with policy.in_context({"weekend": day % 2 == 0}):
+        ...         policy.learn("ada", "[0.9, 0.1]", utility=0.8 if day % 2 else -0.8)
+        >>> policy.shifts("ada")["weekend"].round(1)
+        array([-0.8,  0.8])
+        """
+        row = self._users.rows.get(user, 0)
+        with self.in_context(None):
+            usual = self._preference(row).weights
+        found = {}
+        for name in self.entries(user):
+            with self.in_context({name: 1.0}):
+                found[name] = self._preference(row).weights - usual
+        return found
+
+    def _here(self, row: int, *, learns: bool = False) -> Any:
+        known = self._shifts.get(row)
+        if learns and self._context:
+            known = self._with_names(known or Shifts((), *self._fresh_visit(0)[1:]))
+        if known is None or not known.names:
+            return self._state
+        self._shifts[row] = known
+        context = np.array([self._context.get(name, 0.0) for name in known.names])
+        return self._state._replace(visit=Visit(context, known.sums, known.sites))
+
+    def _with_names(self, known: Shifts) -> Shifts:
+        """Return what is known with room for new entries of the context, in the order of their names."""
+        new = sorted(name for name, told in self._context.items() if told and name not in known.names)
+        names = (*known.names, *new)[:MOST_ENTRIES]
+        if len(names) == len(known.names):
+            return known
+        fresh = self._fresh_visit(len(names))
+        fresh.sums[: len(known.sums)] = known.sums
+        fresh.sites[: len(known.sites)] = known.sites
+        return Shifts(names, fresh.sums, fresh.sites)
+
+    def forget_user(self, user: Hashable) -> None:
+        """Forget everything about a user; what was learned about arms stays."""
+        self._shifts.pop(self._users.rows.get(user, 0), None)
+        super().forget_user(user)
+
+    def export_user(self, user: Hashable) -> bytes:
+        """Return all that is known of a user, for a policy with the same settings to take in."""
+        known = super().export_user(user)
+        shifts = self._shifts.get(self._users.rows[user])
+        if shifts is None:
+            return known
+        return known + shifts.sums.tobytes() + shifts.sites.tobytes() + json.dumps(shifts.names).encode()
+
+    def import_user(self, user: Hashable, known: bytes) -> None:
+        """Take in what another policy with the same settings exported; what was known of the user is replaced."""
+        start, shifts = self._row_size(), None
+        if len(known) > start:
+            shifts = self._read_shifts(known[start:])
+        super().import_user(user, known[:start])
+        self._shifts.pop(self._users.rows[user], None)
+        if shifts is not None:
+            self._shifts[self._users.rows[user]] = shifts
+
+    def _read_shifts(self, known: bytes) -> Shifts:
+        for count in range(1, MOST_ENTRIES + 1):
+            fresh = self._fresh_visit(count)
+            size = fresh.sums.nbytes + fresh.sites.nbytes
+            try:
+                names = json.loads(known[size:])
+            except ValueError:  # of numbers, which are no text
+                continue
+            if isinstance(names, list) and len(names) == count:
+                sums, sites = known[: fresh.sums.nbytes], known[fresh.sums.nbytes : size]
+                fresh.sums[:] = np.frombuffer(sums).reshape(fresh.sums.shape)
+                fresh.sites[:] = np.frombuffer(sites).reshape(fresh.sites.shape)
+                return Shifts(tuple(map(str, names)), fresh.sums, fresh.sites)
+        raise DamagedState(f"what a user felt in contexts must be whole, but {len(known)} bytes are not")
+
+    def state(self, *, users: bool = True) -> dict[str, Any]:
+        """Return all this policy knows, its chance included, as arrays and plain values; without users on request."""
+        known = super().state(users=users)
+        shifts = self._shifts if users else {}
+        known["shifts"] = [[row, list(one.names)] for row, one in shifts.items()]
+        for row, one in shifts.items():
+            known[f"shifts.{row}.sums"], known[f"shifts.{row}.sites"] = one.sums.copy(), one.sites.copy()
+        return known
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Know what the policy knew that gave this state, and nothing else; settings and chance stay one's own."""
+        shifts = {}
+        with wholeness_of(self.name):
+            for row, names in state.get("shifts", ()):  # states from before there were contexts have none
+                fresh = self._fresh_visit(len(names))
+                sums = same_kind(f"shifts.{row}.sums", state[f"shifts.{row}.sums"], fresh.sums)
+                sites = same_kind(f"shifts.{row}.sites", state[f"shifts.{row}.sites"], fresh.sites)
+                shifts[int(row)] = Shifts(tuple(names), sums, sites)
+        super().restore(state)
+        self._shifts = shifts
