@@ -6,6 +6,7 @@ Ratios are of means over runs, with a standard error by the delta method; "worst
 
 python benchmarks/items.py [--items K] [--explained SHARE] [--runs N] [--horizon T] [--arriving] [--features P]
                            [--known C] [--curved C] [--offered N] [--catalog beers] [--only KINDS] [--speed]
+                           [--served K]
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from druthers.catalogs import Catalog, item_features
+from druthers.advisor import Advisor
+from druthers.catalogs import Catalog, Item, item_features
 from druthers.catalogs.standins import make_stand_in
 from druthers.environments import Items
 from druthers.policies.fisher import FisherPQUCB
 from druthers.policies.rewards import NEXT
 from druthers.simulation import simulate
-from druthers.types import Floats
+from druthers.types import Floats, Objective
 
 NINETY = 1.6449
 
@@ -125,6 +127,43 @@ def speed(n_features: int) -> None:
         )
 
 
+def served(n_items: int, n_features: int) -> None:
+    """Print milliseconds of processor time for a slate of three and for feedback in the advisor, as the service has."""
+    draw = np.random.default_rng(n_items)
+    features = draw.standard_normal((n_items, n_features)).round(3)
+    means = 3.5 + 0.2 * features @ draw.standard_normal((n_features, 6)) + 0.2 * draw.standard_normal((n_items, 6))
+    means = means.clip(1.0, 5.0).round(2)
+    known = draw.random((n_items, 6)) < 0.7
+    items = [
+        Item(
+            f"i{k:06}",
+            values={f"o{d}": float(means[k, d]) for d in range(6) if known[k, d]},
+            details={f"f{j}": float(told) for j, told in enumerate(features[k])},
+        )
+        for k in range(n_items)
+    ]
+    objectives = [Objective(f"o{d}", low=1, high=5) for d in range(6)]
+    start = time.process_time()
+    advisor = Advisor(Catalog("many", objectives, items), parser="lexicon")
+    folded = time.process_time() - start
+    times: dict[str, list[float]] = {"choose": [], "learn": []}
+    for t in range(60):
+        before = time.process_time()
+        made = advisor.recommend("ada", size=3)
+        between = time.process_time()
+        advisor.feedback(made.id, utility=float(draw.uniform(-1, 1)))
+        times["choose"].append(1e3 * (between - before))
+        times["learn"].append(1e3 * (time.process_time() - between))
+        if t == 19:
+            times = {name: [max(values)] for name, values in times.items()}
+    print(
+        f"{n_items:7} items, {n_features} columns, served: folded in {folded:.1f} s,"
+        f" a slate of three {np.median(times['choose'][1:]):.2f} ms (most {max(times['choose']):.1f}),"
+        f" feedback {np.median(times['learn'][1:]):.2f} ms (most {max(times['learn']):.1f})",
+        flush=True,
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=1000)
@@ -140,9 +179,12 @@ if __name__ == "__main__":
     parser.add_argument("--catalog", choices=["beers", "hotels"], help="its items, arriving, with its own details")
     parser.add_argument("--only", default="first,none,told,useless")
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--served", type=int, help="so many items in the advisor, and the time of its decisions")
     told = parser.parse_args()
     if told.speed:
         speed(told.features)
+    elif told.served:
+        served(told.served, told.features)
     else:
         place = Items(
             n_items=told.items,

@@ -7,6 +7,7 @@ import pytest
 
 from druthers.language import make_parser
 from druthers.language.data import read_arrays
+from druthers.language.models import descriptions
 from druthers.language.models.minilm import adapted, load_minilm
 from druthers.language.models.table import Table, is_current
 
@@ -47,6 +48,20 @@ def test_attitudes_are_chances_that_tell_wanting_from_dismissing():
 
 def test_the_table_belongs_to_the_model():
     assert is_current(), "run: python -m druthers.language.linting"
+
+
+def test_directions_of_descriptions_belong_to_the_phrases():
+    assert descriptions.is_current(), "run: python -m druthers.language.linting"
+
+
+def test_descriptions_are_near_where_they_speak_of_the_same():
+    texts = ["Spotless rooms, clean and tidy.", "Dirty carpets and dust!", "A LOUD street; noise all night", "Xq zzqv."]
+    numbers = descriptions.encode_descriptions([*texts, "clean and tidy, spotless rooms"])
+    assert numbers.shape == (5, descriptions.WIDTH)
+    gaps = np.linalg.norm(numbers[:3] - numbers[4], axis=1)
+    assert gaps[0] < 1e-3 < 0.2 * gaps[1]
+    assert gaps[1] < gaps[2]
+    assert np.isnan(numbers[3]).all()
 
 
 def test_the_table_knows_words_in_any_order_and_nothing_of_others():

@@ -72,6 +72,58 @@ def test_a_blank_is_expected_to_be_like_others_in_its_district():
         assert advisor.fold.predictor.parts("clean") == ()
 
 
+def described(seed, n_items=160, informative=True):
+    """Return a catalog whose descriptions alone tell how clean it is, where they do; and the whole truth."""
+    rng = np.random.default_rng(seed)
+    good = ["spotless rooms", "not a speck of dust", "gleaming bathrooms", "fresh clean linen"]
+    bad = ["stained carpets", "dirty sheets", "grimy windows", "a filthy kitchen"]
+    items, truth = [], {}
+    for k in range(n_items):
+        tidy = rng.random() < 0.5
+        said = rng.choice(good if tidy or not informative else bad, 2, replace=False)
+        text = f"House number {k} on the {rng.choice(['lake', 'square', 'hill'])} has {said[0]} and {said[1]}."
+        clean = float(np.clip((4.3 if tidy else 2.6) + 0.3 * rng.normal(), 1, 5))
+        truth[f"h{k:03}"] = {"quiet": float(rng.uniform(1, 5)), "price": float(rng.uniform(20, 500)), "clean": clean}
+        values = dict(truth[f"h{k:03}"])
+        if k % 4 == 0:
+            del values["clean"]
+        items.append(Item(f"h{k:03}", description=text, values=values))
+    return Catalog("rooms", OBJECTIVES, items), truth
+
+
+def test_descriptions_tell_what_to_expect_as_far_as_they_do():
+    catalog, truth = described(1)
+    blank = [item.id for item in catalog.items if "clean" not in item.values]
+    with settled(catalog) as advisor:
+        assert advisor.fold.predictor.believed == [False, False, True]
+        means = advisor.fold.policy.expectations(blank)[0][:, 2]
+        clean = advisor.fold.catalog.objectives[2]
+        true = np.array([clean.to_reward(truth[id]["clean"]) for id in blank])
+        assert np.mean((means - true) ** 2) < 0.35 * true.var()
+        assert [part.column for part in advisor.fold.predictor.parts("clean")] == ["description"]
+        assert verify(advisor).agrees
+        facts = advisor.recommend("ada", offer=[blank[0]], text=["clean"]).items[0].facts
+        assert ("description",) in [fact.columns for fact in facts]
+    with settled(described(2, informative=False)[0]) as advisor:
+        assert not any(advisor.fold.predictor.believed)
+
+
+def test_many_items_are_told_of_event_by_event(monkeypatch):
+    monkeypatch.setattr("druthers.advisor.predicting.MOST_ITEMS", 40)
+    catalog, _ = hotels(1)
+    with settled(catalog) as advisor:
+        assert advisor.fold.predictor._told is not None
+        blank = ["quiet" not in item.values for item in catalog.items]
+        before = np.isnan(advisor.fold.policy.expectations(catalog.ids)[0][:, 0])
+        for _ in range(3):
+            advisor.hear("ada", ["quiet"])
+        means = advisor.fold.policy.expectations(catalog.ids)[0][:, 0]
+        assert advisor.fold.predictor._told is None
+        assert (~np.isnan(means)).tolist() == blank
+        assert before.sum() >= np.isnan(means).sum()
+        assert verify(advisor).agrees
+
+
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held = []
     for seed in range(12):

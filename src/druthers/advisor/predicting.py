@@ -7,6 +7,7 @@ journal alone decides, from what is known then and nothing else, so that all who
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from druthers.catalogs import Item
 from druthers.catalogs.features import Feature, feature_table, find_features
+from druthers.language.models.descriptions import WIDTH, encode_descriptions, is_prose
 from druthers.limits import Columns
 from druthers.policies import Policy
 from druthers.policies.rewards import (
@@ -31,7 +33,8 @@ from druthers.types import Floats, Objective
 
 # Variance of a reward from 0 to 1 of which nothing is known: columns far from all others may not tell less than that.
 KNOWING_NOTHING = 1.0 / 12.0
-# Bounds on what a fit costs: items, evenly spread over all in the order of their ids, features, and passes.
+# Bounds on what a fit costs: items, evenly spread over all in the order of their ids, features, and passes. With as
+# many items at a time the policy is told what to expect, event by event, so that none takes long.
 MOST_ITEMS = 2048
 MOST_FEATURES = 40
 PASSES = 2
@@ -42,6 +45,8 @@ FIRST = 8
 EXACT = 1e6
 # Columns that a prediction is said to come from: the largest parts, if no less than this share of the largest one.
 MOST_TOLD, WORTH_TELLING = 2, 0.25
+# What descriptions are called where a prediction comes from them.
+DESCRIPTION = "description"
 # Numbers are alike within so many standard deviations.
 ALIKE = 0.5
 
@@ -91,10 +96,13 @@ class Predictor:
         self._policy = policy
         self._names = tuple(objective.name for objective in objectives)
         self._features: tuple[Feature, ...] = ()
+        self._prose = ""  # the column that holds sentences, if one does: descriptions, or a detail
+        self._read: dict[str, tuple[str, Floats]] = {}  # by item, its sentences and what they say
         self._model: RewardModel | None = None
         self._noise: Floats = np.zeros(policy.n_objectives)
         self._news = 0  # items and reports so far
         self._fitted = 0  # and at the last fit
+        self._told: str | None = None  # up to which id the policy was told what that fit expects; None for all
 
     @property
     def believed(self) -> list[bool]:
@@ -106,7 +114,8 @@ class Predictor:
         """Take in that an item came, changed, or was reported on."""
         if self._policy.expects:
             self._news += 1
-            if not self._fit_again(items, GROWTH) and any(self.believed):
+            self._fit_again(items, GROWTH)
+            if any(self.believed):
                 self._tell(items, [item])
 
     def settle(self, items: Mapping[str, Item]) -> None:
@@ -114,13 +123,18 @@ class Predictor:
         if self._policy.expects:
             self._fit_again(items, GROWTH_WHEN_ASKED)
 
-    def _fit_again(self, items: Mapping[str, Item], growth: float) -> bool:
-        if self._news < max(FIRST, growth * self._fitted):
-            return False
-        self._fitted = self._news
-        self._fit(items)
-        self._tell(items, list(items))
-        return True
+    def _fit_again(self, items: Mapping[str, Item], growth: float) -> None:
+        """Fit where there is news enough, and tell the next items what follows from the last fit."""
+        if self._news >= max(FIRST, growth * self._fitted):
+            self._fitted = self._news
+            self._fit(items)
+            self._told = ""
+        if self._told is not None:
+            ids = sorted(items)
+            first = bisect_right(ids, self._told)
+            some = ids[first : first + MOST_ITEMS]
+            self._tell(items, some)
+            self._told = some[-1] if first + MOST_ITEMS < len(ids) else None
 
     def _fit(self, items: Mapping[str, Item]) -> None:
         self._model = None
@@ -131,23 +145,43 @@ class Predictor:
             return
         sample = [items[id] for id in ids]
         self._features = find_features(sample, MOST_FEATURES)
-        if not self._features:
+        self._prose = _find_prose(sample)
+        if not self._features and not self._prose:
             return
         arms = self._arms(ids, sample, counts)
         known = arms.pulls > 0.0
         n_known = np.maximum(known.sum(axis=0), 1)
         off = np.where(known, arms.means - (arms.means * known).sum(axis=0) / n_known, 0.0)
         self._noise = self._policy.reward_noise()
-        model = fresh_model(self._policy.n_objectives, len(self._features))
+        model = fresh_model(self._policy.n_objectives, self._n_features)
         for _ in range(PASSES):
             fit_rewards(model, arms, self._noise, (off * off).sum(axis=0) / n_known)
         if all(np.isfinite(part).all() for part in model):
             self._model = model
 
+    @property
+    def _n_features(self) -> int:
+        return len(self._features) + (WIDTH if self._prose else 0)
+
+    def _table(self, items: Sequence[Item]) -> Floats:
+        """Return the features of items (n, p): columns first, then what sentences say, each read once."""
+        table = feature_table(items, self._features)
+        if not self._prose:
+            return table
+        said = [_sentences(item, self._prose) for item in items]
+        new = [
+            row
+            for row, item in enumerate(items)
+            if self._read.get(item.id, ("", None))[0] != said[row] or not said[row]
+        ]
+        for row, numbers in zip(new, encode_descriptions([said[row] for row in new]), strict=True):
+            self._read[items[row].id] = said[row], numbers
+        return np.hstack([table, np.array([self._read[item.id][1] for item in items]).reshape(len(items), WIDTH)])
+
     def _arms(self, ids: Sequence[str], items: Sequence[Item], counts: Floats) -> FeaturedArms:
         """Return what is known of items, after a row for none."""
-        arms = fresh_arms(1 + len(ids), self._policy.n_objectives, len(self._features))
-        arms.features[1:] = feature_table(items, self._features)
+        arms = fresh_arms(1 + len(ids), self._policy.n_objectives, self._n_features)
+        arms.features[1:] = self._table(items)
         arms.pulls[1:] = counts
         arms.means[1:] = np.nan_to_num(self._policy.reward_means(ids))
         once = np.flatnonzero((counts == 1.0).any(axis=1)).tolist()
@@ -180,14 +214,16 @@ class Predictor:
         slopes, scales = self._model.slopes[:, k], self._model.scales
         found = [
             Part(feature.name, float(slope if feature.entry is None else slope * scale))
-            for feature, slope, scale in zip(self._features, slopes, scales, strict=True)
+            for feature, slope, scale in zip(self._features, slopes, scales, strict=False)
         ]
+        if self._prose:
+            found.append(Part(self._prose, float(np.linalg.norm(slopes[len(self._features) :]))))
         return tuple(sorted(found, key=lambda part: -abs(part.change)))
 
     def grounds(self, item: Item, objective: str, columns: Columns) -> Grounds:
         """Return where the prediction of an item's value comes from, among items as their columns have them."""
         assert self._model is not None
-        features = feature_table([item], self._features)[0]
+        features = self._table([item])[0]
         standard = np.nan_to_num((features - self._model.origin) * self._model.scales)
         parts = standard * self._model.slopes[:, self._names.index(objective)]
         strongest: dict[str, int] = {}
@@ -197,12 +233,14 @@ class Predictor:
             total[detail] = total.get(detail, 0.0) + float(parts[i])
             if abs(parts[i]) > abs(parts[strongest.get(detail, i)]) or detail not in strongest:
                 strongest[detail] = i
+        if self._prose:
+            total[self._prose] = float(parts[len(self._features) :].sum())
         told = sorted((detail for detail in total if total[detail]), key=lambda detail: -abs(total[detail]))[:MOST_TOLD]
         told = [detail for detail in told if abs(total[detail]) >= WORTH_TELLING * abs(total[told[0]])]
         known = ~np.isnan(columns.numbers(objective))
         while told:
-            limits = {detail: self._limit(item, strongest[detail]) for detail in told}
-            alike = int((columns.allowed(limits) & known).sum())
+            limits = {detail: self._limit(item, strongest[detail]) for detail in told if detail in strongest}
+            alike = int((columns.allowed(limits) & known).sum()) if limits else 0
             if alike or len(told) == 1:
                 return Grounds(tuple(told), alike)
             told.pop()
@@ -233,7 +271,8 @@ class Predictor:
 
     def state(self) -> dict[str, Any]:
         """Return all of it as arrays and plain values."""
-        plain = {"features": self._features, "news": self._news, "fitted": self._fitted}
+        plain: dict[str, Any] = {"features": self._features, "prose": self._prose, "told": self._told}
+        plain |= {"news": self._news, "fitted": self._fitted}
         model = {} if self._model is None else flatten("predictor", self._model)
         return {"predictor": json.dumps(plain), "predictor_noise": self._noise, **model}
 
@@ -242,7 +281,25 @@ class Predictor:
         plain = json.loads(state.pop("predictor"))
         self._features = tuple(Feature(*feature) for feature in plain["features"])
         self._news, self._fitted = plain["news"], plain["fitted"]
+        self._prose, self._told = plain["prose"], plain["told"]
         self._noise = state.pop("predictor_noise")
         self._model = None
         if "predictor.center" in state:
-            self._model = unflatten("predictor", fresh_model(len(self._names), len(self._features)), state)
+            self._model = unflatten("predictor", fresh_model(len(self._names), self._n_features), state)
+
+
+def _sentences(item: Item, column: str) -> str:
+    """Return what an item has in the column of sentences."""
+    return (
+        item.description if column == DESCRIPTION and column not in item.details else str(item.details.get(column, ""))
+    )
+
+
+def _find_prose(items: Sequence[Item]) -> str:
+    """Return the column that holds sentences: descriptions, or else the first such detail; empty where none does."""
+    details = dict.fromkeys(key for item in items for key, told in item.details.items() if isinstance(told, str))
+    for column in dict.fromkeys([DESCRIPTION, *details]):
+        told = [text for item in items if (text := _sentences(item, column))]
+        if 2 * len(told) > len(items) and is_prose(told):
+            return column
+    return ""

@@ -32,11 +32,9 @@ class Feature(NamedTuple):
     def of(self, item: Item) -> float:
         """Return the number of an item; NaN where the detail is not known, or is no number."""
         told = item.details.get(self.detail)
-        if told is None:
-            return math.nan
-        if self.entry is not None:
+        if told is not None and self.entry is not None:
             return float(self.entry in _words(told))
-        return float(told) if isinstance(told, int | float) and -MOST < told < MOST else math.nan
+        return _as_number(told)
 
 
 class ItemFeatures(NamedTuple):
@@ -64,8 +62,21 @@ def find_features(items: Sequence[Item], most: int | None = None) -> tuple[Featu
 
 def feature_table(items: Sequence[Item], features: Sequence[Feature]) -> Floats:
     """Return the features of items (n, p)."""
-    rows = [[feature.of(item) for feature in features] for item in items]
-    return np.array(rows, dtype=np.float64).reshape(len(items), len(features))
+    table = np.full((len(items), len(features)), np.nan)
+    plain = [(column, feature.detail) for column, feature in enumerate(features) if feature.entry is None]
+    entries: dict[str, dict[str, int]] = {}
+    for column, feature in enumerate(features):
+        if feature.entry is not None:
+            entries.setdefault(feature.detail, {})[feature.entry] = column
+    for column, detail in plain:
+        table[:, column] = [_as_number(item.details.get(detail)) for item in items]
+    for detail, columns in entries.items():
+        told = [(row, entry) for row, item in enumerate(items) if (entry := item.details.get(detail)) is not None]
+        table[np.ix_([row for row, _ in told], list(columns.values()))] = 0.0
+        said = [(row, columns[word]) for row, entry in told for word in _words(entry) if word in columns]
+        if said:
+            table[tuple(np.array(said).T)] = 1.0
+    return table
 
 
 def item_features(items: Sequence[Item]) -> ItemFeatures:
@@ -87,6 +98,10 @@ def item_features(items: Sequence[Item]) -> ItemFeatures:
     """
     features = find_features(items)
     return ItemFeatures(tuple(feature.name for feature in features), feature_table(items, features))
+
+
+def _as_number(told: Detail | None) -> float:
+    return float(told) if isinstance(told, int | float) and -MOST < told < MOST else math.nan
 
 
 def _words(entry: Detail) -> set[str]:

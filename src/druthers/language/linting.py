@@ -19,7 +19,7 @@ from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.binding import bind
 from druthers.language.lexicon.concepts import JUDGING, Kind, all_terms, words_of
 from druthers.language.lexicon.objectives import domain_names, load_domain
-from druthers.language.models import phrases, table
+from druthers.language.models import descriptions, phrases, table
 from druthers.language.models.minilm import PACKAGES, load_minilm
 
 _KEYS = {"names", "good", "bad", "nouns", "weak", "says"}
@@ -97,6 +97,9 @@ def main() -> int:
         if not table.is_current():
             print("the model was taught anew: writing the table of words, two minutes")
             table.write_table(folder / "words.npz", load_minilm())
+        if not descriptions.is_current():
+            print("phrases or table have changed: writing the directions of descriptions")
+            descriptions.write_directions(folder / "directions.npz")
         for problem in misplaced():
             print(problem)
     return 1 if problems else 0

@@ -1,8 +1,8 @@
 """The data files: words, phrases, cues and templates, written by hand; vectors and weights, fitted by scripts.
 
-`adapter.npz` is from benchmarks/reading_adapter.py, `weights.json` from benchmarks/reading_weights.py, `meanings.npz`
-and `words.npz` from druthers.language.linting; `words.txt.gz` is SymSpell's list (MIT), `wordpiece.txt.gz` BERT's
-(Apache 2.0).
+`adapter.npz` is from benchmarks/reading_adapter.py, `weights.json` from benchmarks/reading_weights.py, `meanings.npz`,
+`words.npz` and `directions.npz` from druthers.language.linting; `words.txt.gz` is SymSpell's list (MIT),
+`wordpiece.txt.gz` BERT's (Apache 2.0).
 """
 
 from __future__ import annotations
