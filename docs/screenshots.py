@@ -142,6 +142,7 @@ def picture(browser, home, view, width, theme, path):
     page = context.new_page()
     VIEWS[view](page, home, f"{view}-{width}-{theme}")
     _settle(page)
+    page.evaluate("scrollTo(0, 0)")  # the bar stays at the top
     path.parent.mkdir(parents=True, exist_ok=True)
     page.locator("body").screenshot(path=path) if width >= WIDTHS["desktop"] else page.screenshot(
         path=path, full_page=True
