@@ -17,7 +17,7 @@ export function ordinal(place) {
 export function fact(value) {
   if (value === true) return "yes";
   if (value === false) return "no";
-  if (Array.isArray(value)) return listed(value.map(fact));
+  if (Array.isArray(value)) return listed(value.map(fact)) || "none";
   return typeof value === "number" ? number(value) : String(value);
 }
 

@@ -31,9 +31,9 @@ export function Events() {
   }, [running, trouble]);
   return html`<div class="row"><button class="small" aria-pressed=${!running} onClick=${() => run(!running)}>${running ? "Pause" : "Go on"}</button><p class="hint">The latest events first, looked for every second.</p></div>
     <${Alert} trouble=${trouble} again=${() => tell(null)} />
-    <div class="wide" tabindex="0" role="group" aria-label="Events"><table>
+    <div class="wide" tabindex="0" role="group" aria-label="Events"><table class="events">
       <thead><tr><th scope="col">Position</th><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">Person</th><th scope="col">What</th></tr></thead>
-      <tbody>${events.map((one) => html`<tr key=${one.position}><th scope="row">${one.position}</th><td>${new Date(1000 * one.at).toLocaleTimeString("en")}</td><td>${one.kind}</td><td>${one.user || "–"}</td><td class="cut">${gist(one)}</td></tr>`)}</tbody>
+      <tbody>${events.map((one) => html`<tr key=${one.position}><th scope="row">${one.position}</th><td>${new Date(1000 * one.at).toLocaleTimeString("en")}</td><td>${one.kind}</td><td class="cut" title=${one.user}>${one.user || "–"}</td><td class="cut" title=${gist(one)}>${gist(one)}</td></tr>`)}</tbody>
     </table></div>`;
 }
 
