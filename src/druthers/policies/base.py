@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers._jit import bound
-from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting, NoPreference, UnknownArm
+from druthers.errors import InvalidFeedback, InvalidOffer, NoPreference, UnknownArm
 from druthers.policies.arms import fault, remember
 from druthers.policies.choosing import NOTHING, SILENCE, Chooser, require_distinct
 from druthers.policies.steps import (
@@ -24,7 +23,7 @@ from druthers.policies.steps import (
     learn_policy,
 )
 from druthers.rankings import as_ranking
-from druthers.types import Context, Floats, Preference, Question, RankingLike
+from druthers.types import Floats, Preference, Question, RankingLike
 
 
 class Policy(Chooser):
@@ -84,36 +83,6 @@ class Policy(Chooser):
         if self.hears and len(checked):
             row = self._user_row(user)  # may replace the state, so it comes first
             self._hear(self._state, row, checked)
-
-    @contextmanager
-    def in_context(self, context: Context | None) -> Iterator[None]:
-        """Choose, learn and believe in the context of a visit: weekday, device, how many they are.
-
-        What is learned of a user within says how the user's weights shift with it, and later visits in the context
-        are met so. It is the context of the choice that counts, also for feedback that comes later.
-
-        Parameters
-        ----------
-        context
-            By name, words, true or false, or numbers from -1 to 1; empty or None for a visit as usual.
-
-        Examples
-        --------
-        >>> from druthers import StatedUCB
-        >>> policy = StatedUCB(n_objectives=2)
-        >>> with policy.in_context({"device": "phone", "weekend": True}):
-        ...     arm = policy.choose("ada", ["inn", "spa"]).arm
-        """
-        if context:
-            raise InvalidSetting(
-                f"only policies that learn from contexts can be told one, but {self.name} does not; leave it out, or"
-                " choose one that does, such as stated-ucb or fisher-pqucb"
-            )
-        yield
-
-    def entries(self, user: Hashable) -> tuple[str, ...]:
-        """Return the entries of contexts in which a user felt something."""
-        return ()
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the policy expects."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
 
 from druthers._jit import bound
-from druthers.errors import InvalidOffer
+from druthers.errors import InvalidOffer, InvalidSetting
 from druthers.policies.memory import WHOLE, Memory
 from druthers.policies.slates import SHORTLIST, Floor, Slate, by_chance, by_score, tastes, worths
 from druthers.policies.steps import score_policy
-from druthers.types import Decision, Floats, Integers, Preference
+from druthers.types import Context, Decision, Floats, Integers, Preference
 
 SILENCE = np.empty(0)
 NOTHING = np.empty(0, dtype=np.int64)
@@ -30,6 +31,36 @@ class Chooser(Memory):
     @functools.cached_property
     def _score(self) -> Callable[..., int]:
         return bound(score_policy, self._state, 0, NOTHING, SILENCE, np.empty((4, 0)))
+
+    @contextmanager
+    def in_context(self, context: Context | None) -> Iterator[None]:
+        """Choose, learn and believe in the context of a visit: weekday, device, how many they are.
+
+        What is learned of a user within says how the user's weights shift with it, and later visits in the context
+        are met so. It is the context of the choice that counts, also for feedback that comes later.
+
+        Parameters
+        ----------
+        context
+            By name, words, true or false, or numbers from -1 to 1; empty or None for a visit as usual.
+
+        Examples
+        --------
+        >>> from druthers import StatedUCB
+        >>> policy = StatedUCB(n_objectives=2)
+        >>> with policy.in_context({"device": "phone", "weekend": True}):
+        ...     arm = policy.choose("ada", ["inn", "spa"]).arm
+        """
+        if context:
+            raise InvalidSetting(
+                f"only policies that learn from contexts can be told one, but {self.name} does not; leave it out, or"
+                " choose one that does, such as stated-ucb or fisher-pqucb"
+            )
+        yield
+
+    def entries(self, user: Hashable) -> tuple[str, ...]:
+        """Return the entries of contexts in which a user felt something."""
+        return ()
 
     def utilities(self, user: Hashable, arms: Iterable[Hashable]) -> Floats:
         """Return the estimated utility of known arms for a user, without any bonus."""

@@ -75,7 +75,7 @@ class ContextPolicy(Policy):
 
     @contextmanager
     def in_context(self, context: Context | None) -> Iterator[None]:
-        """Choose, learn and believe in the context of a visit; see `Policy.in_context`."""
+        """Choose, learn and believe in the context of a visit; see `Chooser.in_context`."""
         entries = as_entries(context)
         self._context, before = entries, self._context
         try:

@@ -127,7 +127,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
 
     @contextmanager
     def in_context(self, context: Context | None) -> Iterator[None]:
-        """Choose, learn and believe in the context of a visit; see `Policy.in_context`."""
+        """Choose, learn and believe in the context of a visit; see `Chooser.in_context`."""
         if context and (self.guarantee or self.population):
             raise InvalidSetting("contexts are for users apart and without a guarantee, but this policy has either")
         with super().in_context(context):
