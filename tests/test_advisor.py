@@ -16,6 +16,7 @@ from druthers.errors import (
     InvalidFeedback,
     InvalidLog,
     InvalidOffer,
+    InvalidRanking,
     InvalidSetting,
     StoreFailure,
     UnknownArm,
@@ -138,6 +139,19 @@ def test_rewards_told_twice_count_once(advisor):
         (lambda a: a.feedback(a.recommend("ada").id, rewards={"clean": float("nan")}), InvalidFeedback, "finite"),
         (lambda a: a.feedback(a.recommend("ada").id, rewards={"clean": 9}), InvalidFeedback, "between 1 and 5"),
         (lambda a: a.feedback(a.recommend("ada").id, item="moon", utility=1), UnknownArm, "recommended"),
+        (
+            lambda a: a.feedback(a.recommend("ada").id, utility="good"),
+            InvalidFeedback,
+            "must be a number, but got 'good'",
+        ),
+        (
+            lambda a: a.feedback(a.recommend("ada").id, rewards={"clean": None}),
+            InvalidFeedback,
+            "'clean' must be a number",
+        ),
+        (lambda a: a.feedback(a.recommend("ada").id, rewards=[1, 2]), InvalidFeedback, "a table of objectives"),
+        (lambda a: a.feedback(None, utility=1), UnknownDecision, "but got None"),
+        (lambda a: a.hear("ada", None), InvalidRanking, "but got None"),
         (lambda a: a.preference("ghost"), UnknownUser, "ghost"),
         (lambda a: a.correct("ghost", ["clean"]), UnknownUser, "ghost"),
         (lambda a: a.forget("ghost"), UnknownUser, "ghost"),
@@ -184,6 +198,13 @@ def test_a_text_that_comes_along_with_an_id_is_heard_once(advisor):
     advisor._run(operations.hear("ada", "cheap", decision="trip-8"))
     with pytest.raises(Contradiction, match="a query must stay as it is, but another one came with 'trip-8'"):
         advisor._run(operations.hear("ada", "clean", decision="trip-8"))
+
+
+def test_numbers_of_numpy_are_numbers(advisor):
+    made = advisor.recommend("ada", size=2)
+    assert advisor.feedback(made.id, rewards={"clean": np.int64(4)}, utility=np.float32(0.5)).new
+    assert advisor.store.about(made.id)[-1].body["rewards"] == {"clean": 4.0}
+    assert not advisor.feedback(made.id, rewards={"clean": 4}, utility=0.5).new
 
 
 def test_feedback_on_what_another_process_recommended_tells_what_it_moved_alone(tmp_path):

@@ -27,7 +27,7 @@ from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wishes import DRAWS, sureness
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
-from druthers.errors import Contradiction, UnknownArm, UnknownDecision, UnknownUser
+from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, check_where, merge
 from druthers.policies.contexts import as_entries
@@ -208,6 +208,8 @@ class Operations:
         raise Contradiction("too much is said at once to take something back; try again")
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
+        if not isinstance(ranking, Collection):
+            raise InvalidRanking(f"a query must be a text, or a list of objectives, but got {ranking!r}")
         names = list(ranking)
         self.catalog.ranking(names)
         if len(set(names)) != len(names):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Real
 
 from druthers.advisor import cards, events
 from druthers.advisor.answers import Learned
@@ -12,7 +13,7 @@ from druthers.advisor.operations import ATTEMPTS, Operations
 from druthers.advisor.outcomes import Told, fresh
 from druthers.advisor.steps import Append, CatchUp, Operation
 from druthers.catalogs import Catalog
-from druthers.errors import Contradiction, InvalidFeedback, UnknownArm
+from druthers.errors import Contradiction, InvalidFeedback, UnknownArm, UnknownDecision
 from druthers.stores import Event
 
 
@@ -27,8 +28,9 @@ def feedback(
     revisable: bool = True,
 ) -> Operation[Learned]:
     """Take in what came of a decision; of utilities the last one stands, unless they are not revisable."""
-    given = dict(rewards or {})
-    _check(operations.catalog, given, utility)
+    given, utility = _checked(operations.catalog, rewards or {}, utility)
+    if not isinstance(decision, str):
+        raise UnknownDecision(f"feedback must be about the id of a decision, a text, but got {decision!r}")
     if id is not None:
         events.as_id(id, "feedback")
     for _ in range(ATTEMPTS):
@@ -75,15 +77,30 @@ def _learned(operations: Operations, event: Event, before: list[float]) -> Learn
     return replace(learned, unknown=tuple(unknown))
 
 
-def _check(catalog: Catalog, rewards: dict[str, float], utility: float | None) -> None:
+def _checked(
+    catalog: Catalog, rewards: Mapping[str, float], utility: float | None
+) -> tuple[dict[str, float], float | None]:
+    """Return rewards and utility as plain numbers, of whichever kind they are, or refuse them."""
+    if not isinstance(rewards, Mapping):
+        raise InvalidFeedback(f"rewards must be a table of objectives and values, but got {rewards!r}")
     if not rewards and utility is None:
         raise InvalidFeedback("feedback must hold rewards, a utility or both, but got neither")
-    if utility is not None and not -1.0 <= utility <= 1.0:
+    told = {name: _number(value, f"the reward {name!r}") for name, value in rewards.items()}
+    felt = None if utility is None else _number(utility, "a utility")
+    if felt is not None and not -1.0 <= felt <= 1.0:
         raise InvalidFeedback(f"a utility must lie between -1 and 1, the best, but got {utility!r}; scale it")
-    for name, value in rewards.items():
+    for name, value in told.items():
         if not math.isfinite(value):
             raise InvalidFeedback(f"a reward must be a finite number, but {name!r} is {value!r}; leave it out")
-    catalog.to_rewards(rewards)
+    catalog.to_rewards(told)
+    return told, felt
+
+
+def _number(value: object, what: str) -> float:
+    """Return a number as what a journal holds, be it NumPy's."""
+    if not isinstance(value, Real):
+        raise InvalidFeedback(f"{what} must be a number, but got {value!r}; leave out what is not known")
+    return float(value)
 
 
 def _chosen(decision: str, told: Told, item: str | None) -> str:
