@@ -96,6 +96,7 @@ def test_room_for_so_many_is_what_holds_them():
     items = {"a": Item("a", values={"price": 9.0}, details={"capacity": 90}), "b": Item("b", details={"capacity": 200})}
     halls = LimitReader(Columns(items), [Objective("price", low=1, high=99999, less_is_better=True)])
     assert halls.read("it needs room for at least 110").where == {"capacity": {"min": 110}}
+    assert halls.read("room for at least 110").rest.split() == []
     assert halls.read("at least 110").where == {"price": {"min": 110}}
 
 
@@ -132,3 +133,44 @@ def test_items_and_numbers_tell_nothing_about_what_a_message_is():
     assert (
         Said.of("dont wanna, whats 2 like, youre great", Context()).plain == "don't wanna, what's 2 like, you're great"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("has to be under 300 euros, we're broke", Kind.LIMIT),
+        ("was in the second in May. the zip is awful", Kind.FEEDBACK),
+        ("cool, we'll have the third. do you ship abroad?", Kind.TAKEN), ("3 please, how do I order", Kind.TAKEN),
+        ("do we get pegs with the second one or not", Kind.DETAIL), ("y not the first?", Kind.WHY),
+        ("the difference between two and three?", Kind.COMPARE), ("top one against the bottom one", Kind.COMPARE),
+        ("we bring a cat - which ones have a footprint?", Kind.FIND),
+        ("who is the cheapest of all of them?", Kind.BEST),
+        ("take 2 away please, horrid color", Kind.REJECT), ("I'd go for 2 from the 1st of next month", Kind.TAKEN),
+        ("it must be light, last year I was in tears", Kind.WISH), ("the second we arrive it rains", Kind.UNCLEAR),
+    ],
+)  # fmt: skip
+def test_kinds_of_several_sentences(talk, text, kind):
+    assert talk(text).kind == kind
+
+
+def test_what_is_wished_beside_turning_one_down_is_heard(talk):
+    reply = talk("the second's out. can I have a cheaper one?")
+    assert (reply.kind, reply.heard.ranking) == (Kind.REJECT, ("price",))
+
+
+def test_three_items_are_compared(talk):
+    assert len(talk("compare all three for me").items) == 3
+
+
+def test_what_is_denied_goes_on_after_or(reader):
+    assert reader.read("I won't have steel or wood").where == {"poles": {"not": ["steel", "wood"]}}
+
+
+def test_what_is_spoken_of_without_a_sign_is_as_all_of_it_felt(talk):
+    assert "weatherproofing bad" in talk("we took 2, its weatherproofing, a nightmare").text
+
+
+def test_ignoring_a_wish_dismisses_it_and_what_comes_after_is_heard(talk):
+    reply = talk("Never mind the weight, we come by car. It must be cheap!")
+    assert reply.heard.ranking == ("price",)
+    assert reply.heard.reading.dismissed_names == ("weight",)

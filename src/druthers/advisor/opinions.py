@@ -6,19 +6,19 @@ import re
 from collections.abc import Callable, Sequence
 
 from druthers.advisor.messages import Kind, Message, Opinion
-from druthers.advisor.said import CLAUSE, PAST, PAST_OF_ONE, RATING, Said
-from druthers.advisor.sayings import feeling, references, ways
+from druthers.advisor.said import ASSENT, CLAUSE, PAST, PAST_OF_ONE, RATING, Said
+from druthers.advisor.sayings import feeling, references, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language import Parser
 
 HAVING = re.compile(r"(?:'ve|'s|\bhave|\bhas) got\b")  # "we've got three kids" tells of nothing that was shown
 FELT = 0.7  # how good is what is only said to be "gentle", and how bad what is "late"
-# Said before the point, and no praise: "ok, 2 then", "great, the first one please".
-ASSENT = re.compile(
-    r"^(?:(?:ok(?:ay)?|al(?:l )?right|right|sold|yes|yeah)\b[\s,.!:;-]*"
-    r"|(?:great|good|fine|perfect|lovely|nice|cool|brilliant|excellent|super|awesome|wonderful)\s*[,.!:;-]+\s*)+"
-)
 TELLING = 2  # words of three letters or more that tell how something was, beside which one
+# A wish, however bad it was before: "it should be fun, she was bored to tears".
+WISHING = re.compile(
+    r"\b(?:should|must|has to|have to|needs? to|ought to|i want|we want|i need|we need|looking for|i'd like|we'd like"
+    r"|would be (?:ace|nice|great|good|ideal|lovely|perfect)|as possible)\b"
+)
 # Tells how good something sounds, from -1 to 1; None where that is not clear.
 Sounds = Callable[[str], float | None]
 
@@ -46,6 +46,8 @@ def find_opinion(
     about = PAST_OF_ONE if places or named else PAST
     told = bool(took or about.search(plain) or ways("tells").search(said.core))
     past = PAST.search(plain) and re.match(r"(?:it|that|they|this|the|there|we|i)\b", said.core)
+    if not (places or named) and WISHING.search(plain):
+        return None
     if not surely and (said.asks or not (places or named or (said.context.shown and (took or past)))):
         return None
     opinions = _clause_by_clause(said, parser, told or surely)
@@ -91,12 +93,14 @@ def _clause_by_clause(said: Said, parser: Parser, told: bool) -> dict[int, Opini
     at = said.places[0] if said.places else said.context.latest
     if said.rating is not None:
         opinions[at] = Opinion([said.rating], {})
-    for clause in CLAUSE.split(ASSENT.sub("", said.plain)):
+    unsaid: dict[str, int] = {}
+    for clause in CLAUSE.split(whole_words("thanks").sub(" ", ASSENT.sub("", said.plain))):
         about_items = references(RATING.sub(" ", clause), said.context.shown)
         at = about_items[0] if about_items else at
         felt = feeling(clause)
         signs = parser.signs(clause) if felt is not None or told else {}
         if felt is None and not any(signs.values()):
+            unsaid |= {parser.objectives[k].name: at for k in signs}
             continue
         aspects = {parser.objectives[k].name: _judged(felt, sign) for k, sign in signs.items()}
         for place in about_items if len(about_items) > 1 else (at,):
@@ -104,6 +108,9 @@ def _clause_by_clause(said: Said, parser: Parser, told: bool) -> dict[int, Opini
             opinion.aspects.update({name: worth for name, worth in aspects.items() if worth is not None})
             if felt is not None and not aspects:
                 opinion.whole.append(felt)
+    for name, place in unsaid.items():  # "it barks all night, a nightmare": as all of it felt
+        if place in opinions:
+            opinions[place].aspects.setdefault(name, opinions[place].utility)
     return opinions
 
 

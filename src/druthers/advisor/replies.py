@@ -188,7 +188,8 @@ class Conversation:
         felt = turn.message.utility
         gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
         names = listed([item.name for item in gone])
-        return (yield from self._recommend(turn, f"Without {names}, then.", without=[item.id for item in gone]))
+        text, heard = yield from self._heard_beside(turn, f"Without {names}, then.")
+        return (yield from self._recommend(turn, text, heard=heard, without=[item.id for item in gone]))
 
     def _like(self, turn: Turn) -> Operation[Reply]:
         liked = yield from self._rated(turn, LIKED)

@@ -28,6 +28,11 @@ DID = (
 )
 PAST = re.compile(rf"\b(?:{WAS})\b")
 PAST_OF_ONE = re.compile(rf"\b(?:{WAS}|{DID})\b")
+# Said before the point, and no praise: "ok, 2 then", "great, the first one please".
+ASSENT = re.compile(
+    r"^(?:(?:ok(?:ay)?|al(?:l )?right|right|sold|yes|yeah)\b[\s,.!:;-]*"
+    r"|(?:great|good|fine|perfect|lovely|nice|cool|brilliant|excellent|super|awesome|wonderful)\s*[,.!:;-]+\s*)+"
+)
 LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": endings without their mark.
@@ -37,6 +42,7 @@ UNMARKED = (
     (re.compile(r"\b(you|they)re\b"), r"\1're"),
     (re.compile(r"\b(i|you|they|we)ve\b"), r"\1've"),
     (re.compile(r"\bim\b"), "i'm"),
+    (re.compile(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)"), "why "),
 )
 
 
@@ -68,6 +74,7 @@ class Said:
     def of(cls, text: str, context: Context) -> Said:
         """Return a text in its forms."""
         plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
+        plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
         for unmarked, marked in UNMARKED:
             plain = unmarked.sub(marked, plain)
         return cls(text, plain, _core(plain), references(RATING.sub(" ", plain), context.shown), context)
@@ -81,6 +88,22 @@ class Said:
         clauses = CLAUSE.split(ways(name).sub(" ", self.core))
         rest = ", ".join(clause for clause in clauses if not references(clause, self.context.shown))
         return replace(self, text=rest, plain=rest, core=rest, places=())
+
+    @property
+    def question(self) -> str:
+        """Its last sentence from the point on, if that asks, else all of it: "we have a cat - which like cats?"."""
+        last = re.split(r"[.;!?] | - |: ", self.plain)[-1]
+        return _core(last) if last.endswith("?") else self.core
+
+    @property
+    def picks(self) -> bool:
+        """Whether one of its sentences picks something shown and asks nothing: "we'll have 3. Can you deliver?"."""
+        for one in re.split(r"(?<=[.;!?])\s+", self.plain):
+            core = _core(one)
+            asks = one.endswith("?") or whole_words("question").match(core)
+            if not asks and references(one, self.context.shown) and ways("choose").search(core):
+                return True
+        return False
 
     @property
     def rejects(self) -> bool:
@@ -135,4 +158,5 @@ class Said:
 
 def _core(plain: str) -> str:
     """Return a message from its point on: "ok, please forget that" is "forget that"."""
+    plain = ASSENT.sub("", plain) or plain
     return re.sub(rf"^(?:(?:{'|'.join(table()['lead'])})(?!\w)[ ,.!:;-]*)+", "", plain) or plain

@@ -23,8 +23,9 @@ PLACE = re.compile(
 )
 # What is counted by an ordinal and is no item: "the first time", "second-hand", "first of all".
 NO_ITEM = (
-    r"(?!-\w| of all| (?:times?|things?|floors?|class|hand|half|halves|aid|rate|name|language|thoughts?|days?|weeks?"
-    r"|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|home)\b)"
+    r"(?!-\w| of (?:all|next|this|every|each|the (?:month|year)|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"| (?:we|i|they|he|she)\b| (?:times?|things?|floors?|class|hand|half|halves|aid|rate|name|language|thoughts?"
+    r"|days?|weeks?|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|home)\b)"
 )
 ALONE = r"(?=\s*(?:$|[,.;!?]))"
 REFERENCE = (
@@ -56,6 +57,15 @@ def whole_words(*names: str) -> re.Pattern[str]:
 @cache
 def _ordinals() -> tuple[str, ...]:
     return tuple(word for name in (*PLACES, "last") for word in table()[name])
+
+
+@cache
+def _paired() -> re.Pattern[str]:
+    """Return a pattern for two items by numbers in words, which alone could be anything."""
+    counted = "|".join(table()["counts"])
+    return re.compile(
+        rf"\b({counted}) (?:and|or|with|to|vs\.?|versus|against|und|oder|y|o|et|ou|e|en) ({counted})(?= ?(?:$|[?.,;!]))"
+    )
 
 
 @cache
@@ -112,6 +122,10 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     numbered = "|".join(table()["numbered"])
     for place, words in enumerate(table()["counts"]):
         found += [(match.start(), place) for match in re.finditer(rf"(?<!\w)(?:{numbered})\s*(?:{words})\b", text)]
+    for match in _paired().finditer(text):  # "between one and three"
+        for group in (1, 2):
+            counted = (place for place, words in enumerate(table()["counts"]) if match[group] in words.split("|"))
+            found += [(match.start(group), place) for place in counted]
     for match in ways("first_so_many").finditer(text):
         many = 2 if "2" in match.group() or "two" in match.group() else 3
         some = range(many) if match["first"] else range(max(0, len(shown) - many), len(shown))

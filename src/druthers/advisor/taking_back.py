@@ -19,6 +19,12 @@ UNTRUE = re.compile(
     r"\b(?:or|otherwise|else),? (?:just |you can |we can )?forget\b|"  # "at least 5 years, otherwise forget it"
     r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
 )
+WAIVED = re.compile(r"\b(?:ignore|disregard|never ?mind)\b")  # "never mind the price, it's a gift" dismisses it
+# What speaks of something said, and not of the thing itself.
+SAID_BEFORE = re.compile(
+    r"\b(?:said|told|mentioned|asked|thing|bit|part|requirement|wish|limit|cap|back|last|after all|any ?(?:more|longer)"
+    r"|no longer|changed my mind|second thoughts?|have to|need(?:n't)?|a must)\b"
+)
 
 
 def find_taken_back(said: Said, parser: Parser, limits: LimitReader) -> Message | None:
@@ -36,9 +42,23 @@ def find_taken_back(said: Said, parser: Parser, limits: LimitReader) -> Message 
         return None
     about = whole_words("forget").sub(" ", said.core)
     names = in_force(about, said.context, parser, limits)
+    waived = WAIVED.search(said.plain) and not SAID_BEFORE.search(said.plain)
+    if names and waived and set(names) <= set(parser.read(said.text).dismissed_names):
+        return None
     if names and not pattern(r"\b<dismissing>").search(about):
-        return Message(Kind.FORGET_THAT, forgotten=names)
+        return _with_wishes(names, said, parser) or Message(Kind.FORGET_THAT, forgotten=names)
     return Message(Kind.FORGET_THAT) if said.has("forget_last") else None
+
+
+def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser) -> Message | None:
+    """Return what is wished in sentences beside the one that takes something back."""
+    rest = " ".join(
+        one for one in re.split(r"(?<=[.;!?])\s+", said.text) if not whole_words("forget").search(one.lower())
+    )
+    reading = parser.read(rest)
+    if not set(reading.names) - set(names):
+        return None
+    return Message(Kind.WISH, said.places, reading=reading, forgotten=names)
 
 
 def in_force(text: str, context: Context, parser: Parser, limits: LimitReader) -> tuple[str, ...]:

@@ -74,12 +74,13 @@ class Telling:
     def compare(self, turn: Turn) -> Operation[Reply]:
         """Tell where two items differ."""
         yield from ()
-        pair = list(turn.about or turn.shown)[:2]
+        pair = list(turn.about or turn.shown[:2])[:MOST_BEST]
         if len(pair) < 2:
             pair = list(turn.shown)[:2]
         if len(pair) < 2:
             return turn.reply("There are no two items to compare: say what matters to you first.")
-        return turn.reply(f"{pair[0].name} beside {pair[1].name}: {self._differences(*pair)}.", about=pair)
+        told = [f"{pair[0].name} beside {other.name}: {self._differences(pair[0], other)}." for other in pair[1:]]
+        return turn.reply(" ".join(told), about=pair)
 
     def _differences(self, one: Item, other: Item) -> str:
         """Return where two items differ, each in the objective's own unit."""

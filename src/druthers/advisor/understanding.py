@@ -28,6 +28,8 @@ MOST_WORDS = 6  # of a name
 UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
 # Between two items: which one?
 PAIRED = re.compile(r"\b(?:which|who|versus|vs?|against|between|torn|compared?)\b")
+MET = re.compile(r"\b(?:already|been|seen|before)\b")
+REQUEST = re.compile(r"(?:can|could|may|shall) (?:i|we)\b")
 NOTHING = Context()
 BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
@@ -128,6 +130,8 @@ class Understanding:
         if said.has("profile") and (said.asks or said.has("profile_told")):
             return Message(Kind.PROFILE)
         shown = said.context.shown
+        if said.picks and not said.rejects:
+            return None
         both = len(said.places) > 1 and said.has("compare")  # "pros and cons of 1 and 2"
         if said.has("why") and not both and (shown or re.match(r"\w+\W*$", said.core)):
             return Message(Kind.WHY, said.places)
@@ -135,7 +139,9 @@ class Understanding:
         if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not said.past.search(said.core)):
             return Message(Kind.COMPARE, said.places)
         telling = LETS.search(said.plain) is None and ways("detail").match(said.core)
-        if not (said.asks or telling or ways("find").match(said.core)):
+        asked = said.question
+        turned_down = said.places and said.rejects  # "I don't want the first one. What else is there?"
+        if turned_down or not (said.asks or telling or ways("find").match(asked)):
             return None
         if said.has("best"):
             reading = self.parser.read(said.text)
@@ -143,11 +149,11 @@ class Understanding:
                 reading = replace(reading, ranking=reading.ranking or reading.dismissed, dismissed=())
                 return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
         limits = self.limits.read(said.text)
-        if ways("find").match(said.core) and limits.where and not said.places:
+        if ways("find").match(asked) and limits.where and not said.places:
             return Message(Kind.FIND, said.places, limits=limits)
         named = () if said.places else self._named(said.plain)
         one = said.places or named or (shown and (limits.where or re.search(r"\b(?:it|that|this|they)\b", said.core)))
-        if one and ways("detail").match(said.core):
+        if one and ways("detail").match(asked):
             return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
         return None
 
@@ -168,20 +174,27 @@ class Understanding:
         if called is not None:  # nothing but a name, as an answer to "which of the two?"
             return Message(Kind.TAKEN, said.places, () if said.places else (called,))
         other = said.has("other")
-        chosen = said.places and said.has("choose") and not said.rejects
+        # "do I get a paddle with the first?" picks nothing
+        wonders = said.asks and not said.picks and REQUEST.match(said.core) is None
+        picked = said.picks or (said.has("choose") and not wonders)
+        chosen = said.places and picked and not said.rejects
         if said.places and _is_settled(said.core):
             return Message(Kind.TAKEN, said.places)
         if chosen and not said.past.search(said.core) and feeling(said.core) is None:  # "ok, book 3" praises nothing
             return Message(Kind.TAKEN, said.places)
         felt = find_opinion(said, self.parser, ()) if said.places else None
-        if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like"):
+        gone = said.rejects and not MET.search(said.plain)  # "ugh, not 3"; not "we already had 3, lovely"
+        if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like") and not gone:
             return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
         named = () if said.places else self._named(said.plain)
         if said.rejects or (other and said.places and not said.has("like")):
             wish = None if said.places else self._wishing(said)  # "battery life? I don't need it"
             if wish is not None and wish.kind == Kind.DISMISSAL:
                 return wish
-            return Message(Kind.REJECT, said.places, named)
+            beside = self._wishing(said.beside("reject")) if said.places else None
+            reading, limits = (None, Limits()) if beside is None else (beside.reading, beside.limits)
+            bad = None if felt is None or (felt.utility or 0.0) >= 0.0 else felt.utility
+            return Message(Kind.REJECT, said.places, named, reading, limits, utility=bad)
         if said.has("like"):
             wish = self._wishing(said.beside("like"))
             return Message(Kind.LIKE, said.places, named, wish.reading, wish.limits)
@@ -189,7 +202,7 @@ class Understanding:
             wish = self._wishing(said)
             return Message(Kind.OTHER, reading=wish.reading, limits=wish.limits)
         bare = said.places and _is_bare(said.core)
-        return Message(Kind.TAKEN, said.places) if bare or (said.places and said.has("choose")) else None
+        return Message(Kind.TAKEN, said.places) if bare or chosen else None
 
     def _another_number(self, said: Said) -> Message | None:
         """Return a number that takes the place of a limit said before: "make that 40"."""

@@ -20,7 +20,7 @@ from druthers.types import Objective
 SOFT = r"\b<soft>\b"
 NOT = (
     r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
-    r"|\b(?:must|should|may|can|shall|does|do|will)(?:\s?not|n't)\s+"
+    r"|\b(?:must|should|may|can|shall|does|do|will|wo|would)(?:\s?not|n't)\s+"
     r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
     r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
 )
@@ -219,14 +219,14 @@ class LimitReader:
         """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
         spots = [(match.start(), match.end(), stem(match.group())) for match in re.finditer(r"[^\W_]+", folded)]
         free = [not any(one.start <= start < one.end for one in taken) for start, _, _ in spots]
-        found = []
+        found: list[Stated] = []
         place = 0
         while place < len(spots):
             for length in range(min(LONGEST, len(spots) - place), 0, -1):
                 if all(free[place : place + length]):
                     one = self._text(folded, text, spots, slice(place, place + length))
                     if one is not None:
-                        found.append(one)
+                        found.append(_also_denied(one, found, folded))
                         place += length - 1
                         break
             place += 1
@@ -266,6 +266,9 @@ class LimitReader:
     def _is_strict(self, folded: str, start: int, end: int, before: str) -> bool:
         """Tell whether a text that is said all the time is meant as a limit: "small ones only", "medium or large"."""
         if pattern(r"\b<strictly>\s+$").search(before) or re.match(r"(?:\s+[a-z]+)?\s+only\b", folded[end:]):
+            return True
+        asked = pattern(r"\s*<listing>\b").match(folded)
+        if asked and re.search(r"\b(?:are|is|and|or|any|all|the)\s+$", before):  # "which are free of nuts and small?"
             return True
         here = set(self._values[(stem(folded[start:end]),)])
         others = [set(self._values.get((word,), ())) for word in stems(folded) if word not in ("or", "and", "please")]
@@ -308,6 +311,15 @@ class LimitReader:
         return found
 
 
+def _also_denied(one: Stated, found: Sequence[Stated], folded: str) -> Stated:
+    """Return a limit, denied if the one before it is and both are of one kind: "no plastic or metal"."""
+    last = found[-1] if found else None
+    if last is None or last.name != one.name or not isinstance(last.limit, dict) or isinstance(one.limit, dict | bool):
+        return one
+    linked = "not" in last.limit and re.fullmatch(r"\s*(?:,|or|nor|and)\s*(?:an?\s+)?", folded[last.end : one.start])
+    return one._replace(limit={"not": one.limit}) if linked else one
+
+
 def _in_clauses(folded: str) -> str:
     """Return a text whose lines are clauses, without the marks of a list; every letter stays where it was."""
     for match in list(MARKER.finditer(folded)):
@@ -342,6 +354,7 @@ def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[i
         start = before.start()
     made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
     start = made.start() if made else start
+    start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
     start = led.start() if (led := pattern(LED).search(text[:start])) else start
     after = re.match(r"\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
