@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 from browsers import WIDTHS, needs_browser, settled, violations
-from service_processes import Server, free_port
+from service_processes import Server, free_port, until
 
 pytestmark = needs_browser()
 
@@ -256,6 +256,23 @@ def test_the_keyboard_alone_will_do(visitor):
     settled(page)
     assert page.evaluate("document.activeElement.id") == "said"
     assert "Recommended:" in page.locator("[aria-live=polite]").inner_text()
+
+
+def test_enter_is_not_lost_while_the_page_is_loading(visitor):
+    page = visitor.open("/?user=quick")
+    waiting = []
+    page.route("**/v1/catalog", waiting.append)
+    page.reload()
+    page.get_by_label("Your message").fill("clean and quiet")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    until(lambda: page.wait_for_timeout(50) or waiting, "the page to ask")
+    assert page.locator(".turn").count() == 0
+    waiting[0].continue_()
+    page.locator(".turn").wait_for()
+    settled(page)
+    assert page.locator(".turn").count() == 1
+    assert page.get_by_label("Your message").input_value() == ""
 
 
 def reach(page, name):

@@ -135,13 +135,16 @@ def write_theory(checked: Sequence[Checked], folder: str | Path, *, fast: bool) 
     with matplotlib.rc_context(SETTINGS):
         for claim, finding in checked:
             figure = draw_chart(finding.chart, new_figure)
-            for kind in ("pdf", "svg", "png"):
+            for kind in ("pdf", "png"):
                 with replaced(place / "figures" / f"{claim.name}.{kind}") as path:
                     figure.savefig(path, format=kind, dpi=300, **EXTRAS[kind])
-            picture = io.StringIO()
-            figure.savefig(picture, format="svg", **EXTRAS["svg"])
+            drawn = io.StringIO()
+            figure.savefig(drawn, format="svg", dpi=300, **EXTRAS["svg"])
+            picture = drawn.getvalue()
+            with replaced(place / "figures" / f"{claim.name}.svg") as path:
+                path.write_text(picture, "utf-8")
             rows.append(_row(claim, finding))
-            parts.append(_part(claim, finding, picture.getvalue()[picture.getvalue().index("<svg") :]))
+            parts.append(_part(claim, finding, picture[picture.index("<svg") :]))
     size = "small runs (--fast)" if fast else "full runs"
     page = place / "theory.html"
     text = (

@@ -49,14 +49,20 @@ export function Talk() {
 
 function Say({ busy, fresh }) {
   const [text, type] = useState("");
+  const [held, hold] = useState(false);  // Enter while something else is going on: sent as soon as that is done
+  const sending = useRef(false);
   const field = useRef(null);
   const submit = async (event) => {
     event?.preventDefault();
     const said = text.trim();
-    if (!said || busy) return;
+    if (!said || sending.current) return;
+    if (busy) { hold(true); return; }
+    sending.current = true;
     if (await send(said)) type("");
+    sending.current = false;
     field.current?.focus();
   };
+  useEffect(() => { if (held && !busy) { hold(false); submit(); } }, [held, busy]);
   return html`
     ${fresh && html`<div class="prompts" role="group" aria-label="Examples">${PROMPTS.map((one) => html`<button key=${one} class="prompt" disabled=${busy} onClick=${() => send(one)}>${one}</button>`)}</div>`}
     <form class="say" onSubmit=${submit}>
