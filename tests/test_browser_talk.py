@@ -261,7 +261,7 @@ def test_the_keyboard_alone_will_do(visitor):
 def test_enter_is_not_lost_while_the_page_is_loading(visitor):
     page = visitor.open("/?user=quick")
     waiting = []
-    page.route("**/v1/catalog", waiting.append)
+    page.route("**/v1/catalog", lambda route: waiting.append(route))  # noqa: PLW0108 - Playwright asks for its signature
     page.reload()
     page.get_by_label("Your message").fill("clean and quiet")
     page.keyboard.press("Enter")
