@@ -229,6 +229,19 @@ def test_batches_answer_entry_by_entry(call):
         call("DELETE", f"/v1/items/{item}", expect=204)
 
 
+def test_a_malformed_entry_of_a_batch_does_not_stop_the_others(call):
+    made = call("POST", "/v1/users/mixed/decisions", {"size": 1})
+    entries = [{"utility": 3}, {"decision": made["id"], "utility": 0.1}, 7, {"decision": made["id"], "utilty": 0.2}]
+    results = call("POST", "/v1/batch/feedback", {"entries": entries})["results"]
+    assert [result["status"] for result in results] == [422, 200, 422, 422]
+    assert results[1]["answer"]["new"]
+    assert "body.entries[0].decision: this must be given" in results[0]["problem"]
+    assert "body.entries[0].utility: Input should be less than or equal to 1, but got 3" in results[0]["problem"]
+    assert "body.entries[2]: " in results[2]["problem"]
+    assert results[3]["problem"].endswith("did you mean 'utility'?")
+    assert [event["utility"] for event in call("GET", f"/v1/decisions/{made['id']}")["feedback"]] == [0.1]
+
+
 def test_batches_and_pages_count_for_the_rate(tmp_path):
     """At a rate of one a minute, of which ten may come at once."""
     with served(store=f"sqlite:{tmp_path / 'journal.db'}", rate=1 / 60, burst=10) as call:
@@ -277,7 +290,6 @@ def test_what_is_refused_says_why(call, path, body, status):
         ("/v1/users/ada/decisions", {"sise": 3}, "body.sise", "known: size, offer, text"),
         ("/v1/users/ada/decisions", {"sise": 3}, "body.sise", "did you mean 'size'?"),
         ("/v1/decisions/none/feedback", {"rewards": {"Value": 4}}, "body.rewards.Value", "did you mean 'value'?"),
-        ("/v1/batch/queries", {"entries": [{"user": "a", "txt": "b"}]}, "body.entries[0].txt", "did you mean 'text'?"),
         ("/v1/users/a%20b/queries", {"text": "cheap"}, "path.user", "an id must be letters, figures and"),
     ],
 )

@@ -9,8 +9,8 @@ import pytest
 from service_processes import Server, free_port
 
 # A body that is too large is refused whatever is in it; that all actions are excluded, or that a catalog breaks a law,
-# is more than a schema can forbid; and a key is shown whole where only its id is asked for elsewhere. A game takes a
-# second.
+# is more than a schema can forbid; and a key is shown whole where only its id is asked for elsewhere. A batch is done
+# but for its malformed entries, each answered with its problem. A game takes a second.
 CONFIG = """
 request-timeout = 300
 [checks.positive_data_acceptance]
@@ -26,6 +26,9 @@ checks = { positive_data_acceptance = { expected-statuses = ["2xx", 404, 409, 41
 [[operations]]
 include-path = "/v1/operate/keys/{key}"
 checks = { positive_data_acceptance = { expected-statuses = ["2xx", 404, 409, 413, 422] } }
+[[operations]]
+include-path-regex = "^/v1/batch/"
+checks = { negative_data_rejection = { expected-statuses = [200, 400, 404, 405, 409, 413, 415, 422] } }
 [[operations]]
 include-path = "/v1/demo"
 generation = { max-examples = 2 }

@@ -26,6 +26,7 @@ MEDIA_TYPE = "application/problem+json"
 VISIT = "druthers"  # where a request's scope holds what the guard knows of it
 LONGEST = 200  # characters of what arrived that are ever sent back
 MORE = 500  # characters of which names are known instead
+LONGEST_DETAIL = 1000  # characters of the sentence that tells a problem
 MOST = 20  # mistakes of a body that are told
 
 # A class that is not listed has the status of its nearest parent.
@@ -157,6 +158,18 @@ def why(mistake: Mapping[str, Any], body: Any = None) -> str:
     return cut(f"{law}, but got {cut(shown, 90)}")
 
 
+def told_mistakes(found: Sequence[Mapping[str, Any]], body: Any) -> list[dict[str, str]]:
+    """Return the first mistakes of a body, each with its place and what is wrong there."""
+    return [{"where": where(mistake["loc"]), "why": why(mistake, body)} for mistake in found[:MOST]]
+
+
+def malformed_entry(place: int, found: Sequence[Mapping[str, Any]], body: Any) -> Problem:
+    """Return what is told of the entry at a place of a batch that is not as described."""
+    placed = [{**mistake, "loc": ("body", "entries", place, *mistake["loc"])} for mistake in found]
+    told = "; ".join(f"{one['where']}: {one['why']}" for one in told_mistakes(placed, body))
+    return Problem(422, cut(f"an entry must follow the description at /openapi.json, but {told}", LONGEST_DETAIL))
+
+
 def names_at(kind: Any, place: Iterable[object]) -> list[str]:
     """Return the fields of the object at a place of a body, whatever is around its type: none if there is no such.
 
@@ -213,7 +226,7 @@ async def _on_ours(request: Request, error: Exception) -> Response:
     mistakes = [{"where": "body", "why": cut(line)} for line in getattr(error, "problems", ())[:MOST]]
     first = str(error).partition("\n")[0] if mistakes else str(error)
     return problem_response(
-        status, cut(first, 1000), request_id, kind=kind, mistakes=mistakes, path=request.scope["path"]
+        status, cut(first, LONGEST_DETAIL), request_id, kind=kind, mistakes=mistakes, path=request.scope["path"]
     )
 
 
@@ -238,7 +251,7 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
     found = error.errors()
     body = getattr(request.scope.get("route"), "body_field", None)
     kind = None if body is None else body.field_info.annotation
-    mistakes = [{"where": where(mistake["loc"]), "why": why(mistake, kind)} for mistake in found[:MOST]]
+    mistakes = told_mistakes(found, kind)
     count = "1 mistake" if len(found) == 1 else f"{len(found)} mistakes"
     told = f", the first {MOST} of which are told" if len(found) > MOST else ""
     detail = f"a request must follow the description at /openapi.json, but this one has {count}{told}"
@@ -249,7 +262,7 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
 
 async def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    detail, headers = cut(str(error.detail), 1000), dict(error.headers or {})
+    detail, headers = cut(str(error.detail), LONGEST_DETAIL), dict(error.headers or {})
     if not isinstance(error, Problem):
         if error.status_code == 404:
             detail = "a path must be one of those at /openapi.json, but nothing is at this one"

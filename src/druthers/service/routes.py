@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_right
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from itertools import count
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
@@ -21,9 +22,9 @@ from druthers.service import answers
 from druthers.service.counter import Counter, as_json, takes, told
 from druthers.service.desk import Desk
 from druthers.service.metrics import MEDIA_TYPE
-from druthers.service.problems import Problem, status_of
+from druthers.service.problems import LONGEST_DETAIL, Problem, cut, malformed_entry, status_of
 from druthers.service.routing import Routes, visit_of
-from druthers.service.schemas import ID, MigrationRequest, Schemas
+from druthers.service.schemas import ID, Malformed, MigrationRequest, Schemas
 from druthers.service.settings import Settings
 from druthers.stores import Event
 
@@ -227,19 +228,19 @@ def _batches(counter: Counter, bodies: Schemas) -> Routes:
     @takes(bodies.queries)
     async def queries(request: Request, body: Any) -> Response:
         """Hear many queries."""
-        return await _together(request, [counter.hear(entry.user, entry) for entry in body.entries])
+        return await _together(request, body, lambda entry: counter.hear(entry.user, entry))
 
     @routes.post("/decisions", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.decisions)
     async def decisions(request: Request, body: Any) -> Response:
         """Recommend to many users."""
-        return await _together(request, [counter.decide(entry.user, entry) for entry in body.entries])
+        return await _together(request, body, lambda entry: counter.decide(entry.user, entry))
 
     @routes.post("/feedback", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.feedbacks)
     async def feedbacks(request: Request, body: Any) -> Response:
         """Take in much feedback."""
-        return await _together(request, [counter.learn(entry.decision, entry) for entry in body.entries])
+        return await _together(request, body, lambda entry: counter.learn(entry.decision, entry))
 
     @routes.put("/items", role="admin", response_model=answers.BatchAnswer)
     @takes(bodies.items)
@@ -249,17 +250,23 @@ def _batches(counter: Counter, bodies: Schemas) -> Routes:
         async def one(entry: Any) -> dict[str, Any]:
             return (await counter.put(entry.id, entry))[0]
 
-        return await _together(request, [one(entry) for entry in body.entries])
+        return await _together(request, body, one)
 
     return routes
 
 
-async def _together(request: Request, work: list[Coroutine[Any, Any, dict[str, Any]]]) -> Response:
+async def _together(request: Request, body: Any, do: Callable[[Any], Coroutine[Any, Any, dict[str, Any]]]) -> Response:
     """Do all entries of a batch; one that is refused does not stop the others, a journal out of reach does."""
     visit = visit_of(request)
-    visit.gate.charge(visit.caller, len(work) - 1)
+    visit.gate.charge(visit.caller, len(body.entries) - 1)
+
+    async def one(place: int, entry: Any) -> dict[str, Any]:
+        if isinstance(entry, Malformed):
+            raise malformed_entry(place, entry.mistakes, type(body))
+        return await do(entry)
+
     results: list[dict[str, Any]] = []
-    outcomes = await asyncio.gather(*work, return_exceptions=True)
+    outcomes = await asyncio.gather(*map(one, count(), body.entries), return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, StoreFailure):
             alone = all(isinstance(other, StoreFailure) and not isinstance(other, UnknownOutcome) for other in outcomes)
@@ -267,7 +274,7 @@ async def _together(request: Request, work: list[Coroutine[Any, Any, dict[str, A
                 outcome if alone else UnknownOutcome(f"some entries were written before the journal failed: {outcome}")
             )
         if isinstance(outcome, DruthersError):
-            results.append({"status": status_of(outcome), "answer": None, "problem": str(outcome)[:1000]})
+            results.append({"status": status_of(outcome), "answer": None, "problem": cut(str(outcome), LONGEST_DETAIL)})
         elif isinstance(outcome, Problem):
             results.append({"status": outcome.status_code, "answer": None, "problem": str(outcome.detail)})
         elif isinstance(outcome, BaseException):

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+    model_validator,
+)
 
 from druthers.catalogs import Catalog
 from druthers.errors import InvalidOffer, NothingFits
@@ -41,6 +52,19 @@ class MigrationRequest(Closed):
     renamed: dict[str, str] = Field(
         default_factory=dict, description="Objectives that get other names: those before, and from then on."
     )
+
+
+class Malformed(NamedTuple):
+    """An entry of a batch that is not as described: it is answered with its mistakes, and the others are done."""
+
+    mistakes: list[Any]
+
+
+def _or_malformed(entry: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return check(entry)
+    except ValidationError as error:
+        return Malformed(error.errors(include_url=False))
 
 
 class Schemas(NamedTuple):
@@ -202,7 +226,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
     item_answer = _model("ItemAnswer", id=(str, ...), **item_parts)
 
     def batch(title: str, **parts: Any) -> Any:
-        entry: Any = _model(f"{title}Entry", **parts)
+        entry: Any = Annotated[_model(f"{title}Entry", **parts), WrapValidator(_or_malformed)]
         return _model(title, entries=(Annotated[list[entry], Field(min_length=1, max_length=settings.max_batch)], ...))
 
     return Schemas(
