@@ -123,9 +123,9 @@ def compare(pool: ProcessPoolExecutor, seed: int, settings: int, runs: int) -> N
         print(f"{name:22s} {mean:7.2f} {good[name]:26d} of {settings:2d} {worst:12.1f}")
 
 
-def intervals(pool: ProcessPoolExecutor, seed: int, settings: int, runs: int) -> None:
-    """Print how often the 90 % intervals of our policies hold the truth, setting by setting."""
-    for name in (OURS, f"{OURS}-robust"):
+def intervals(pool: ProcessPoolExecutor, seed: int, settings: int, runs: int, names: list[str]) -> None:
+    """Print how often the 90 % intervals of policies hold the truth, setting by setting."""
+    for name in names:
         shares = []
         for number in range(settings):
             counts = np.array(list(pool.map(cover, [(seed, number, run, name) for run in range(runs)])))
@@ -146,9 +146,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=2027)
     parser.add_argument("--coverage", action="store_true")
+    parser.add_argument("--policies", nargs="+", default=[OURS, f"{OURS}-robust"], help="whose intervals")
+    parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
-    with ProcessPoolExecutor() as pool:
-        (intervals if given.coverage else compare)(pool, given.seed, given.settings, given.runs)
+    with ProcessPoolExecutor(given.processes) as pool:
+        if given.coverage:
+            intervals(pool, given.seed, given.settings, given.runs, given.policies)
+        else:
+            compare(pool, given.seed, given.settings, given.runs)
 
 
 if __name__ == "__main__":

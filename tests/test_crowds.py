@@ -68,6 +68,21 @@ def test_units_are_those_of_people():
     np.testing.assert_allclose(policy.preference("stranger").weights, 3.0 * COMMON, atol=1.5)
 
 
+def test_picks_of_who_is_new_are_in_the_unit_of_people():
+    """What a stranger picks tells the same whatever the unit of utilities is, once people showed it."""
+    told = []
+    for unit in (1.0, 3.0):
+        policy = crowd(unit=unit)
+        rng = np.random.default_rng(4)
+        for _ in range(30):
+            offer = rng.permutation(12)[:4].tolist()
+            rows = policy._state.arms.means[[policy._arms.rows[f"arm {arm}"] for arm in offer]]
+            picked = offer[int(np.argmax(rows @ COMMON + rng.gumbel(size=4)))]
+            policy.learn_choice("stranger", f"arm {picked}", [f"arm {arm}" for arm in offer])
+        told.append(policy._state.users.sites[policy._users.rows["stranger"]])
+    np.testing.assert_allclose(told[1], told[0], atol=0.1 * np.abs(told[0]).max())
+
+
 def test_people_are_exchangeable():
     """Who comes first does not matter to anybody, once all were looked at."""
     one, other = crowd(), crowd(order=[7, 3, 11, 0, 5, 9, 1, 10, 2, 8, 6, 4])

@@ -16,7 +16,7 @@ from druthers._matrices import factor, inverse, solve_transposed
 from druthers.beliefs.population import fit_law
 from druthers.policies.belief import Evidence, Posterior, believe, surprise
 from druthers.policies.choices import LEVEL
-from druthers.policies.feedback import FisherState, believe_user, evidence_of, settle, state_belief
+from druthers.policies.feedback import FisherState, believe_user, evidence_of, settle, state_belief, unit_of
 from druthers.policies.scatter import share_units
 from druthers.policies.totals import PER_OBJECTIVE
 from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
@@ -108,9 +108,10 @@ def is_known(users: Any, user: int) -> bool:
     return bool(felt or users.anchor.queries[user] > 0)
 
 
+@implements(unit_of, CrowdState)
 @kernel
-def own_unit(state: Any, user: int) -> float:
-    """Return the unit of a person, or that of people where there was none to tell."""
+def _unit_of(state: Any, user: int) -> float:
+    """Return the unit of a person as of the last look, or that of people for whoever had told too little by then."""
     users, size = state.users, state.users.sites.shape[1]
     if users.shared[user, 1] > 0.0:
         return float(users.unit[user])
@@ -137,7 +138,7 @@ def under_law(state: Any, user: int, law: int, ridge: float) -> Evidence:
 def _believe_user(state: Any, user: int) -> Posterior:
     """Do as without a population, under both laws, each by its evidence; what lies between them stays."""
     size, shared = state.users.sites.shape[1], shared_of(state.clock, state.users.sites.shape[1])
-    unit, logs = own_unit(state, user), np.empty(2)
+    unit, logs = unit_of(state, user), np.empty(2)
     first = believe(under_law(state, user, 0, state.settings.ridge), unit)
     second = believe(under_law(state, user, 1, state.settings.ridge), unit)
     logs[0] = np.log(shared.worth[0]) + shared.norms[0] - 0.5 * surprise(first)
@@ -183,7 +184,7 @@ def _state_belief(state: Any, user: int, estimate: Floats, covariance: Floats) -
 def summarize(state: Any, user: int, information: Floats, pull: Floats) -> None:
     """Write all that a person told, in units of the Plackett-Luce model and without any prior."""
     users, size, told = state.users, pull.shape[0], evidence_of(state, user)
-    unit, nobody = own_unit(state, user), users.products[0]
+    unit, nobody = unit_of(state, user), users.products[0]
     level = LEVEL * state.settings.ridge / size if users.choices[user] > 0.0 else 0.0
     for k in range(size):
         felt = told.products[k, size] - nobody[k, size]

@@ -1,7 +1,7 @@
 """What Fisher-PQUCB keeps of each user, how rankings, utilities and choices enter it, and the steps made of that.
 
 The robust form and the one with a population extend `FisherState`: they take over these steps and bring a body of their
-own for `believe_user`, `state_belief` or `settle` where they differ.
+own for `unit_of`, `believe_user`, `state_belief` or `settle` where they differ.
 """
 
 from __future__ import annotations
@@ -123,6 +123,12 @@ def evidence_of(state: Any, user: int) -> Evidence:
 
 
 @generic
+def unit_of(state: Any, user: int) -> float:
+    """Return the unit that a user's utilities are taken to have."""
+    return float(state.users.unit[user])
+
+
+@generic
 def believe_user(state: Any, user: int) -> Posterior:
     """Return what is believed of a user's weights, for the unit that the user's utilities are taken to have."""
     return believe(evidence_of(state, user), state.users.unit[user])
@@ -134,7 +140,7 @@ def believe_here(state: Any, user: int) -> Posterior:
     believed = believe_user(state, user)
     if state.visit.context.shape[0] == 0:
         return believed
-    unit = state.users.unit[user]
+    unit = unit_of(state, user)
     return shifted(believed, state.users.products[user], state.visit, unit, unit / np.sqrt(state.settings.ridge))
 
 
@@ -299,7 +305,7 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     offer_rows(state.arms, totals.means, reward_variances(totals), offer, rows, spreads)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     site = np.zeros((size, size + 1))
-    add_choice(rows, spreads, picked, believed.estimate, believed.root, users.unit[user], site)
+    add_choice(rows, spreads, picked, believed.estimate, believed.root, unit_of(state, user), site)
     users.sites[user] += site
     add_within(state.visit.context, state.visit.sites, site)
     users.choices[user] += 1.0

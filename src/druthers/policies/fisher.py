@@ -28,6 +28,7 @@ from druthers.policies.feedback import (
     revise_utility,
     settle,
     state_belief,
+    unit_of,
 )
 from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.soft import Said, soft_site
@@ -170,7 +171,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         """
         require_positive(weight=weight)
         row = self._users.rows.get(user, 0)
-        believed, unit = self._preference_at_unit(row), float(self._state.users.unit[row])
+        believed, unit = self._preference_at_unit(row), unit_of(self._state, row)
         precision: Floats = unit**2 * np.linalg.inv(believed.covariance).astype(np.float64)
         information, pull = soft_site(said, weight, believed.weights / unit, precision)
         if not self.hears:
@@ -237,7 +238,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         if budget is not None and users.anchor.queries[row] >= budget:
             return None
         known = [arm for arm in self._arms.rows.values() if np.any(arms.pulls[arm] > 0.0)]
-        value = ranking_value(self._preference_at_unit(row), float(users.unit[row]), arms.means[known], places)
+        value = ranking_value(self._preference_at_unit(row), unit_of(self._state, row), arms.means[known], places)
         return RankingQuestion(user, -1, places, value) if value > price else None
 
     def _revise(self, user: int, arm: int, reward: Floats, utility: float, before: float) -> None:
@@ -267,7 +268,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
             users.anchor.information[row],
             float(users.anchor.total_length[row]),
             ridge=float(self.ridge),
-            unit=float(users.unit[row]),
+            unit=unit_of(self._state, row),
         )
         return Preference(weights=believed.weights, covariance=(radius / NINETY) ** 2 * believed.covariance)
 
@@ -288,7 +289,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         covariance = self._preference_at_unit(row).covariance
         products = self._state.users.products
         felt = (products[row] - products[0])[:size, :size] / believe_user(self._state, row).variance
-        felt += self._state.users.sites[row][:, :size] / self._state.users.unit[row] ** 2
+        felt += self._state.users.sites[row][:, :size] / unit_of(self._state, row) ** 2
         shares = np.zeros((3, size))
         shares[0] = np.maximum(np.einsum("kj,jk->k", covariance, self._told(row)), 0.0)
         shares[1] = np.maximum(np.einsum("kj,jk->k", covariance, felt), 0.0)
@@ -299,7 +300,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
     def _told(self, row: int) -> Floats:
         """Return the information (D, D) that words carry, in units of utility."""
         users = self._state.users
-        told: Floats = users.anchor.information[row] / users.unit[row] ** 2
+        told: Floats = users.anchor.information[row] / unit_of(self._state, row) ** 2
         return told
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
