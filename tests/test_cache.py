@@ -70,7 +70,9 @@ def test_numba_is_one_of_the_versions_that_were_tried():
     assert np.array_equal(out, np.eye(2))
 
 
-@pytest.mark.parametrize("name", ["mo-pqucb", pytest.param("fisher-pqucb-robust", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["stated-ucb", "mo-pqucb", pytest.param("fisher-pqucb-robust", marks=pytest.mark.slow)]
+)
 def test_processes_that_come_one_after_the_other(tmp_path, name):
     """What one has compiled as part of something else never breaks what another compiled before it."""
     for methods in (["preference"], ["choose"], ["choose"], ["preference", "choose"]):
