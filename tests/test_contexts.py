@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +12,14 @@ from scipy.stats import multivariate_normal
 from druthers import FisherPQUCB, StatedUCB, make_policy
 from druthers.advisor import Advisor, events, verify
 from druthers.advisor.history import to_log
+from druthers.advisor.person import unpacked
 from druthers.catalogs import Catalog, Item
 from druthers.environments import Synthetic
 from druthers.errors import Contradiction, DamagedState, InvalidLog, InvalidSetting
 from druthers.logs import from_rows, read_log, record, write_log
 from druthers.policies import Policy
 from druthers.policies.belief import Posterior
-from druthers.policies.contexts import MOST_ENTRIES, as_entries
+from druthers.policies.contexts import LONGEST_ENTRY, LONGEST_NAME, MOST_ENTRIES, as_entries
 from druthers.policies.shifts import FRACTIONS, NOISE_DRAWS, add_row_within, add_within, fresh_visit, shifted
 from druthers.simulation import play_by_steps, simulate
 from druthers.types import Objective
@@ -328,6 +330,48 @@ def test_who_left_memory_comes_back_with_contexts(tmp_path):
     with again.fold.policy.in_context({"weekend": True}):
         assert again.fold.policy.shifts("ada").keys() == {"device: phone", "weekend", "device: desk"}
     again.close()
+
+
+def test_names_and_words_may_be_as_long_as_they_may():
+    """Each of them, and then so may the entry that both make."""
+    advisor = open_advisor()
+    context = {"n" * LONGEST_NAME: "w" * LONGEST_NAME}
+    for utility in (0.5, -0.5):
+        advisor.feedback(advisor.recommend("ada", context=context).id, utility=utility)
+    (name,) = advisor.fold.policy.shifts("ada")
+    assert len(name) == LONGEST_ENTRY
+    log = to_log(advisor.store)
+    assert from_rows(log.rows(), log.objectives).entries == (name,)
+    assert verify(advisor).agrees
+
+
+@pytest.mark.parametrize("lost", [3, 40, 1000])
+def test_a_damaged_state_of_contexts_is_folded_anew(tmp_path, lost):
+    store = f"sqlite:{tmp_path / 'journal.db'}"
+    advisor = open_advisor(store)
+    visit(advisor, days=3)
+    known, name = advisor.fold.policy.export_user("ada"), advisor.fold.name
+    advisor.shrink(0)
+    (state,) = (one.state for one in advisor.store.users(name, ["ada"], advisor.fold.position).values())
+    short = state._replace(body=zlib.compress(zlib.decompress(state.body)[:-lost]))
+    with pytest.raises(DamagedState):
+        unpacked(short, advisor.fold.policy)
+    advisor.store.save(name, None, [short])
+    advisor.close()
+    again = open_advisor(store)
+    again.recommend("ada")
+    assert again.fold.policy.export_user("ada") == known
+    again.close()
+
+
+def test_only_entries_that_count_are_remembered_with_items():
+    advisor = open_advisor()
+    for day in range(MOST_ENTRIES + 4):
+        made = advisor.recommend("ada", offer=["clean"], context={"day": str(day), "weekend": False})
+        advisor.feedback(made.id, utility=0.5)
+    person = advisor.fold.people["ada"]
+    assert person.visits == {"clean": {f"day: {day}": 1.0 for day in range(MOST_ENTRIES)}}
+    assert verify(advisor).agrees
 
 
 def test_a_policy_without_contexts_leaves_them_aside():

@@ -147,12 +147,10 @@ class Choosing:
         """
         policy = self.fold.policy
         with policy.in_context(None):
-            usual = policy.utilities(user, felt)
-        expected = usual.copy()
-        for name in policy.entries(user):
+            expected = policy.utilities(user, felt)
+        for name, shift in policy.utility_shifts(user, felt).items():
             times = np.array([visits.get(item, {}).get(name, 0.0) / felt[item][0] for item in felt])
-            with policy.in_context({name: 1.0}):
-                expected += times * (policy.utilities(user, felt) - usual)
+            expected += times * shift
         return expected
 
     def expected(self, item: Item, fact: Fact) -> Fact:

@@ -74,7 +74,7 @@ class Fetcher:
             state = record.state
             if state is not None:
                 try:
-                    state = unpacked(state, self.fold.row_size)
+                    state = unpacked(state, self.fold.policy)
                 except DamagedState as problem:
                     _log.warning("a saved state is made anew from the journal: %s", problem)
                     state = None

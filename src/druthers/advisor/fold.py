@@ -148,13 +148,6 @@ class Fold:
             self._by_first[state.first] = state.user
         return person
 
-    @functools.cached_property
-    def row_size(self) -> int:
-        """How many bytes the policy has of a user."""
-        policy = self.fresh().policy
-        policy.add_users([NOBODY])
-        return len(policy.export_user(NOBODY))
-
     def export(self, users: Iterable[str]) -> list[UserState]:
         """Return the states of users in memory, to be packed and saved; they then count as saved."""
         states = []
@@ -352,9 +345,11 @@ class Fold:
         if utility is not None:
             count, total = person.felt.pop(item, (0, 0.0))
             person.felt[item] = count + 1, total + utility
+            counted = self.policy.entries(event.user)
             for name, told in as_entries(event.body.get("context")).items():
-                sums = person.visits.setdefault(item, {})
-                sums[name] = sums.get(name, 0.0) + told
+                if told and name in counted:  # others shift nothing, and there may be many
+                    sums = person.visits.setdefault(item, {})
+                    sums[name] = sums.get(name, 0.0) + told
             if len(person.felt) > MOST_FELT:
                 oldest = next(iter(person.felt))
                 del person.felt[oldest]

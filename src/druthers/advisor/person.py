@@ -10,6 +10,7 @@ from typing import Any
 
 from druthers.advisor.wishes import Wishes
 from druthers.errors import DamagedState
+from druthers.policies import Policy
 from druthers.stores import UserState
 
 # Of a saved state: queries, feedbacks, and bytes of memory.
@@ -30,7 +31,7 @@ class Person:
     felt
         For each item, how many utilities the user gave it, and their sum.
     visits
-        For each item, the sum of the entries of the contexts in which it was rated; items without are left out.
+        For each item, the sum of the entries of the contexts in which it was rated, of those that count for the user.
     shown
         The id of the last decision, and its items.
     seen
@@ -86,13 +87,11 @@ def packed(states: Iterable[UserState]) -> list[UserState]:
     return [state._replace(body=zlib.compress(state.body, 1)) for state in states]
 
 
-def unpacked(state: UserState, row_size: int) -> UserState:
-    """Return a state as it was exported, if it is whole: with so many bytes of the policy, and more for contexts."""
+def unpacked(state: UserState, policy: Policy) -> UserState:
+    """Return a state as it was exported, if it is whole: what follows the memory is the policy's to check."""
     try:
         body = zlib.decompress(state.body)
-        size = COUNTS.size + COUNTS.unpack_from(body)[2] + row_size
-    except (zlib.error, struct.error) as problem:
+        policy.check_user(body[COUNTS.size + COUNTS.unpack_from(body)[2] :])
+    except (zlib.error, struct.error, DamagedState) as problem:
         raise DamagedState(f"a saved state must be whole, but one is not: {problem}") from None
-    if len(body) < size:
-        raise DamagedState(f"a saved state must have {size} bytes or more, but one has {len(body)}")
     return state._replace(body=body)

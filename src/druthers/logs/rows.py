@@ -11,7 +11,7 @@ import numpy as np
 
 from druthers.errors import InvalidLog, InvalidSetting, choices
 from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
-from druthers.policies.contexts import as_entries
+from druthers.policies.contexts import LONGEST_ENTRY, as_entries
 
 KEYS = (
     *("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "reward", "utility", "picked"),
@@ -135,7 +135,7 @@ def _objective(number: int, item: Any, names: tuple[str, ...]) -> int:
 
 def _entries(number: int, context: Any) -> dict[str, float]:
     try:
-        return as_entries(context)
+        return as_entries(context, longest=LONGEST_ENTRY)  # a log tells entries
     except (AttributeError, InvalidSetting) as problem:
         raise InvalidLog(f"a context must tell words and numbers by name, but in row {number}: {problem}") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -61,6 +61,10 @@ class Chooser(Memory):
     def entries(self, user: Hashable) -> tuple[str, ...]:
         """Return the entries of contexts in which a user felt something."""
         return ()
+
+    def utility_shifts(self, user: Hashable, arms: Collection[Hashable]) -> dict[str, Floats]:
+        """Return by how much each entry of a context shifts the utilities of known arms for a user."""
+        return {}
 
     def utilities(self, user: Hashable, arms: Iterable[Hashable]) -> Floats:
         """Return the estimated utility of known arms for a user, without any bonus."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,6 +18,7 @@ from druthers.types import Context, Floats
 # Entries of contexts that count for a user, the first ones something was felt in: costs grow with their square.
 MOST_ENTRIES = 8
 LONGEST_NAME = 80
+LONGEST_ENTRY = 2 * LONGEST_NAME + 2  # a name, and a word after a colon
 
 
 class Shifts(NamedTuple):
@@ -28,8 +29,10 @@ class Shifts(NamedTuple):
     sites: Floats
 
 
-def as_entries(context: Context | None) -> dict[str, float]:
+def as_entries(context: Context | None, *, longest: int = LONGEST_NAME) -> dict[str, float]:
     """Return the entries of a context as numbers: a word is 1 in an entry of that word, true is 1 and false 0.
+
+    Names have at most `longest` letters: LONGEST_ENTRY where they may be entries already.
 
     Examples
     --------
@@ -38,8 +41,8 @@ def as_entries(context: Context | None) -> dict[str, float]:
     """
     entries: dict[str, float] = {}
     for name, told in (context or {}).items():
-        if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
-            raise InvalidSetting(f"what a context tells must have a name of 1 to {LONGEST_NAME} letters, got {name!r}")
+        if not isinstance(name, str) or not 0 < len(name) <= longest:
+            raise InvalidSetting(f"what a context tells must have a name of 1 to {longest} letters, but got {name!r}")
         if isinstance(told, str):
             if not 0 < len(told) <= LONGEST_NAME:
                 raise InvalidSetting(f"a word of a context must have 1 to {LONGEST_NAME} letters, but got {told!r}")
@@ -76,7 +79,11 @@ class ContextPolicy(Policy):
     @contextmanager
     def in_context(self, context: Context | None) -> Iterator[None]:
         """Choose, learn and believe in the context of a visit; see `Chooser.in_context`."""
-        entries = as_entries(context)
+        with self._within(as_entries(context)):
+            yield
+
+    @contextmanager
+    def _within(self, entries: dict[str, float]) -> Iterator[None]:
         self._context, before = entries, self._context
         try:
             yield
@@ -104,12 +111,25 @@ class ContextPolicy(Policy):
         array([-0.8,  0.8])
         """
         row = self._users.rows.get(user, 0)
-        with self.in_context(None):
+        with self._within({}):
             usual = self._preference(row).weights
         found = {}
         for name in self.entries(user):
-            with self.in_context({name: 1.0}):
+            with self._within({name: 1.0}):
                 found[name] = self._preference(row).weights - usual
+        return found
+
+    def utility_shifts(self, user: Hashable, arms: Collection[Hashable]) -> dict[str, Floats]:
+        """Return by how much each entry of a context shifts the utilities of known arms for a user."""
+        names = self.entries(user)
+        if not names:
+            return {}
+        with self._within({}):
+            usual = self.utilities(user, arms)
+        found = {}
+        for name in names:
+            with self._within({name: 1.0}):
+                found[name] = self.utilities(user, arms) - usual
         return found
 
     def _here(self, row: int, *, learns: bool = False) -> Any:
@@ -146,17 +166,24 @@ class ContextPolicy(Policy):
             return known
         return known + shifts.sums.tobytes() + shifts.sites.tobytes() + json.dumps(shifts.names).encode()
 
+    def check_user(self, known: bytes) -> None:
+        """Refuse what no policy with the same settings exported of a user."""
+        start = self._row_size()
+        super().check_user(known[:start])
+        self._read_shifts(known[start:])
+
     def import_user(self, user: Hashable, known: bytes) -> None:
         """Take in what another policy with the same settings exported; what was known of the user is replaced."""
-        start, shifts = self._row_size(), None
-        if len(known) > start:
-            shifts = self._read_shifts(known[start:])
+        start = self._row_size()
+        shifts = self._read_shifts(known[start:])
         super().import_user(user, known[:start])
         self._shifts.pop(self._users.rows[user], None)
         if shifts is not None:
             self._shifts[self._users.rows[user]] = shifts
 
-    def _read_shifts(self, known: bytes) -> Shifts:
+    def _read_shifts(self, known: bytes) -> Shifts | None:
+        if not known:
+            return None
         for count in range(1, MOST_ENTRIES + 1):
             fresh = self._fresh_visit(count)
             size = fresh.sums.nbytes + fresh.sites.nbytes

@@ -146,10 +146,14 @@ class Memory(ABC):
         """Return how many bytes a user's row has."""
         return sum(array[0].nbytes for _, array in arrays(self._state.users))
 
-    def import_user(self, user: Hashable, known: bytes) -> None:
-        """Take in what another policy with the same settings exported; what was known of the user is replaced."""
+    def check_user(self, known: bytes) -> None:
+        """Refuse what no policy with the same settings exported of a user."""
         if len(known) != self._row_size():
             raise DamagedState(f"an exported user of this policy has {self._row_size()} bytes, but got {len(known)}")
+
+    def import_user(self, user: Hashable, known: bytes) -> None:
+        """Take in what another policy with the same settings exported; what was known of the user is replaced."""
+        self.check_user(known)
         row = self._user_row(user)
         start = 0
         for _, array in arrays(self._state.users):
