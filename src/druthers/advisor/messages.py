@@ -36,6 +36,7 @@ class Kind(StrEnum):
     OTHER = "something else"
     REJECT = "not that one"
     LIKE = "more like that"
+    NO = "no"
     UNCLEAR = "unclear"
 
 
@@ -77,6 +78,8 @@ class Message:
         beside a wish.
     shown
         Whether it asks only about items that were shown.
+    most
+        Whether it wishes for nothing but the most of something: "the cheapest one".
     """
 
     kind: Kind
@@ -89,6 +92,7 @@ class Message:
     opinions: Mapping[int, Opinion] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
     shown: bool = False
+    most: bool = False
 
 
 @dataclass(frozen=True)

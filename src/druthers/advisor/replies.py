@@ -22,6 +22,7 @@ from druthers.advisor.understanding import Understanding
 from druthers.advisor.wording import grade, listed, understood_in_words
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, NothingFits, UnknownUser
+from druthers.limits import Where
 from druthers.limits.words import fold
 from druthers.stores import Event
 
@@ -87,7 +88,13 @@ class Conversation:
         unsaid = bool(heard.ranking) or person is None or not person.wishes.draws  # else it was said before
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
         text = understood_in_words(heard, asks=unsaid)
-        return (yield from self._recommend(turn, text, heard=heard, asks=not asked))
+        only = self._foremost(turn, {} if person is None else person.wishes.limits) if turn.message.most else None
+        return (yield from self._recommend(turn, text, heard=heard, asks=not asked, only=only))
+
+    def _foremost(self, turn: Turn, limits: Where) -> list[str] | None:
+        """Return as many items as are recommended, of those within limits the ones with the most of what is wished."""
+        fitting = [self.ask.fold.items[id] for id in self.ask.columns.eligible(limits)]
+        return [item.id for item in self._telling.ordered(turn, fitting)[1][: turn.size]] or None
 
     def _heard(self, turn: Turn) -> Operation[Heard]:
         assert turn.message.reading is not None
@@ -103,8 +110,9 @@ class Conversation:
         heard: Heard | None = None,
         without: Sequence[str] = (),
         asks: bool = True,
+        only: Sequence[str] | None = None,
     ) -> Operation[Reply]:
-        offer = None
+        offer = only
         if without:
             person = yield from self.ask.find(turn.user)
             limits = {} if person is None else person.wishes.limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from druthers.advisor import decisions, events
 from druthers.advisor.answers import Reply
@@ -20,6 +20,7 @@ from druthers.language.lexicon.concepts import adjectives
 from druthers.limits import speaks_of_money
 from druthers.limits.words import stems
 
+YES_OR_NO = re.compile(r"\W*(?:(?:and|but|so|ok(?:ay)?)\W+)*(?:does|do|has|have|is|are|can|will)\b", re.I)
 SAME_FAMILY = 4  # letters that the shorter one of two words has
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
 LEAST = re.compile(r"\b(?:least|fewest|lowest)\b(?: (?P<what>\w+))?", re.I)
@@ -46,6 +47,14 @@ class Telling:
         wanted = ", ".join(one.name for one in self.ask.catalog.objectives[:4])
         return turn.reply(f"Hello. Tell me what matters to you: {wanted}, or a limit such as a price.")
 
+    def no(self, turn: Turn) -> Operation[Reply]:
+        """Take a no for an answer, whatever was asked: nothing is done, and no item is turned down by it."""
+        yield from ()
+        return turn.reply(
+            "Then nothing is changed. Say “forget that” to take back what you said last"
+            + (", “something else” for other items, or “not 2” to leave one out." if turn.shown else ".")
+        )
+
     def unclear(self, turn: Turn) -> Operation[Reply]:
         """Say what was not understood, and what would be."""
         yield from ()
@@ -54,8 +63,15 @@ class Telling:
         if reading is not None and not_understood() in reading.notes:
             return turn.reply(f"Sorry, {not_understood()}. Nothing was changed.")
         lost = listed([f"“{piece}”" for piece in turn.message.limits.unmatched]) or "this"
+        columns = self.ask.columns
+        where = self.ask.limit_reader(columns).places if turn.message.limits.unmatched else ()
+        known = [
+            f" There is {one['name']} {listed(one['values'])}."
+            for one in columns.domains()
+            if one["name"] in where and "values" in one
+        ]
         return turn.reply(
-            f"I did not understand {lost}: nothing was changed. I know about {listed(names)};"
+            f"I did not understand {lost}: nothing was changed.{''.join(known)} I know about {listed(names)};"
             " say which of these matters, set a limit, tell how one was, or ask why."
         )
 
@@ -102,11 +118,18 @@ class Telling:
         if "where" in asked:
             names += [name for name in ("city", "district", "location", "address") if name in item.details]
         facts = {**item.details, **item.values}
+        asks_for = {name: limit for name, limit in turn.message.limits.where.items() if name in facts}
+        names += asks_for
         told = [
             f"{name} {fact_in_words(facts[name])}" if name in facts else f"{name} is not known"
             for name in dict.fromkeys(names or facts)
         ]
-        return turn.reply(f"{item.name}: {', '.join(told) or 'nothing more is known'}.", about=[item])
+        answer = ""
+        if asks_for and YES_OR_NO.match(turn.text):
+            row = self.ask.columns.places[item.id]
+            within = all(self.ask.columns.column(name).within(limit)[row] for name, limit in asks_for.items())
+            answer = "Yes. " if within else "No. "
+        return turn.reply(f"{answer}{item.name}: {', '.join(told) or 'nothing more is known'}.", about=[item])
 
     def find(self, turn: Turn) -> Operation[Reply]:
         """Tell which items are within limits."""
@@ -121,6 +144,18 @@ class Telling:
     def best(self, turn: Turn) -> Operation[Reply]:
         """Tell which item is the best in what was asked about: of those shown, or of all."""
         yield from ()
+        among = turn.about or (turn.shown if turn.message.shown else ()) or self.ask.columns.items
+        name, ordered = self.ordered(turn, among)
+        if not ordered:
+            return turn.reply(f"The {name} of none of these is known.")
+        found = ordered[: 1 if len(ordered) < MOST_FOUND else MOST_BEST]
+        values = self.ask.columns.numbers(name)[[self.ask.columns.places[item.id] for item in found]].tolist()
+        told = [f"{item.name}, {name} {number(value)}" for item, value in zip(found, values, strict=True)]
+        then = f"; then {'; '.join(told[1:])}" if told[1:] else ""
+        return turn.reply(f"{told[0]}{then}.", about=found)
+
+    def ordered(self, turn: Turn, among: Sequence[Item]) -> tuple[str, list[Item]]:
+        """Return what a message asks for the most of, and the items of which it is known, the best first."""
         assert turn.message.reading is not None
         columns, name = self.ask.columns, turn.message.reading.names[0]
         upward = next(one for one in self.ask.catalog.objectives if one.name == name).less_is_better
@@ -136,15 +171,8 @@ class Telling:
             sign = next(iter(self.ask.parser.signs(least["what"] or "").values()), 0)
             upward = upward if sign < 0 else not upward if sign > 0 else True
         values = dict(zip(columns.ids, columns.numbers(name).tolist(), strict=True))
-        among = turn.about or (turn.shown if turn.message.shown else ()) or columns.items
         known = [item for item in among if not math.isnan(values[item.id])]
-        if not known:
-            return turn.reply(f"The {name} of none of these is known.")
-        ordered = sorted(known, key=lambda item: values[item.id] if upward else -values[item.id])
-        found = ordered[: 1 if len(known) < MOST_FOUND else MOST_BEST]
-        told = [f"{item.name}, {name} {number(values[item.id])}" for item in found]
-        then = f"; then {'; '.join(told[1:])}" if told[1:] else ""
-        return turn.reply(f"{told[0]}{then}.", about=found)
+        return name, sorted(known, key=lambda item: values[item.id] if upward else -values[item.id])
 
     def help(self, turn: Turn) -> Operation[Reply]:
         """Tell what can be said."""
@@ -166,7 +194,7 @@ class Telling:
         said = []
         if self.ask.fold.policy.learns_preference:
             card = yield from self.ask.preference(turn.user)
-            weights = ", ".join(f"{one.objective} {one.weight:.2f}" for one in card.weights)
+            weights = ", ".join(f"{one.objective} {one.weight:z.2f}" for one in card.weights)
             said.append(f"How much things count for you: {weights}.")
         if person.wishes.dismissed:
             said.append(f"Set aside: {listed([names[k] for k in person.wishes.dismissed])}.")
@@ -187,6 +215,7 @@ TELLING = {
     Kind.BEST: Telling.best,
     Kind.HELP: Telling.help,
     Kind.PROFILE: Telling.profile,
+    Kind.NO: Telling.no,
     Kind.UNCLEAR: Telling.unclear,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +13,7 @@ from druthers.advisor.kinds import guess, sounds_good
 from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.opinions import FELT, find_opinion
 from druthers.advisor.said import CLAUSE, LETS, Said
-from druthers.advisor.sayings import NEGATION, PLACES, feeling, ways, whole_words
+from druthers.advisor.sayings import NEGATION, PLACES, feeling, table, ways, whole_words
 from druthers.advisor.taking_back import find_taken_back, in_force
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
@@ -25,11 +26,19 @@ from druthers.types import Reading
 LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
 CLEARLY = 0.2  # how far from even odds what sounds good or bad must be
 MOST_WORDS = 6  # of a name
+SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
 # Between two items: which one?
 PAIRED = re.compile(r"\b(?:which|who|versus|vs?|against|between|torn|compared?)\b")
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
 REQUEST = re.compile(r"(?:can|could|may|shall) (?:i|we)\b")
+# Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
+IN_A_PLACE = re.compile(r"\b(?P<place>[Ii]n (?:[Tt]he )?[A-Z][^\W\d_A-Z]{2,}(?: [A-Z][^\W\d_A-Z]+)*)\b")
+SOMEWHERE = re.compile(
+    r"\W*(?:(?:some(?:thing|where)|any(?:thing|where)|one|please)\s+)*(?P<place>in (?:the )?[^\W\d_]{3,})"
+    r"(?:,? please)?\W*",
+    re.I,
+)
 NOTHING = Context()
 BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
@@ -57,6 +66,8 @@ class Understanding:
         said = Said.of(text, context)
         if said.small_talk is not None:
             return Message(said.small_talk)
+        if ways("no").fullmatch(said.plain):
+            return Message(Kind.NO)
         ways_ = self._forgetting, self._asking, self._picking, self._feeling, self._another_number, self._asking_of
         found = next((message for way in ways_ if (message := way(said)) is not None), None)
         return self._guessed(said, found or self._wishing(said))
@@ -85,6 +96,8 @@ class Understanding:
     def _as(self, kind: Kind, said: Said, message: Message) -> Message | None:
         """Return a message as one of a kind, if it has what that needs."""
         shown, reading = said.context.shown, message.reading
+        if kind == Kind.THANKS and whole_words("insult").search(said.plain):
+            return None
         if kind == Kind.FORGET_THAT:
             names = in_force(said.core, said.context, self.parser, self.limits)
             only = (*said.context.wished, *said.context.limits)
@@ -219,7 +232,7 @@ class Understanding:
             start, end = quantities[0].start, quantities[0].end
             said = replace(said, plain=said.plain[:start] + " " * (end - start) + said.plain[end:])
             quantities = find_quantities(said.plain)
-        if len(quantities) != 1 or not bounds or not whole_words("instead").search(said.plain):
+        if len(quantities) != 1 or not bounds or not (_corrects(said, quantities[0].numbers[0], current)):
             return None
         if quantities[0].units:  # "make that 45 euros": of what is measured so
             amount = said.plain[quantities[0].start : quantities[0].end]
@@ -238,6 +251,7 @@ class Understanding:
     def _wishing(self, said: Said) -> Message:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
         limits = with_items(said.text, self.limits.read(said.text), self.parser, self.columns, said.context.shown)
+        limits = self._without_strange_places(limits)
         reading = self.parser.read(limits.rest)
         if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
             reading = _without_guesses(reading)
@@ -251,15 +265,29 @@ class Understanding:
             return Message(Kind.REJECT, items=tuple(item for item in self.columns.items if item.name in named))
         denied = " ".join(match["what"] for match in never_said(said.plain))  # "I didn't say cheap, I said clean"
         gone = in_force(denied, said.context, self.parser, self.limits) if denied else ()
+        most = len(reading.names) == 1 and not limits.where and ways("superlative").fullmatch(said.core) is not None
         for kind, found in kinds.items():
             if found:
-                return Message(kind, said.places, reading=reading, limits=limits, forgotten=gone)
+                return Message(kind, said.places, reading=reading, limits=limits, forgotten=gone, most=most)
         if gone:
             return Message(Kind.FORGET_THAT, forgotten=gone)
         for kind in (Kind.THANKS, Kind.GREETING):
             if whole_words(kind.value).search(said.plain):
                 return Message(kind)
         return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
+
+    def _without_strange_places(self, limits: Limits) -> Limits:
+        """Return limits with places that no item is at among what fits nothing: they are no guess at a wish."""
+        rest = limits.rest
+        if not self.limits.places or not is_english(rest):
+            return limits
+        found = [match for match in (SOMEWHERE.fullmatch(rest), *IN_A_PLACE.finditer(rest)) if match is not None]
+        for match in found[:1]:
+            start, end = match.span("place")
+            if self.parser.read(match["place"]).confidence < SURE:
+                unmatched = *limits.unmatched, match["place"]
+                return replace(limits, unmatched=unmatched, rest=rest[:start] + " " * (end - start) + rest[end:])
+        return limits
 
     def _named(self, plain: str) -> tuple[Item, ...]:
         """Return items that a text calls by their names."""
@@ -287,6 +315,8 @@ def _without_guesses(reading: Reading) -> Reading:
 def _is_doubtful(said: Said, message: Message) -> bool:
     """Tell whether the model may know better: nothing was understood, or wishes in doubt or beside items."""
     reading = message.reading
+    if message.limits.unmatched and not re.search(r"[^\W_]", message.limits.rest):
+        return False
     if message.kind in (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL) and reading is not None:
         return bool(said.places) or reading.confidence < SURE or bool(reading.leftover)
     if message.kind == Kind.TAKEN:
@@ -296,6 +326,14 @@ def _is_doubtful(said: Said, message: Message) -> bool:
     if message.kind == Kind.DETAIL:
         return reading is not None and not (reading.names or reading.dismissed or message.limits.where)
     return message.kind == Kind.UNCLEAR or (message.kind == Kind.FEEDBACK and message.utility is None)
+
+
+def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
+    """Tell whether a number takes the place of another: it is said so, or it is of its size: "ok then 200"."""
+    if whole_words("instead").search(said.plain):
+        return True
+    near = any(one / SAME_SIZE <= number <= one * SAME_SIZE for one in current)
+    return near and not said.places and re.match(rf"(?:{'|'.join(table()['lead'])})\W", said.plain) is not None
 
 
 def _is_bare(core: str) -> bool:

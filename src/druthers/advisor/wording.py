@@ -9,9 +9,10 @@ from typing import Any
 from druthers.advisor.answers import Heard
 from druthers.advisor.reasons import number
 from druthers.language import not_understood
+from druthers.language.data import small_words
 
 MOST_LISTED = 20
-SMALL_TALK = {"please", "thanks", "thank you", "hello", "well"}
+LONG_WORD = re.compile(r"[^\W_]{4,}")
 
 
 def understood_in_words(heard: Heard, *, asks: bool = False) -> str:
@@ -77,4 +78,6 @@ def grade(utility: float | None) -> str:
 def worth_telling(leftover: Sequence[str]) -> list[str]:
     """Return what was not understood without the gaps that limits left, and without pieces that say nothing."""
     tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
-    return [piece for piece in tidy if re.search(r"[^\W_]{4,}", piece) and piece.lower() not in SMALL_TALK]
+    return [
+        piece for piece in tidy if any(word not in small_words("light") for word in LONG_WORD.findall(piece.lower()))
+    ]

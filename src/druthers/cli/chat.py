@@ -168,9 +168,9 @@ def show_card(console: Console, card: Card) -> None:
     largest = max((abs(one.weight) for one in card.weights), default=0.0) or 1.0
     for one in card.weights:
         bar = Text("█" * round(BAR * abs(one.weight) / largest), style="cyan" if one.weight >= 0 else "red")
-        interval = "" if one.low is None else f"{one.low:+.2f} to {one.high:+.2f}"
+        interval = "" if one.low is None else f"{one.low:+z.2f} to {one.high:+z.2f}"
         shares = ["" if share is None else f"{share:.0%}" for share in (one.words, one.behavior)]
-        table.add_row(Text(one.objective), bar, f"{one.weight:+.2f}", interval, *shares)
+        table.add_row(Text(one.objective), bar, f"{one.weight:+z.2f}", interval, *shares)
     console.print(table)
     said = f"{card.queries} said, {card.feedbacks} felt"
     console.print(Text(f"{card.user}: {said}", style="dim"))

@@ -22,6 +22,7 @@ SPELLED = COUNTED + r"(?:\s+<powers>)?(?:\s+and\s+a\s+half)?"
 ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 FAR_OFF = 20.0  # times the largest number there is
+NEARBY = 4.0  # times the highest price there is, or as much below the lowest
 # What is told in years, and how long, wide or high things are, in meters up to so many.
 IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
@@ -85,6 +86,14 @@ class Attribute:
         measured = quantity.measure is not None and self.measures(quantity.measure)
         factor = units()[str(quantity.unit)][1] / self.unit(str(quantity.measure)) if measured else 1.0
         return all(number * factor <= within * self.high for number in quantity.numbers)
+
+    def beyond(self, quantity: Quantity) -> float:
+        """Return how many times over the largest number there is, or under the lowest, one is; 1 if none is."""
+        over = [
+            number / self.high if self.high > 0.0 else math.inf for number in quantity.numbers if number > self.high
+        ]
+        under = [self.low / number if number > 0.0 else math.inf for number in quantity.numbers if number < self.low]
+        return max((1.0, *over, *under))
 
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
@@ -290,9 +299,10 @@ def find_attribute(
         if (year := next(years, None)) is not None:
             return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
-        prices = (one for one in attributes if one.measures("money"))
-        inside = (one for one in prices if all(one.low <= number <= one.high for number in quantity.numbers))
-        return next(inside, None)
+        prices = [one for one in attributes if one.measures("money")]
+        nearest = min(prices, key=lambda one: one.beyond(quantity), default=None)
+        if nearest is not None and nearest.beyond(quantity) <= NEARBY:  # "under 20" is a price, if none is that low
+            return nearest
     return None
 
 

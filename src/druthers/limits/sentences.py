@@ -151,6 +151,11 @@ class LimitReader:
         return next((one.name for one in self._attributes if speaks_of_money(one.name)), None)
 
     @cached_property
+    def places(self) -> list[str]:
+        """The names of details that tell where an item is."""
+        return [name for parts, name in self._names.items() if set(parts) & words("places")]
+
+    @cached_property
     def _limitable(self) -> dict[tuple[str, ...], str]:
         """Everything that a limit can be on, by the stems of its name."""
         return {**self._names, **{tuple(stems(one.name)): one.name for one in self._attributes}}
@@ -299,9 +304,8 @@ class LimitReader:
     def _dropped(self, folded: str) -> list[tuple[int, int, str]]:
         """Return what is taken back: start, end and name of each, an empty name for everything."""
         found = [(match.start(), match.end(), "") for match in pattern(r"\b<drop_all>\b").finditer(folded)]
-        places = [name for parts, name in self._names.items() if set(parts) & words("places")]
         for match in pattern(r"\b<anywhere>\b").finditer(folded):
-            found += [(match.start(), match.end(), name) for name in places]
+            found += [(match.start(), match.end(), name) for name in self.places]
         for parts, name in self._limitable.items():
             if parts and all(part in folded for part in parts):
                 spelled = r"\W+".join(rf"{re.escape(part)}\w{{0,3}}" for part in parts)
