@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from druthers.advisor import Advisor
 from druthers.catalogs import Item
 from druthers.cli import app
-from druthers.errors import InvalidSetting, StoreFailure
+from druthers.errors import InvalidEvent, InvalidSetting, StoreFailure
 from druthers.logs import read_log
 from druthers.service.auth import digest
 from druthers.stores import SQLiteStore
@@ -79,6 +79,13 @@ def test_a_journal_is_checked_moved_and_turned_into_a_log(run, tmp_path):
     assert read_log(tmp_path / "log.parquet").utilities.tolist() == [0.5]
     with pytest.raises(StoreFailure, match="must be there"):
         run("store", "verify", store=f"sqlite:{tmp_path / 'missing.db'}")
+
+
+def test_an_import_that_is_refused_leaves_no_journal_behind(run, tmp_path):
+    (tmp_path / "table.csv").write_text("name,price\nx,3\n")
+    with pytest.raises(InvalidEvent, match="every line of a journal must be"):
+        run("store", "import", str(tmp_path / "table.csv"), store=f"sqlite:{tmp_path / 'new.db'}")
+    assert not list(tmp_path.glob("new.db*"))
 
 
 def test_damage_is_told_and_the_remedy_does_not_hide_it(run, tmp_path):

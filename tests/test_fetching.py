@@ -166,14 +166,14 @@ def test_feedback_that_another_sends_late_does_not_bring_anybody_back(start):
         "an activation": lambda: other._run(deferral.activate(other.operations, shown.id)),
         "a correction": lambda: other.correct("ada", ["clean"]),
     }
-    remembered = dict(other.operations._told)
+    remembered = dict(other.operations.told._kept)
     one.forget("ada")
     last = one.store.last()
     for name, send in late.items():
         with pytest.raises((UnknownDecision, UnknownUser)):
             raise AssertionError(f"{name} was taken: {send()}")
         assert one.store.last() == last, name
-        other.operations._told.update(remembered)  # as if it had still not heard of it
+        other.operations.told._kept.update(remembered)  # as if it had still not heard of it
     assert not [event for event in one.store.walk() if event.user == "ada"]
     one.catch_up()
     assert clean(one) == clean(other)

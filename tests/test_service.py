@@ -108,6 +108,8 @@ def test_a_conversation(call):
     assert card["weights"][0]["objective"] == "value"
     assert card["feedbacks"] == 1
     assert call("PATCH", "/v1/users/ada", {"ranking": ["rooms"]})["weights"][0]["objective"] == "rooms"
+    nothing = call("PATCH", "/v1/users/ada", {"weights": {"value": 0}}, expect=422)
+    assert "one weight must be above 0, but none is" in nothing["errors"][0]["why"]
     past = call("GET", f"/v1/decisions/{made['id']}")
     assert (past["user"], past["size"], past["offer"]) == ("ada", 3, None)
     assert [{**one, "trade_off": None} for one in made["items"]] == past["items"]

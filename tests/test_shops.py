@@ -308,6 +308,8 @@ def test_names_that_serve_as_ids_stay_apart(tmp_path):
         (["4.5 out of 5", "3 out of 5"], "number", 4.5),
         (["yes", "no"], "yes or no", True),
         (["1", "0", "1"], "yes or no", True),
+        (["x", "", "X"], "yes or no", True),
+        (["x", "y"], "text", "x"),
         (["2021-05-03", "2020-01-31"], "date", "2021-05-03"),
         (["3.5.2021", "31.12.2020"], "date", "2021-05-03"),
         (["12/31/2020", "01/02/2020"], "date", "2020-12-31"),
@@ -321,6 +323,18 @@ def test_names_that_serve_as_ids_stay_apart(tmp_path):
 def test_cells(cells, kind, first):
     read = read_cells(cells)
     assert (read.kind, read.values[0]) == (kind, first)
+
+
+@pytest.mark.parametrize("names", [("x", "y"), ("n", "y"), ("0", "1"), ("t", "f")])
+def test_items_of_one_letter_are_items_and_no_answers(tmp_path, names):
+    """Also where the letters could be answers: what tells items apart is neither yes nor no."""
+    file = tmp_path / "t.csv"
+    file.write_text("id,name,price\n" + "".join(f"{one},{one},{k + 3}\n" for k, one in enumerate(names)))
+    built = build_catalog(file)
+    assert [item.id for item in built.catalog.items] == list(names)
+    assert not any("same everywhere" in line for line in built.guesses)
+    file.write_text("name,price\nx,3\ny,4\n")
+    assert [item.name for item in build_catalog(file).catalog.items] == ["x", "y"]
 
 
 def test_a_doubtful_decimal_is_doubted():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,15 @@ class Choosing:
     def check_offer(self, offer: Sequence[str] | None, size: int) -> None:
         """Refuse an offer of what is not there, and a slate of nothing."""
         items = self.fold.items
+        if offer is not None and (isinstance(offer, str) or not isinstance(offer, Collection)):
+            raise InvalidOffer(f"an offer must be a list of ids of items, but got {offer!r}")
         for item in offer or ():
-            if item not in items:
+            if not isinstance(item, str) or item not in items:
                 raise UnknownArm(f"an offer must hold items of the catalog, but got {item!r}; put it there first")
         if not (items if offer is None else offer):
             raise InvalidOffer("an offer must hold at least one item, but there is none")
+        if not _is_whole(size):
+            raise InvalidOffer(f"the size of a slate must be a whole number, but got {size!r}")
         if size < 1:
             raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
 
@@ -205,6 +210,10 @@ class Choosing:
             figures = score, utility, reward_bonus, preference_bonus, sure, why
             suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
         return tuple(suggestions)
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool)
 
 
 def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:

@@ -25,8 +25,7 @@ def reward(operations: Operations, decision: str, value: float) -> Operation[boo
     """
     if not -1.0 <= value <= 1.0:
         raise InvalidFeedback(f"a reward must lie between -1 and 1, the best, but got {value!r}; scale it")
-    told = yield from operations.recall(decision)
-    assert told is not None
+    told = yield from operations.told.recall(decision)
     if told.deferred:
         where = told.where(decision, f"{events.HELD}:{decision}")
         yield Append(events.make(events.HELD, {"utility": value}, **where))
@@ -36,8 +35,7 @@ def reward(operations: Operations, decision: str, value: float) -> Operation[boo
 
 def activate(operations: Operations, decision: str) -> Operation[bool]:
     """Take in that a decision was shown; returns whether a reward that waited for it now counts."""
-    told = yield from operations.recall(decision)
-    assert told is not None
+    told = yield from operations.told.recall(decision)
     if not told.deferred:
         return False
     where = told.where(decision, f"{events.ACTIVATION}:{decision}")
@@ -57,8 +55,7 @@ def _release(operations: Operations, decision: str) -> Operation[bool]:
 
 
 def _count(operations: Operations, decision: str, value: float) -> Operation[bool]:
-    told = yield from operations.recall(decision)
-    assert told is not None
+    told = yield from operations.told.recall(decision)
     item = told.items[0]
     if item in told.utilities:
         return False
@@ -67,7 +64,7 @@ def _count(operations: Operations, decision: str, value: float) -> Operation[boo
         learned = yield from feedback(operations, decision, rewards=rewards, utility=value, revisable=False)
         return learned.new
     except Contradiction:
-        told = yield from operations.recall(decision)
+        told = yield from operations.told.recall(decision)
         if told is not None and item in told.utilities:
             return False  # somebody else was quicker
         raise

@@ -101,9 +101,14 @@ def scrub(event: Event) -> Event:
 def as_id(value: object, what: str) -> str:
     """Return an id that every store can hold: a text of 1 to 200 printable characters."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_ID or not value.isprintable():
-        shown = repr(value) if len(repr(value)) <= LONGEST_ID else f"{repr(value)[:LONGEST_ID]}..."
-        raise InvalidSetting(f"the id of {what} must be a text of 1 to {LONGEST_ID} printable characters, got {shown}")
+        law = f"the id of {what} must be a text of 1 to {LONGEST_ID} printable characters"
+        raise InvalidSetting(f"{law}, got {shown(value)}")
     return value
+
+
+def shown(value: object) -> str:
+    """Return what arrived in place of an id, as errors tell it."""
+    return repr(value) if len(repr(value)) <= LONGEST_ID else f"{repr(value)[:LONGEST_ID]}..."
 
 
 def check(event: Event) -> Event:

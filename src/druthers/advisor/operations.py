@@ -8,7 +8,6 @@ other requests. Between two yields nothing else runs, so an operation sees and c
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, replace
 from functools import partial
@@ -23,6 +22,7 @@ from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold
 from druthers.advisor.outcomes import Told
 from druthers.advisor.person import Person
+from druthers.advisor.recent import Recent
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wishes import DRAWS, sureness
 from druthers.advisor.wording import worth_telling
@@ -34,7 +34,6 @@ from druthers.policies.contexts import as_entries
 from druthers.stores import Event, Store, UserState
 from druthers.types import Context, Reading, Strength
 
-DECISIONS_KEPT = 20_000
 ATTEMPTS = 20
 
 
@@ -63,8 +62,7 @@ class Operations:
         self.fold = fold
         self.parser = parser
         self.fetcher = Fetcher(fold, self.store)
-        self._told: OrderedDict[str, Told] = OrderedDict()
-        self._erasures = fold.erasures
+        self.told = Recent(fold, self.store)
         self.choosing = Choosing(fold)
         self._limit_reader: tuple[Columns, LimitReader] | None = None
 
@@ -246,10 +244,10 @@ class Operations:
         groups = self.choosing.check_floors(floors)
         as_entries(context)  # checks it
         there = {"context": dict(context)} if context else {}
-        asked: dict[str, Any] = {"offer": None if offer is None else list(offer), "size": size, "where": given}
+        asked: dict[str, Any] = {"offer": None if offer is None else list(offer), "size": int(size), "where": given}
         asked |= {**({} if repeats else {"repeats": False}), **({"floors": groups} if groups else {}), **there}
         if id is not None:
-            known = yield from self.recall(events.as_id(id, "a decision"), must=False)
+            known = yield from self.told.find(events.as_id(id, "a decision"))
             if known is not None:
                 return (yield from self._again(id, user, text, asked))
         heard = None
@@ -288,7 +286,7 @@ class Operations:
         position = yield Append(event)
         if not position:
             return (yield from self._again(id, user, text, asked))
-        self._remember(id, Told(event._replace(position=position)))
+        self.told.keep(id, Told(event._replace(position=position)))
         return Recommendation(id, user, suggestions, heard, regret, question)
 
     def _again(
@@ -309,45 +307,6 @@ class Operations:
         """Return the weights of a user; none where the policy learns no preferences."""
         policy = self.fold.policy
         return policy.preference(user).weights.tolist() if policy.learns_preference else []
-
-    def recall(self, decision: str, *, must: bool = True) -> Operation[Told | None]:
-        """Return a decision with its feedback, from memory or from the store."""
-        self._forget_erased()
-        told = self._told.get(decision)
-        if told is not None:
-            self._told.move_to_end(decision)
-            return told
-        past: list[Event] = yield Look(lambda: self.store.about(decision))
-        if not past or past[0].kind != events.DECISION:
-            if must:
-                raise UnknownDecision(f"feedback must be about a decision that was made, but got {decision[:200]!r}")
-            return None
-        if past[-1].position > self.fold.position:
-            yield CatchUp()  # made elsewhere: what was said before it has to be known first
-        told = Told(past[0])
-        for event in past[1:]:
-            if event.kind == events.FEEDBACK:
-                told.add(self.fold.editions.today(event))
-        if not self._forget_erased():
-            self._remember(decision, told)
-        return told
-
-    def dismiss(self, decision: str) -> None:
-        """Let a decision be looked up anew."""
-        self._told.pop(decision, None)
-
-    def _forget_erased(self) -> bool:
-        """Forget all decisions after somebody was erased, here or elsewhere: whose they were is no longer known."""
-        erased = self._erasures != self.fold.erasures
-        if erased:
-            self._erasures = self.fold.erasures
-            self._told.clear()
-        return erased
-
-    def _remember(self, decision: str, told: Told) -> None:
-        self._told[decision] = told
-        if len(self._told) > DECISIONS_KEPT:
-            self._told.popitem(last=False)
 
     def decision(self, id: str) -> Operation[Decided]:
         """Return a decision as it was made, and what came of it."""
@@ -396,8 +355,8 @@ class Operations:
 
     def retire_item(self, item: str) -> Operation[None]:
         """Take an item out."""
-        if item not in self.fold.items:
-            raise UnknownArm(f"an item must be in the catalog, but got {item[:200]!r}")
+        if not isinstance(item, str) or item not in self.fold.items:
+            raise UnknownArm(f"an item must be in the catalog, but got {events.shown(item)}")
         yield Append(events.make(events.RETIREMENT, {"item": item}))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from druthers.advisor import cards, events
 from druthers.advisor.answers import Picked
@@ -22,8 +22,9 @@ def pick(
     counts once too, and leaves the choice open.
     It is kept whatever the policy: one that does not learn from choices leaves it aside.
     """
-    told = yield from operations.recall(decision)
-    assert told is not None
+    told = yield from operations.told.recall(decision)
+    if offer is not None and (isinstance(offer, str) or not isinstance(offer, Collection)):
+        raise InvalidOffer(f"an offer must be a list of ids of items, but got {offer!r}")
     among = list(told.items if offer is None else offer)
     _check(operations, told, picked, among, asked=offer is not None)
     user, body = str(told.user), {"picked": picked, "offer": among, **told.there}
@@ -38,8 +39,8 @@ def pick(
     yield CatchUp()
     made: Event | None = yield Look(lambda: operations.store.find(key))
     if made is None:  # the user was erased
-        operations.dismiss(decision)
-        yield from operations.recall(decision)
+        operations.told.dismiss(decision)
+        yield from operations.told.recall(decision)
     elif (made.body["picked"], made.body["offer"]) == (picked, among):
         return Picked(decision, picked, tuple(among), new=False)
     raise Contradiction(f"a choice must stay as first told, but of {decision[:200]!r} another one is told now")
@@ -47,12 +48,13 @@ def pick(
 
 def _check(operations: Operations, told: Told, picked: str | None, among: list[str], *, asked: bool) -> None:
     for item in among:
-        if item not in told.items and item not in operations.fold.items:
-            raise UnknownArm(f"an item to choose from must be recommended or in the catalog, but got {item[:200]!r}")
+        if not isinstance(item, str) or (item not in told.items and item not in operations.fold.items):
+            got = events.shown(item)
+            raise UnknownArm(f"an item to choose from must be recommended or in the catalog, but got {got}")
     if len(set(among)) != len(among):
         raise InvalidOffer(f"an offer must not repeat an item, but got {among!r}")
     if picked is not None and picked not in among:
-        raise UnknownArm(f"what was picked must be one of {among!r}, but got {picked[:200]!r}")
+        raise UnknownArm(f"what was picked must be one of {among!r}, but got {events.shown(picked)}")
     if not among or (picked is not None and len(among) < 2):
         remedy = "add what else was there" if asked else "name the offer that it was picked from, or tell a utility"
         raise InvalidOffer(f"a pick must be from two items or more, but this is of {among!r}; {remedy}")

@@ -13,7 +13,7 @@ from druthers.advisor.operations import ATTEMPTS, Operations
 from druthers.advisor.outcomes import Told, fresh
 from druthers.advisor.steps import Append, CatchUp, Operation
 from druthers.catalogs import Catalog
-from druthers.errors import Contradiction, InvalidFeedback, UnknownArm, UnknownDecision
+from druthers.errors import Contradiction, InvalidFeedback, UnknownArm
 from druthers.stores import Event
 
 
@@ -29,13 +29,10 @@ def feedback(
 ) -> Operation[Learned]:
     """Take in what came of a decision; of utilities the last one stands, unless they are not revisable."""
     given, utility = _checked(operations.catalog, rewards or {}, utility)
-    if not isinstance(decision, str):
-        raise UnknownDecision(f"feedback must be about the id of a decision, a text, but got {decision!r}")
     if id is not None:
         events.as_id(id, "feedback")
     for _ in range(ATTEMPTS):
-        told = yield from operations.recall(decision)
-        assert told is not None
+        told = yield from operations.told.recall(decision)
         chosen = _chosen(decision, told, item)
         if id is not None and id in told.ids:
             if told.ids[id] != (chosen, given, utility):
@@ -56,7 +53,7 @@ def feedback(
         if (yield Append(event)):
             told.add(event)
             return _learned(operations, event, before)
-        operations.dismiss(decision)  # somebody else was quicker, or the user was erased: look again
+        operations.told.dismiss(decision)  # somebody else was quicker, or the user was erased: look again
         yield CatchUp()
     raise Contradiction(f"feedback on {decision!r} comes from too many sides at once; try again")
 

@@ -21,7 +21,7 @@ from druthers.advisor.turns import Turn
 from druthers.advisor.understanding import Understanding
 from druthers.advisor.wording import grade, listed, understood_in_words
 from druthers.catalogs import Item
-from druthers.errors import Contradiction, NothingFits, UnknownUser
+from druthers.errors import Contradiction, InvalidSetting, NothingFits, UnknownUser
 from druthers.limits import Where
 from druthers.limits.words import fold
 from druthers.stores import Event
@@ -50,6 +50,8 @@ class Conversation:
     def reply(self, user: str, text: str, *, size: int = SIZE) -> Operation[Reply]:
         """Answer a message of a user."""
         events.as_id(user, "a user")
+        if not isinstance(text, str):
+            raise InvalidSetting(f"a message must be a text, but got {text!r}; what is ranked goes to `hear`")
         person = yield from self.ask.find(user)
         decision, ids = ("", []) if person is None else person.shown
         shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
@@ -148,9 +150,10 @@ class Conversation:
     def _decision(self, turn: Turn, item: Item, aspects: Collection[str] = ()) -> Operation[str]:
         """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
         if item in turn.shown:
-            told = yield from self.ask.recall(turn.decision)
-            before = {} if told is None else told.rewards.get(item.id, {})
-            if not set(before) & set(aspects):  # what was said of it first stands in that decision
+            told = yield from self.ask.told.recall(turn.decision)
+            if not set(told.rewards.get(item.id, {})) & set(
+                aspects
+            ):  # what was said of it first stands in that decision
                 return turn.decision
         made: Recommendation = yield from self.ask.recommend(turn.user, offer=[item.id], aside=True)
         return made.id

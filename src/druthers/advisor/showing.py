@@ -88,8 +88,7 @@ def slate(ask: Operations, decision: str) -> Operation[tuple[Shown, ...]]:
     made: Event | None = yield Look(lambda: ask.store.find(events.decision_key(decision)))
     if made is None or made.user is None:
         raise UnknownDecision(f"a decision must have been made, but got {decision[:200]!r}")
-    told = yield from ask.recall(decision)
-    assert told is not None
+    told = yield from ask.told.recall(decision)
     person = yield from ask.find(str(made.user))
     body, columns, objectives = ask.fold.editions.today(made).body, ask.columns, ask.catalog.objectives
     allowed = columns.allowed(body.get("limits", {}))

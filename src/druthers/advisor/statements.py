@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from druthers.advisor import events
@@ -74,13 +75,24 @@ def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[d
 
 
 def of_weights(catalog: Catalog, weights: Mapping[str, float]) -> dict[str, Any]:
-    """Return what weights that were set by hand say; what is left out weighs nothing."""
+    """Return what weights that were set by hand say; what is left out weighs nothing, and something must weigh."""
+    if not isinstance(weights, Mapping):
+        raise InvalidSetting(f"weights must be a table of objectives and numbers, but got {weights!r}")
     catalog.ranking(list(weights))  # names objectives only
-    values = [float(weights.get(objective.name, 0.0)) for objective in catalog.objectives]
-    if not all(0.0 <= value < float("inf") for value in values):
-        raise InvalidSetting(f"weights must be finite and at least 0, but got {dict(weights)!r}")
-    said = by_hand(values)
+    values = [weights.get(objective.name, 0.0) for objective in catalog.objectives]
+    if not all(_is_weight(value) for value in values):
+        raise InvalidSetting(f"weights must be finite numbers from 0 on, but got {dict(weights)!r}")
+    if not any(values):
+        raise InvalidSetting(
+            f"one weight at least must be above 0, for something to decide, but got {dict(weights)!r};"
+            " to take back what was said, give an empty ranking in place of weights"
+        )
+    said = by_hand([float(value) for value in values])
     return {"ranking": [catalog.objectives[k].name for k in said.wanted], "draws": list(said.draws)}
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, Real) and 0.0 <= float(value) < float("inf")
 
 
 def _limits(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Statement(NamedTuple):
 def by_hand(weights: Sequence[float]) -> Statement:
     """Return the statement after which words alone suggest these weights, scaled to sum to one.
 
-    A weight cannot fall below what the prior leaves it; where all are 0, nothing is wished for.
+    A weight cannot fall below what the prior leaves it.
 
     Examples
     --------

@@ -268,8 +268,7 @@ def import_journal(
     """Fill an empty journal from a file."""
     from druthers.stores.moving import import_events
 
-    with open_store(store) as journal:
-        print(f"{import_events(file, journal):,} events read from {file}")
+    print(f"{import_events(file, store):,} events read from {file}")
 
 
 @store_app.command()

@@ -19,48 +19,17 @@ from druthers.data.tables import LARGEST
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
 
 MISSING = {
-    *(
-        "",
-        "-",
-        "--",
-        "?",
-        "n/a",
-        "na",
-        "n.a.",
-        "#n/a",
-        "null",
-        "none",
-        "nan",
-        "nil",
-        "unknown",
-        "not known",
-        "tbd",
-        "tba",
-    ),
-    *("not available", "k.a.", "keine angabe", "unbekannt", "missing", "no data", "\N{EN DASH}", "\N{EM DASH}"),
+    *("", "-", "--", "?", "\N{EN DASH}", "\N{EM DASH}", "n/a", "na", "n.a.", "#n/a", "null", "none", "nan", "nil"),
+    *("unknown", "not known", "not available", "missing", "no data", "tbd", "tba"),
+    *("k.a.", "keine angabe", "unbekannt"),
 }
 YES = {"yes", "true", "y", "t", "ja", "oui", "si", "sí", "sim", "x", "✓", "✔", "available", "included", "wahr"}
 NO = {"no", "false", "n", "f", "nein", "non", "não", "nee", "✗", "✘", "not available", "not included", "falsch"}
 CURRENCIES = {
-    **{
-        "€": "euros",
-        "eur": "euros",
-        "euro": "euros",
-        "euros": "euros",
-        "$": "dollars",
-        "usd": "dollars",
-        "us$": "dollars",
-    },
-    **{"£": "pounds", "gbp": "pounds", "chf": "francs", "fr.": "francs", "¥": "yen", "jpy": "yen", "₹": "rupees"},
-    **{
-        "inr": "rupees",
-        "zł": "zloty",
-        "pln": "zloty",
-        "kč": "koruna",
-        "czk": "koruna",
-        "kr": "kroner",
-        "sek": "kronor",
-    },
+    **{"€": "euros", "eur": "euros", "euro": "euros", "euros": "euros"},
+    **{"$": "dollars", "usd": "dollars", "us$": "dollars", "£": "pounds", "gbp": "pounds"},
+    **{"chf": "francs", "fr.": "francs", "¥": "yen", "jpy": "yen", "₹": "rupees", "inr": "rupees"},
+    **{"zł": "zloty", "pln": "zloty", "kč": "koruna", "czk": "koruna", "kr": "kroner", "sek": "kronor"},
 }
 # Units of the same thing, each in the first one of its family.
 FAMILIES = (
@@ -142,7 +111,7 @@ class Cells:
         return [value for value in self.values if value is not None]
 
 
-def read_cells(cells: Sequence[Any], numbers: float = MOST) -> Cells:
+def read_cells(cells: Sequence[Any], numbers: float = MOST, *, answers: bool = True) -> Cells:
     """Return a column as what most of its cells are.
 
     Parameters
@@ -151,6 +120,8 @@ def read_cells(cells: Sequence[Any], numbers: float = MOST) -> Cells:
         As they stand in the file.
     numbers
         Share of numbers that makes it a column of numbers.
+    answers
+        Whether cells may be yes or no; what items are called is neither, though it be "x" and "y".
 
     Examples
     --------
@@ -168,7 +139,7 @@ def read_cells(cells: Sequence[Any], numbers: float = MOST) -> Cells:
         return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in plain])
     texts = Counter(cell for cell in known if isinstance(cell, str))
     for read in (_flags, partial(_numbers, least=numbers), _dates, _lists):
-        found = read(plain, texts, len(known))
+        found = read(plain, texts, len(known)) if answers or read is not _flags else None
         if found is not None:
             return found
     return Cells(TEXT, [None if cell is None else _as_text(cell) for cell in plain])
@@ -226,7 +197,10 @@ def _flags(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
         return Cells(FLAG, [None if cell is None else cell == "1" for cell in plain])
     values = _spread(plain, {text: word in YES for text, word in words.items()}, bool)
     doubts = []
-    if len({value for value in values if value is not None}) == 1 and len(plain) > n_known:
+    one_sided = len({value for value in values if value is not None}) == 1
+    if one_sided and len(set(words.values())) > 1:  # "x" and "y" are told apart, and not two words for yes
+        return None
+    if one_sided and len(plain) > n_known:
         doubts.append("only one answer is ever given, and a blank is taken for not known, not for the other one")
     return Cells(FLAG, values, doubts=doubts)
 

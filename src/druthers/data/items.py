@@ -18,7 +18,7 @@ from druthers.data.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, rea
 from druthers.data.estimates import means_of_items
 from druthers.data.measures import find_doubt, find_range, impossible, outliers
 from druthers.data.reading import as_text
-from druthers.data.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, tidy, tokens
+from druthers.data.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, tells_apart, tidy, tokens
 from druthers.data.sheets import Sheet, read_sheet
 from druthers.errors import InvalidSetting
 from druthers.types import Floats, Objective
@@ -61,7 +61,8 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
         asked = replace(asked, objectives=ways)
     columns = {}
     for header, cells in zip(sheet.names, sheet.columns, strict=True):
-        columns[header] = read_cells(cells, HALF if direction(header) or asked.is_objective(header) else MOST)
+        least = HALF if direction(header) or asked.is_objective(header) else MOST
+        columns[header] = read_cells(cells, least, answers=not tells_apart(header, cells))
     return _Builder(sheet, columns, find_roles(columns, asked, path.name)).built(path, like)
 
 

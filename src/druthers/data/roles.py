@@ -224,6 +224,19 @@ def _id(columns: dict[str, Cells], *, repeated: bool) -> str | None:
     return None
 
 
+def tells_apart(header: str, cells: Sequence[object]) -> bool:
+    """Tell whether a column is called like one of ids or names, and has another one in each row.
+
+    Examples
+    --------
+    >>> tells_apart("name", ["x", "y"]), tells_apart("restaurant", ["y", "n", "y"]), tells_apart("pool", ["y", "n"])
+    (True, False, False)
+    """
+    said = tokens(header)
+    known = said[-1:] == ["id"] or any(" ".join(said) in words()[which] for which in ("ids", "names"))
+    return known and len(set(map(repr, cells))) == len(cells)
+
+
 def _user(columns: dict[str, Cells]) -> str | None:
     return next((name for one in words()["users"] for name in columns if " ".join(tokens(name)) == one), None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
@@ -132,7 +133,8 @@ def _kinds(names: list[str], settings: Settings) -> Kinds:
 
 
 def _correction(names: list[str], kinds: Kinds) -> Any:
-    weights: Any = _named("Weights", {name: (Annotated[Finite, Field(ge=0, le=1)], None) for name in names}, least=1)
+    share: Any = Annotated[Finite, Field(ge=0, le=1)]
+    weights: Any = _named("Weights", dict.fromkeys(names, (share, None)), positive=True)
     instead = "Limits in place of those that were said, which stay otherwise."
     return _model(
         "Correction",
@@ -293,20 +295,30 @@ def _floor(items: Any, limits: Any) -> Any:
     )
 
 
-def _named(title: str, ranges: dict[str, Any], least: int = 0) -> Any:
-    """Return a model whose fields are called by any names; what is left out is not told."""
+def _named(title: str, ranges: dict[str, Any], *, least: int = 0, positive: bool = False) -> Any:
+    """Return a model whose fields are called by any names; what is left out is not told, and one may have to be > 0."""
     fields: dict[str, Any] = {
         f"objective_{place}": (Annotated[kind, Field(alias=name)], default)
         for place, (name, (kind, default)) in enumerate(ranges.items())
     }
-    return _model(title, least=least, **fields)
+    above = [{"required": [name], "properties": {name: {"exclusiveMinimum": 0}}} for name in ranges if positive]
+    return _model(title, least=least, above=above, **fields)
 
 
 def _model(
-    title: str, *, one_of: tuple[str, ...] = (), some_of: tuple[str, ...] = (), least: int = 0, **fields: Any
+    title: str,
+    *,
+    one_of: tuple[str, ...] = (),
+    some_of: tuple[str, ...] = (),
+    least: int = 0,
+    above: Sequence[Any] = (),
+    **fields: Any,
 ) -> Any:
-    """Return a model; of the fields in `one_of` exactly one must be given, of those in `some_of` at least one."""
-    extra: dict[str, Any] = {"minProperties": least} if least else {}
+    """Return a model; of the fields in `one_of` exactly one must be given, of those in `some_of` at least one.
+
+    `above` are schemas of fields of which one must be above 0.
+    """
+    extra: dict[str, Any] = {"minProperties": least} if least else {"anyOf": list(above)} if above else {}
     if one_of:
         extra["oneOf"] = [{"required": [part], "properties": {part: {"not": {"type": "null"}}}} for part in one_of]
     if some_of:
@@ -319,8 +331,10 @@ def _model(
                 raise ValueError(f"{law} of {' and '.join(parts)} must be given, but got {given}")
         if len(body.model_fields_set) < least:
             raise ValueError("at least one value must be given, but got none")
+        if above and not any(getattr(body, name) for name in body.model_fields_set):
+            raise ValueError("one weight must be above 0, but none is; an empty ranking takes back what was said")
         return body
 
     base = type("Closed", (Closed,), {"model_config": ConfigDict(extra="forbid", json_schema_extra=extra)})
-    validators: Any = {"check": model_validator(mode="after")(check)} if one_of or some_of or least else {}
+    validators: Any = {"check": model_validator(mode="after")(check)} if one_of or some_of or least or above else {}
     return create_model(title, __base__=base, __validators__=validators, **fields)

@@ -7,12 +7,13 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from druthers.errors import InvalidEvent, StoreFailure
+from druthers.stores import open_store
 from druthers.stores.base import Event, Store
 from druthers.stores.rows import encode, old_mark
 
@@ -52,10 +53,11 @@ def export_events(store: Store, path: str | os.PathLike[str]) -> int:
     return count
 
 
-def import_events(path: str | os.PathLike[str], store: Store) -> int:
+def import_events(path: str | os.PathLike[str], store: Store | str) -> int:
     """Fill an empty journal with the events of a file and return how many.
 
-    The whole file is looked at before the first event is appended, so a file with a mistake changes nothing. Events go
+    The whole file is looked at before the first event is appended, and before a store that is given by its address is
+    opened, which makes one that is not there: so a file with a mistake changes nothing and leaves nothing. Events go
     in by batches, each whole or not at all; if the journal fails on the way, the same import carries on where it
     stopped: a journal that holds the beginning of the file counts as empty. Nobody else may write meanwhile.
     """
@@ -66,11 +68,13 @@ def import_events(path: str | os.PathLike[str], store: Store) -> int:
         if event.key is not None and event.key in keys:
             raise InvalidEvent(f"a key must be there once, but line {count + 1} of {path} has {event.key!r} again")
         keys.add(event.key)
-    done = _check_beginning(path, store)
-    rest = islice(_events(path), done, None)
-    while events := list(islice(rest, BATCH)):
-        if store.append(events) != [event.position for event in events]:
-            raise StoreFailure("an import must be alone in its journal, but somebody else writes; start with a new one")
+    with open_store(store) if isinstance(store, str) else nullcontext(store) as journal:
+        rest = islice(_events(path), _check_beginning(path, journal), None)
+        while events := list(islice(rest, BATCH)):
+            if journal.append(events) != [event.position for event in events]:
+                raise StoreFailure(
+                    "an import must be alone in its journal, but somebody else writes; start with a new one"
+                )
     return count
 
 

@@ -57,6 +57,7 @@ function Weight({ one, card, change, busy }) {
 // One weight as it was set; the others keep their proportions and take the rest.
 function rescaled(weights, objective, value) {
   const rest = weights.filter((one) => one.objective !== objective).reduce((sum, one) => sum + Math.max(0, one.weight), 0);
-  const scale = rest > 0 ? (1 - Math.min(value, 0.999)) / rest : 0;
-  return Object.fromEntries(weights.map((one) => [one.objective, one.objective === objective ? value : Math.max(0, one.weight) * scale]));
+  const left = 1 - Math.min(value, 0.999);
+  const part = (weight) => (rest > 0 ? (Math.max(0, weight) * left) / rest : left / (weights.length - 1));
+  return Object.fromEntries(weights.map((one) => [one.objective, one.objective === objective ? value : part(one.weight)]));
 }
