@@ -124,6 +124,52 @@ def test_many_items_are_told_of_event_by_event(monkeypatch):
         assert verify(advisor).agrees
 
 
+def test_where_no_model_is_left_nothing_is_expected_any_more_of_any_item(monkeypatch):
+    """Items that would be told of by later events are offered before: they are like any that nobody knows."""
+    monkeypatch.setattr("druthers.advisor.predicting.MOST_ITEMS", 40)
+    catalog = Catalog("rooms", OBJECTIVES, [Item(f"h{k:03}", details={"rooms": k % 7}) for k in range(100)])
+    with settled(catalog) as advisor:
+        for k in range(0, 40):
+            advisor.put_item(Item(f"h{k:03}", values={"quiet": 1 + k % 7 / 2}, details={"rooms": k % 7}))
+        for _ in range(4):
+            advisor.hear("ada", ["quiet"])
+        assert advisor.fold.predictor.believed[0]
+        assert not np.isnan(advisor.fold.policy.expectations(["h099"])[0][0, 0])
+        for k in range(0, 40):
+            advisor.put_item(Item(f"h{k:03}"))
+        for k in range(100, 300):
+            advisor.put_item(Item(f"h{k:03}", details={"rooms": 1}))
+        advisor.hear("ada", ["quiet"])
+        assert advisor.fold.predictor._model is None
+        assert np.isnan(advisor.fold.policy.expectations(sorted(advisor.items))[0]).all()
+        assert advisor.recommend("ada", offer=["h099"]).items[0].item == "h099"
+        assert verify(advisor).agrees
+
+
+def test_reports_that_are_all_the_same_tell_nothing_of_columns():
+    rng = np.random.default_rng(0)
+    items = [Item(f"h{k:03}", details={"size": rng.random(), "age": rng.random()}) for k in range(60)]
+    with settled(Catalog("rooms", OBJECTIVES, items)) as advisor:
+        for k in range(10):
+            made = advisor.recommend("bob", offer=[f"h{k:03}"])
+            advisor.feedback(made.id, rewards={"clean": 5.0, "quiet": 1 + 0.1 * k})
+        advisor.recommend("bob")
+        assert not any(advisor.fold.predictor.believed)
+        assert np.isnan(advisor.fold.policy.expectations(["h055"])[0]).all()
+
+
+def test_descriptions_of_items_that_left_are_not_kept():
+    catalog, _ = described(1, n_items=40)
+    with settled(catalog) as advisor:
+        assert set(advisor.fold.predictor._read) == set(catalog.ids)
+        for id in catalog.ids[:10]:
+            advisor.retire_item(id)
+        for item in catalog.items[10:]:
+            advisor.put_item(Item(item.id, description=item.description + " again", values=item.values))
+        advisor.hear("ada", ["clean"])
+        assert set(advisor.fold.predictor._read) == set(catalog.ids[10:])
+
+
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held = []
     for seed in range(12):

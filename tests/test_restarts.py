@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import druthers
-from druthers import POLICIES
+from druthers import POLICIES, sources
 from druthers.advisor import Advisor, verify
 from druthers.advisor.sources import digest_of
 from druthers.catalogs import Catalog, Item
+from druthers.language import data
+from druthers.language.models import minilm, table
 from druthers.stores import open_store
 from druthers.types import Objective
 
@@ -157,7 +159,7 @@ def in_process(package, journal):
 def test_states_of_other_code_are_folded_anew(tmp_path):
     """A kernel that learns otherwise, after an upgrade: nothing that the old one saved is mixed with the new."""
     other = tmp_path / "other" / "druthers"
-    shutil.copytree(PACKAGE, other, ignore=shutil.ignore_patterns("__pycache__", "*.onnx", "*.npz"))
+    shutil.copytree(PACKAGE, other, ignore=shutil.ignore_patterns("__pycache__", "*.onnx"))
     source = (other / "policies" / "arms.py").read_text()
     changed = source.replace("(value - arms.means[arm, k]) / arms.pulls[arm, k]", "0.25 * (value - arms.means[arm, k])")
     assert changed != source
@@ -175,14 +177,15 @@ def test_states_of_other_code_are_folded_anew(tmp_path):
     assert in_process(PACKAGE, journal)[::2] == (first, True)
 
 
+def in_the_name():
+    """Return the files that the name of a fold depends on, whatever its policy is."""
+    found = sources._with_imports(frozenset({PACKAGE / "advisor" / "fold.py"}))
+    return {path.relative_to(PACKAGE).as_posix() for path in found}
+
+
 def test_every_source_that_a_fold_depends_on_is_in_its_name():
     """What the modules that are imported really use: none of ours but what cannot change a number is left out."""
-    from druthers import sources
-
-    found = {
-        path.relative_to(PACKAGE).as_posix()
-        for path in sources._with_imports(frozenset({PACKAGE / "advisor" / "fold.py"}))
-    }
+    found = in_the_name()
     kernels = {
         path.relative_to(PACKAGE).as_posix()
         for folder in ("policies", "anchors")
@@ -191,7 +194,42 @@ def test_every_source_that_a_fold_depends_on_is_in_its_name():
     assert kernels <= found
     assert {"_jit.py", "_matrices.py", "rankings.py", "preferences.py", "types.py", "catalogs/catalog.py"} <= found
     assert {"advisor/fold.py", "advisor/events.py", "saving.py", "stores/base.py"} <= found
-    assert not any(name.startswith(("service", "language", "cli", "report")) for name in found)
+    assert {"advisor/predicting.py", "language/models/descriptions.py", "language/models/table.py"} <= found
+    assert not any(name.startswith(("service", "language/rules", "cli", "report")) for name in found)
+
+
+def test_every_data_file_that_a_fold_reads_is_in_its_name(monkeypatch):
+    """Descriptions are told by tables of numbers and words: other tables give other states."""
+    said = ("spotless rooms and fresh linen", "dirty sheets and stained carpets", "a gleaming kitchen by the lake")
+    items = [Item(f"i{k}", description=f"{said[k % 3]} {k}", values={"clean": 1 + k % 3}) for k in range(12)]
+    read = set()
+    find = data.data_file
+
+    def noted(*names):
+        read.add("/".join(("language/data", *names)))
+        return find(*names)
+
+    with Advisor(Catalog("inns", INNS.objectives, items), parser="lexicon") as advisor:
+        advisor.hear("ada", ["clean"])
+        monkeypatch.setattr(data, "data_file", noted)
+        for one in (data.read_arrays, data.read_words, data.read_data, minilm.vocabulary, table._words, table._weighed):
+            one.cache_clear()
+        assert verify(advisor).agrees  # folds anew, and reads nothing else
+    assert {"language/data/directions.npz", "language/data/words.npz", "language/data/wordpiece.txt.gz"} <= read
+    assert read <= in_the_name()
+
+
+@pytest.mark.parametrize("name", ["words.npz", "directions.npz", "wordpiece.txt.gz"])
+def test_other_data_is_another_name(name, tmp_path, monkeypatch):
+    other = tmp_path / "druthers"
+    shutil.copytree(PACKAGE, other, ignore=shutil.ignore_patterns("__pycache__", "*.onnx", "web"))
+    monkeypatch.setattr(sources, "PACKAGE", other)
+    fold = frozenset({other / "advisor" / "fold.py"})
+    before = sources.digest(fold)
+    assert sources.digest(fold) == before
+    file = other / "language" / "data" / name
+    file.write_bytes(file.read_bytes() + b"0")
+    assert sources.digest(fold) != before
 
 
 OWN = """

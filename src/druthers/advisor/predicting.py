@@ -132,12 +132,15 @@ class Predictor:
         if self._told is not None:
             ids = sorted(items)
             first = bisect_right(ids, self._told)
-            some = ids[first : first + MOST_ITEMS]
+            # Without a model there is nothing to work out: nobody keeps what one before it expected.
+            last = len(ids) if self._model is None else first + MOST_ITEMS
+            some = ids[first:last]
             self._tell(items, some)
-            self._told = some[-1] if first + MOST_ITEMS < len(ids) else None
+            self._told = some[-1] if last < len(ids) else None
 
     def _fit(self, items: Mapping[str, Item]) -> None:
         self._model = None
+        self._read = {id: read for id, read in self._read.items() if id in items}
         ids = sorted(items)
         ids = ids[:: max(-(-len(ids) // MOST_ITEMS), 1)]  # of none too
         counts = self._policy.reward_counts(ids)
@@ -222,7 +225,8 @@ class Predictor:
 
     def grounds(self, item: Item, objective: str, columns: Columns) -> Grounds:
         """Return where the prediction of an item's value comes from, among items as their columns have them."""
-        assert self._model is not None
+        if self._model is None:
+            return Grounds((), 0)
         features = self._table([item])[0]
         standard = np.nan_to_num((features - self._model.origin) * self._model.scales)
         parts = standard * self._model.slopes[:, self._names.index(objective)]

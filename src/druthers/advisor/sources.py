@@ -1,4 +1,4 @@
-"""Which code a fold's numbers come from, as a digest: no state of other code is ever taken for its own."""
+"""Which code and data a fold's numbers come from, as a digest: no state of others is ever taken for its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from druthers.sources import PACKAGE, digest, our_digest
 
 
 def digest_of(policy: Policy) -> str:
-    """Return a digest of the sources of a fold with this policy and of all of this package that they import.
+    """Return a digest of the sources of a fold with this policy and of all of this package that they import or read.
 
     A policy from a file of one's own counts with that file and those beside it that it imports; one that has no file is
     like no other.

@@ -38,6 +38,8 @@ LEAST_ARMS = 3
 CAUTION = 2.0
 # Correlations between objectives are shrunk as if so many arms had shown none.
 UNCORRELATED = 5.0
+# Spread below which arms are taken to be all the same: what is left of it is rounding, and no evidence of anything.
+ROUNDING = 1e-12
 # Chance that features are believed at any time though they tell nothing.
 ERROR = 0.05
 
@@ -202,7 +204,7 @@ def regress(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within:
                 for i in range(x.shape[0]):
                     center += share * weights[i] * means[i, k]
                 add_products(x, weights, middle, means[:, k], center, axes, products)
-                model.share[k] = weigh_ridges(values, products, model.spread[k, k] + TINY, model.tilt[k])
+                model.share[k] = weigh_ridges(values, products, max(model.spread[k, k], ROUNDING), model.tilt[k])
                 for i in range(x.shape[1]):
                     slope = 0.0
                     for j in range(x.shape[1]):
