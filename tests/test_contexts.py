@@ -15,13 +15,14 @@ from druthers.advisor.history import to_log
 from druthers.advisor.person import unpacked
 from druthers.catalogs import Catalog, Item
 from druthers.environments import Synthetic
-from druthers.errors import Contradiction, DamagedState, InvalidLog, InvalidSetting
+from druthers.errors import Contradiction, DamagedState, InvalidEvent, InvalidLog, InvalidSetting
 from druthers.logs import from_rows, read_log, record, write_log
 from druthers.policies import Policy
 from druthers.policies.belief import Posterior
 from druthers.policies.contexts import LONGEST_ENTRY, LONGEST_NAME, MOST_ENTRIES, as_entries
 from druthers.policies.shifts import FRACTIONS, NOISE_DRAWS, add_row_within, add_within, fresh_visit, shifted
 from druthers.simulation import play_by_steps, simulate
+from druthers.stores import Event
 from druthers.types import Objective
 
 INNS = Catalog(
@@ -156,6 +157,10 @@ def test_who_wants_something_else_on_weekends_gets_it(name):
     assert shift[1] < -0.2
     assert np.allclose(policy.preference("ada").weights + shift, first)
     assert policy.shifts("eve") == {}
+    usual, shifts = policy.utilities_apart("ada", ["inn", "spa"])
+    with policy.in_context(WEEKEND):
+        assert np.allclose(usual + shifts["weekend"], policy.utilities("ada", ["inn", "spa"]))
+    assert shifts["weekend"][0] > 0.1
 
 
 def test_without_a_context_nothing_changes():
@@ -175,6 +180,24 @@ def test_without_a_context_nothing_changes():
             now = told.preference("ada")
         assert np.array_equal(now.weights, plain.preference("ada").weights)
         assert plain.export_user("ada") == told.export_user("ada")
+
+
+@pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
+def test_as_long_as_no_shift_is_believed_beliefs_are_those_without_contexts(name):
+    """Bit for bit: weights, averages over units in them, and utilities."""
+    plain, told = (visits(make_policy(name, n_objectives=2), days=0) for _ in range(2))
+    for day in range(4):
+        for policy in (plain, told):
+            with policy.in_context({"weekend": day % 2 == 0} if policy is told else None):
+                policy.learn("ada", "inn" if day < 2 else "spa", utility=0.4 if day < 2 else 0.3)
+    assert told.entries("ada") == ("weekend",)
+    with told.in_context(WEEKEND):
+        now, before = told.preference("ada"), plain.preference("ada")
+    assert np.array_equal(now.weights, before.weights)
+    assert np.array_equal(now.covariance, before.covariance)
+    usual, shifts = told.utilities_apart("ada", ["inn", "spa"])
+    assert np.array_equal(usual, plain.utilities("ada", ["inn", "spa"]))
+    assert shifts == {}
 
 
 @pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
@@ -372,6 +395,34 @@ def test_only_entries_that_count_are_remembered_with_items():
     person = advisor.fold.people["ada"]
     assert person.visits == {"clean": {f"day: {day}": 1.0 for day in range(MOST_ENTRIES)}}
     assert verify(advisor).agrees
+
+
+def test_journals_hold_only_contexts_that_can_be_told():
+    body = {"version": events.VERSION, "item": "clean", "rewards": {}, "utility": 0.5}
+    for wrong in ({"party": 6}, {"": 1.0}, {"at": None}, ["weekend"], "phone"):
+        with pytest.raises(InvalidEvent, match="event 7 must have a context"):
+            events.check(Event(events.FEEDBACK, {**body, "context": wrong}, 0.0, user="ada", position=7))
+    advisor = open_advisor()
+    told = {"party": np.float32(0.5), "weekend": np.bool_(True), "device": np.str_("phone")}
+    advisor.feedback(advisor.recommend("ada", context=told).id, utility=0.5)
+    (context,) = (event.body["context"] for event in advisor.store.walk() if event.kind == events.FEEDBACK)
+    assert context == {"party": 0.5, "weekend": True, "device": "phone"}
+    assert [type(one) for one in context.values()] == [float, bool, str]
+    for wrong in (["weekend"], "phone", [("weekend", True)]):
+        with pytest.raises(InvalidSetting, match="by name"):
+            advisor.recommend("ada", context=wrong)
+
+
+def test_a_guarantee_leaves_contexts_aside(tmp_path):
+    store = f"sqlite:{tmp_path / 'journal.db'}"
+    advisor = open_advisor(store)
+    visit(advisor, days=2)
+    advisor.close()
+    again = open_advisor(store, policy="fisher-pqucb", policy_settings={"guarantee": True})
+    assert not again.fold.policy.learns_contexts
+    assert not FisherPQUCB(n_objectives=2, population=True).learns_contexts
+    assert again.fold.people["ada"].feedbacks == 5
+    again.close()
 
 
 def test_a_policy_without_contexts_leaves_them_aside():

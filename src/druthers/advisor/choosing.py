@@ -150,10 +150,8 @@ class Choosing:
 
         Utilities are linear in the entries of a context.
         """
-        policy = self.fold.policy
-        with policy.in_context(None):
-            expected = policy.utilities(user, felt)
-        for name, shift in policy.utility_shifts(user, felt).items():
+        expected, shifts = self.fold.policy.utilities_apart(user, felt)
+        for name, shift in shifts.items():
             times = np.array([visits.get(item, {}).get(name, 0.0) / felt[item][0] for item in felt])
             expected += times * shift
         return expected

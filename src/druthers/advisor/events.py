@@ -9,6 +9,7 @@ from typing import Any
 
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidEvent, InvalidSetting
+from druthers.policies.contexts import as_told
 from druthers.stores import Event
 
 VERSION = 2
@@ -125,7 +126,11 @@ def check(event: Event) -> Event:
             f"event {event.position} is of an unknown kind {event.kind!r}; upgrade druthers to read this journal"
         )
     scrubbed = event.user is None and event.kind in PERSONAL
-    if not (set(event.body) <= {"version", "item", "rewards"} if scrubbed else law(event.body)):
+    try:
+        whole = set(event.body) <= {"version", "item", "rewards"} if scrubbed else law(event.body)
+    except InvalidSetting as problem:
+        raise InvalidEvent(f"event {event.position} must have a context as visits have: {problem}") from None
+    if not whole:
         raise InvalidEvent(f"event {event.position} must be a whole {event.kind}, but has only {sorted(event.body)}")
     return event
 
@@ -155,9 +160,9 @@ def _is_told(told: object) -> bool:
 
 
 def _is_context(body: Mapping[str, Any]) -> bool:
-    """Tell whether the context of an event, if it has one, is a mapping of words and numbers."""
-    context = body.get("context", {})
-    return isinstance(context, Mapping) and all(_is_text(one) or _is_number(one) for one in context.values())
+    """Return True if the context of an event, if it has one, can be told to a policy; else say why not."""
+    as_told(body.get("context"))
+    return True
 
 
 def _is_feedback(body: Mapping[str, Any]) -> bool:

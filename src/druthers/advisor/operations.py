@@ -30,7 +30,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, check_where, merge
-from druthers.policies.contexts import as_entries
+from druthers.policies.contexts import as_told
 from druthers.stores import Event, Store, UserState
 from druthers.types import Context, Reading, Strength
 
@@ -242,8 +242,8 @@ class Operations:
         self.choosing.check_offer(offer, size)
         given = {} if where is None else check_where(where, self.choosing.limitable())
         groups = self.choosing.check_floors(floors)
-        as_entries(context)  # checks it
-        there = {"context": dict(context)} if context else {}
+        told = as_told(context)
+        there = {"context": told} if told else {}
         asked: dict[str, Any] = {"offer": None if offer is None else list(offer), "size": int(size), "where": given}
         asked |= {**({} if repeats else {"repeats": False}), **({"floors": groups} if groups else {}), **there}
         if id is not None:

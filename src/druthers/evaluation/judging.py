@@ -76,7 +76,7 @@ def evaluate(
     Parameters
     ----------
     log
-        Decisions with their propensities.
+        Decisions with their propensities. Contexts of visits are left aside: no policy is told them.
     policy
         A policy's name or class: a fresh one learns from the first part of the log and is judged, as it then stands,
         on the rest, where it goes on hearing but learns no more. Replay is other: there it learns from the start, as

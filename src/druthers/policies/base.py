@@ -48,7 +48,7 @@ class Policy(Chooser):
     asks: ClassVar[bool] = False
     learns_choices: ClassVar[bool] = False
     learns_features: ClassVar[bool] = False
-    learns_contexts: ClassVar[bool] = False
+    learns_contexts: bool = False
     expects: ClassVar[bool] = False
     meets: ClassVar[bool] = False
     values_answers: ClassVar[bool] = False

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -62,17 +62,20 @@ class Chooser(Memory):
         """Return the entries of contexts in which a user felt something."""
         return ()
 
-    def utility_shifts(self, user: Hashable, arms: Collection[Hashable]) -> dict[str, Floats]:
-        """Return by how much each entry of a context shifts the utilities of known arms for a user."""
-        return {}
+    def utilities_apart(self, user: Hashable, arms: Collection[Hashable]) -> tuple[Floats, dict[str, Floats]]:
+        """Return the utilities of known arms in a visit as usual, and by how much entries of contexts shift them."""
+        return self.utilities(user, arms), {}
 
     def utilities(self, user: Hashable, arms: Iterable[Hashable]) -> Floats:
         """Return the estimated utility of known arms for a user, without any bonus."""
+        row = self._users.rows.get(user, 0)
+        return self._utilities(self._here(row), row, arms)
+
+    def _utilities(self, here: Any, row: int, arms: Iterable[Hashable]) -> Floats:
         rows = np.array([self._arms.rows[arm] for arm in arms], dtype=np.int64)
         out = np.empty((4, len(rows)))
         noise = np.zeros(len(rows) * self.noise_per_arm)
-        row = self._users.rows.get(user, 0)
-        self._score(self._here(row), row, rows, noise, out)
+        self._score(here, row, rows, noise, out)
         utilities: Floats = out[0]
         return utilities
 

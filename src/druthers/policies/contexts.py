@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from druthers.errors import DamagedState, InvalidSetting
 from druthers.policies.base import Policy
+from druthers.policies.belief import Posterior
 from druthers.policies.rows import same_kind, wholeness_of
 from druthers.policies.shifts import Visit, fresh_visit
 from druthers.types import Context, Floats
@@ -39,22 +40,32 @@ def as_entries(context: Context | None, *, longest: int = LONGEST_NAME) -> dict[
     >>> as_entries({"device": "phone", "weekend": True, "party": -0.5})
     {'device: phone': 1.0, 'weekend': 1.0, 'party': -0.5}
     """
-    entries: dict[str, float] = {}
+    told = as_told(context, longest=longest)
+    return {f"{name}: {one}" if isinstance(one, str) else name: _number(one) for name, one in told.items()}
+
+
+def as_told(context: Context | None, *, longest: int = LONGEST_NAME) -> dict[str, str | bool | float]:
+    """Return a context as it was told, with plain values that every journal can hold, or refuse it."""
+    if not isinstance(context, Mapping | None):
+        raise InvalidSetting(f"a context must tell words and numbers by name, but got {context!r}")
+    plain: dict[str, str | bool | float] = {}
     for name, told in (context or {}).items():
         if not isinstance(name, str) or not 0 < len(name) <= longest:
             raise InvalidSetting(f"what a context tells must have a name of 1 to {longest} letters, but got {name!r}")
-        if isinstance(told, str):
-            if not 0 < len(told) <= LONGEST_NAME:
-                raise InvalidSetting(f"a word of a context must have 1 to {LONGEST_NAME} letters, but got {told!r}")
-            entries[f"{name}: {told}"] = 1.0
-        elif not isinstance(told, int | float | np.number) or not -1.0 <= told <= 1.0:
+        one = told.item() if isinstance(told, np.generic) else told
+        if isinstance(one, str) and not 0 < len(one) <= LONGEST_NAME:
+            raise InvalidSetting(f"a word of a context must have 1 to {LONGEST_NAME} letters, but got {one!r}")
+        if not isinstance(one, str) and (not isinstance(one, int | float) or not -1.0 <= one <= 1.0):
             raise InvalidSetting(
                 f"a context must tell words, true or false, or numbers from -1 to 1, but {name!r} is {told!r};"
                 " scale the number, or say it in a word"
             )
-        else:
-            entries[name] = float(told)
-    return entries
+        plain[name] = one
+    return plain
+
+
+def _number(told: str | bool | float) -> float:
+    return 1.0 if isinstance(told, str) else float(told)
 
 
 class ContextPolicy(Policy):
@@ -119,18 +130,29 @@ class ContextPolicy(Policy):
                 found[name] = self._preference(row).weights - usual
         return found
 
-    def utility_shifts(self, user: Hashable, arms: Collection[Hashable]) -> dict[str, Floats]:
-        """Return by how much each entry of a context shifts the utilities of known arms for a user."""
-        names = self.entries(user)
-        if not names:
-            return {}
+    def utilities_apart(self, user: Hashable, arms: Collection[Hashable]) -> tuple[Floats, dict[str, Floats]]:
+        """Return the utilities of known arms in a visit as usual, and by how much entries of contexts shift them."""
+        row = self._users.rows.get(user, 0)
+        if not self._is_shifted(row):
+            return self._utilities(self._state, row, arms), {}
         with self._within({}):
             usual = self.utilities(user, arms)
         found = {}
-        for name in names:
+        for name in self.entries(user):
             with self._within({name: 1.0}):
                 found[name] = self.utilities(user, arms) - usual
-        return found
+        return usual, found
+
+    def _posterior_in(self, here: Any, row: int) -> Posterior:
+        """Return what is believed of a user in a state, with its visit or without."""
+        raise NotImplementedError
+
+    def _is_shifted(self, row: int) -> bool:
+        """Tell whether any shift is believed: as long as none is, beliefs are those without contexts, bit for bit."""
+        if row not in self._shifts:
+            return False
+        here, usual = (self._posterior_in(state, row) for state in (self._here(row), self._state))
+        return not (np.array_equal(here.estimate, usual.estimate) and np.array_equal(here.root, usual.root))
 
     def _here(self, row: int, *, learns: bool = False) -> Any:
         known = self._shifts.get(row)

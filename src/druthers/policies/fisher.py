@@ -13,6 +13,7 @@ from druthers.anchors import Anchor, Likelihood
 from druthers.errors import InvalidSetting
 from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.asking import ranking_value
+from druthers.policies.belief import Posterior
 from druthers.policies.contexts import ContextPolicy
 from druthers.policies.crowds import CrowdUsers, look_at_people, with_people
 from druthers.policies.features import FeaturePolicy
@@ -113,6 +114,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
             raise InvalidSetting("a guarantee holds for people apart, but got population=True beside guarantee=True")
         self.guarantee = guarantee
         self.population = population
+        self.learns_contexts = not (guarantee or population)
         self.anchor = Likelihood(ridge=ridge) if anchor is None else anchor
         self._start()
 
@@ -129,7 +131,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
     @contextmanager
     def in_context(self, context: Context | None) -> Iterator[None]:
         """Choose, learn and believe in the context of a visit; see `Chooser.in_context`."""
-        if context and (self.guarantee or self.population):
+        if context and not self.learns_contexts:
             raise InvalidSetting("contexts are for users apart and without a guarantee, but this policy has either")
         with super().in_context(context):
             yield
@@ -248,9 +250,12 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
 
     def _preference(self, row: int) -> Preference:
         weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
-        if row not in self._shifts and state_belief(self._state, row, weights, covariance):
+        if not self._is_shifted(row) and state_belief(self._state, row, weights, covariance):
             return Preference(weights=weights, covariance=covariance)
         return self._preference_at_unit(row)
+
+    def _posterior_in(self, here: Any, row: int) -> Posterior:
+        return believe_here(here, row)
 
     def _preference_at_unit(self, row: int) -> Preference:
         """Return what the score is made of."""

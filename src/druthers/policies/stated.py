@@ -267,7 +267,10 @@ class StatedUCB(ContextPolicy):
         return found if found is not None and found.value > price else None
 
     def _posterior(self, row: int) -> Posterior:
-        return believe_here(self._here(row), row, self._state.others)
+        return self._posterior_in(self._here(row), row)
+
+    def _posterior_in(self, here: Any, row: int) -> Posterior:
+        return believe_here(here, row, here.others)
 
     def _doubt(self, row: int) -> float:
         """Return less where something was said: it is meant for every item of a slate, and not for the first alone."""
