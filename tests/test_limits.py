@@ -336,3 +336,59 @@ def test_what_is_not_wanted_and_what_numbers_are_about(text, where):
         Objective("mileage", "Thousand kilometers driven.", low=0, high=500, less_is_better=True),
     ]
     assert LimitReader(Columns(items), objectives).read(text).where == where
+
+
+CABINS = {
+    f"k{k}": Item(
+        f"k{k}",
+        values={"price": 60.0 + 40 * k, "battery": 3.0 + k, "sunlight": 1.0 + k},
+        details={
+            "guests": 2 + k, "storage": 128 * 2**k, "built": 2014 + k, "floor": k, "area": 30 + 10 * k,
+            "walls": ("pine", "brick", "clay")[k % 3], "village": ("Aldin", "Brevic", "Corra")[k % 3],
+        },
+    )
+    for k in range(6)
+}  # fmt: skip
+CABIN_READER = LimitReader(
+    Columns(CABINS),
+    [
+        Objective("price", low=0, high=400, less_is_better=True, description="euros a night"),
+        Objective("battery", low=0, high=12, description="hours"),
+        Objective("sunlight", low=0, high=10, description="how much daylight comes in"),
+    ],
+    "cabins",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("256 GB is what we need", {"storage": {"min": 256}}),
+        ("512 GB is all I need", {"storage": {"min": 512}}),
+        ("40 sqm is what we need", {"area": {"min": 40}}),
+        ("512 GB to play with", {"storage": {"min": 512}}),
+        ("150 is all we have", {"price": {"max": 150}}),
+        ("150 euros is what I can pay", {"price": {"max": 150}}),
+        ("150 euros is what I pay now", {}),
+        ("we have 200 to spend", {"price": {"max": 200}}),
+        ("it has to fit a budget of 150", {"price": {"max": 150}}),
+        ("must fit under 200", {"price": {"max": 200}}),
+        ("room for at least 4", {"guests": {"min": 4}}),
+        ("sleeps 4 and more than 256 GB", {"guests": {"min": 4}, "storage": {"min": 256}}),
+        ("anywhere but Brevic", {"village": {"not": "Brevic"}}),
+        ("everywhere but Corra", {"village": {"not": "Corra"}}),
+        ("I hate brick", {"walls": {"not": "brick"}}),
+        ("we can't stand clay walls", {"walls": {"not": "clay"}}),
+        ("not older than 2016", {"built": {"min": 2016}}),
+        ("older than 2016", {"built": {"max": 2016}}),
+        ("younger than 2016", {"built": {"min": 2016}}),
+        ("not newer than 2016", {"built": {"max": 2016}}),
+        ("8 hours", {}),
+        ("at least 8 hours", {"battery": {"min": 8}}),
+        ("20 minutes to the top floor", {}),
+        ("I didn't ask for much: under 150 euros", {"price": {"max": 150}}),
+        ("I didn't say Aldin, I said Corra", {"village": "Corra"}),
+    ],
+)
+def test_limits_are_on_what_is_spoken_of_and_the_right_way_round(text, where):
+    assert CABIN_READER.read(text).where == where

@@ -233,6 +233,9 @@ def test_faster_than_a_bare_number_is_less_of_a_time_and_more_of_a_speed():
         ("we never asked for cheap but friendly", ("friendliness",)),
         ("friendly, I don't mean cheap", ("friendliness",)), ("I never said it had to be cheap", ()),
         ("I didn't say friendly. Cheap!", ("price",)), ("I did say cheap", ("price",)),
+        ("we don't ask for much: friendly people", ("friendliness",)), ("I never say no to a low price", ("price",)),
+        ("I didn't ask for much just friendly people", ("friendliness",)),
+        ("I didn't mean friendly - cheap", ("price",)),
     ],
 )  # fmt: skip
 def test_what_was_never_said_is_no_wish(text, names):
@@ -245,3 +248,12 @@ def test_what_was_never_said_is_taken_back(talk):
     reply = talk("I didn't say York, I said Leeds")
     assert [(one.name, one.limit) for one in reply.heard.limits] == [("base", "Leeds")]
     assert talk("I never said it should be cheap").kind == Kind.FORGET_THAT
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["we don't ask for a lot", "I never say no to a bargain", "I didn't say money is all that counts",
+     "I never said the quote does not matter", "I don't mean to be a nuisance"],
+)  # fmt: skip
+def test_what_was_said_stays_where_only_how_much_it_counts_is_denied(talk, text):
+    assert "Taken back" not in talk(text).text

@@ -16,9 +16,10 @@ from druthers.advisor.said import CLAUSE, LETS, Said
 from druthers.advisor.sayings import NEGATION, PLACES, feeling, table, ways, whole_words
 from druthers.advisor.taking_back import find_taken_back, in_force
 from druthers.catalogs import Item
+from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.language.models.encoders import Encoder
-from druthers.limits import Columns, LimitReader, Limits, Stated, never_said
+from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.quantities import find_quantities, plain_number
 from druthers.types import Reading
 
@@ -263,7 +264,9 @@ class Understanding:
         if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
             named = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
             return Message(Kind.REJECT, items=tuple(item for item in self.columns.items if item.name in named))
-        denied = " ".join(match["what"] for match in never_said(said.plain))  # "I didn't say cheap, I said clean"
+        denied = " ".join(
+            match["what"] or "" for match in find_denials(said.plain)
+        )  # "I didn't say cheap, I said clean"
         gone = in_force(denied, said.context, self.parser, self.limits) if denied else ()
         most = len(reading.names) == 1 and not limits.where and ways("superlative").fullmatch(said.core) is not None
         for kind, found in kinds.items():

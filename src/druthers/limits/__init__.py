@@ -4,7 +4,6 @@ from druthers.limits.columns import Columns, Relaxation
 from druthers.limits.sentences import LimitReader, speaks_of_money
 from druthers.limits.stated import Limits, Stated
 from druthers.limits.where import SCHEMA, Range, Where, check_shape, check_where, merge
-from druthers.limits.words import never_said
 
 __all__ = [
     "SCHEMA",
@@ -18,6 +17,5 @@ __all__ = [
     "check_shape",
     "check_where",
     "merge",
-    "never_said",
     "speaks_of_money",
 ]

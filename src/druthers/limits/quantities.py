@@ -67,7 +67,10 @@ class Attribute:
     def units(self) -> list[str]:
         """The units that its description names; "a night" of "euros a night" is none."""
         named = self.name.casefold()
-        for text in (self.about.replace(named, " "), named):  # a description knows better than "day pass"
+        for text in (
+            re.sub(rf"\b{re.escape(named)}\b", " ", self.about),
+            named,
+        ):  # a description knows better than "day pass"
             plain = re.sub(r"\b(?:an?|per|each|every|the)\s+\w+", " ", text)
             if found := [word for word in stems(plain) if word in units() and len(word) > 1]:
                 return found
@@ -95,8 +98,15 @@ class Attribute:
         under = [self.low / number if number > 0.0 else math.inf for number in quantity.numbers if number < self.low]
         return max((1.0, *over, *under))
 
+    @property
+    def in_years(self) -> bool:
+        """Whether its numbers are years of our time."""
+        return is_year(self.low) and is_year(self.high)
+
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
+        if measure == "time" and self.in_years:
+            return False
         if self.units:
             return any(units()[word][0] == measure for word in self.units)
         return re.search(any_of("hints", measure), self.about) is not None
@@ -136,6 +146,8 @@ class Quantity:
         Words that may be its unit.
     speedy
         Whether it is "faster than 30" of what no unit tells: of a time, less.
+    aged
+        Whether it is "older than 2018": of a year, less.
     """
 
     numbers: tuple[float, ...]
@@ -144,6 +156,7 @@ class Quantity:
     start: int
     end: int
     speedy: bool = False
+    aged: bool = False
 
     @property
     def unit(self) -> str | None:
@@ -164,13 +177,14 @@ class Quantity:
         numbers = [plain_number(round(number * factor, 6)) for number in self.numbers]
         if self.bound == "range":
             return {"min": min(numbers), "max": max(numbers)}
-        if self.bound and self.speedy and attribute.measures("time"):
+        turned = (self.speedy and attribute.measures("time")) or (self.aged and attribute.in_years)
+        if self.bound and turned:
             return {"min" if self.bound == "max" else "max": numbers[0]}
         if self.bound:
             return {self.bound: numbers[0]}
         if attribute.objective:
             return None
-        if re.search(any_of("hints", "roomy"), attribute.about):
+        if self.measure == "area" or re.search(any_of("hints", "roomy"), attribute.about):
             return {"min": numbers[0]}
         return numbers[0] if attribute.counted and isinstance(numbers[0], int) else None
 
@@ -200,7 +214,7 @@ def find_quantities(text: str) -> list[Quantity]:
             continue
         units_, end = _units(text, match.group(1), match.end(1))
         bound, start = _before(before, match.start())
-        bound, start, end = _after(text, bound, start, end, place)
+        bound, start, end = _after(text, bound, start, end, place, units_)
         if bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
             bound = "min" if bound == "max" else "max"
         if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
@@ -209,10 +223,13 @@ def find_quantities(text: str) -> list[Quantity]:
         timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
         if bound and timed and speedy:
             bound = "min" if bound == "max" else "max"
+        older = pattern(rf"\b<aged> than{FILLER}$").search(before) is not None
         aged = pattern(r"\b<age>\s*$").search(before)
         article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
         if bound or (units_ and not article) or aged or any(letter.isdigit() for letter in match.group(1)):
-            found.append(Quantity((_value(match.group(1)),), bound, units_, start, end, speedy and not units_))
+            value = _value(match.group(1))
+            speedy, older = speedy and not units_, older and is_year(value)
+            found.append(Quantity((value,), bound, units_, start, end, speedy, older))
     return [one for one in found if all(map(math.isfinite, one.numbers))]
 
 
@@ -227,10 +244,12 @@ def _before(before: str, here: int) -> tuple[str, int]:
     return bound, start
 
 
-def _after(text: str, bound: str, start: int, end: int, place: int) -> tuple[str, int, int]:
+def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequence[str]) -> tuple[str, int, int]:
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
     of_what = r"(?:\s*\bof\s+(?:(?:the|my)\s+)?[a-z]+)?\s*,?\s*"
-    bounds = rf"(?:(?P<max><most_after>)|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"
+    owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
+    most = "<most_after>|<means>" if owned else "<most_after>"
+    bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"
     after = pattern(of_what + bounds).match(text[end:])
     if after is None or (bound and after.group(bound) is None):
         return bound, start, end
@@ -264,11 +283,12 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
 
 
 def find_attribute(
-    quantity: Quantity, attributes: Sequence[Attribute], clause: str, near: str | None = None
+    quantity: Quantity, attributes: Sequence[Attribute], clause: str, near: str | None = None, *, held: bool = False
 ) -> Attribute | None:
     """Return what a number is about: by a name in the clause, by its unit, or as the only price there is.
 
     Money is for what is paid: for anything else only if that is named right beside it ("a desk for 300 a month").
+    A number that is `held` has "room for" or the like before it.
     """
     said, beside = set(stems(clause)), set(stems(clause if near is None else near))
     found = None
@@ -276,7 +296,10 @@ def find_attribute(
         best = 0.9
         for one in attributes:
             named = one.words <= said
-            fitting = quantity.measure is None or one.measures(quantity.measure) or (named and not one.objective)
+            fitting = quantity.measure is None or one.measures(quantity.measure)
+            fitting = fitting or (
+                named and not one.objective and quantity.measure != "time"
+            )  # "10 minutes to the floor"
             if quantity.measure == "money" and not one.measures("money") and not one.words <= beside:
                 fitting = False
             if (one.objective and not quantity.bound) or not fitting:
@@ -290,12 +313,13 @@ def find_attribute(
                 best, found = score, one
         if found is not None:
             return found
-    if quantity.bound and quantity.measure is None and pattern(r"\b<holding>\b").search(clause):  # "room for 110"
-        roomy = (one for one in attributes if re.search(any_of("hints", "roomy"), one.name.casefold()))
+    if held and quantity.measure is None and quantity.bound in ("min", ""):
+        people = set(table()["hints"]["people"])
+        roomy = (one for one in attributes if one.words & people and (quantity.bound or not one.objective))
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
     if quantity.bound and not quantity.units and all(map(is_year, quantity.numbers)):
-        years = (one for one in attributes if is_year(one.low) and is_year(one.high))
+        years = (one for one in attributes if one.in_years)
         if (year := next(years, None)) is not None:
             return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from druthers.denials import find_denials
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
 from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities, is_year
 from druthers.limits.stated import Limits, Stated, join
 from druthers.limits.where import Where
-from druthers.limits.words import also_called, any_of, demonyms, fold, never_said, pattern, stem, stems, table, words
+from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
@@ -42,7 +43,7 @@ IN_A_MONTH = r"\b<in_a_month>\s*$"
 LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
-BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!anything) but | aber | pero | mais | ma | maar | mas "
+BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
 
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 LONGEST_CLAUSE = 200  # letters before and after a piece
@@ -120,7 +121,7 @@ class LimitReader:
         for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
             folded = " " * match.end() + folded[match.end() :]
             text = " " * match.end() + text[match.end() :]
-        for match in never_said(folded):
+        for match in find_denials(folded):
             folded = folded[: match.start()] + " " * len(match.group()) + folded[match.end() :]
             text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
         dropped = self._dropped(folded)
@@ -172,7 +173,9 @@ class LimitReader:
                 continue
             first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
             near = folded[first : quantity.end + BESIDE]
-            attribute = find_attribute(quantity, self._attributes, clause, near)
+            led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
+            held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
+            attribute = find_attribute(quantity, self._attributes, clause, near, held=held)
             if attribute is None:
                 if quantity.bound:
                     unmatched.append(text[quantity.start : quantity.end].strip())

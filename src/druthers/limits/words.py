@@ -67,18 +67,6 @@ def also_called() -> dict[str, list[tuple[str, ...]]]:
     return {name: [tuple(stems(word)) for word in words] for name, words in table()["called"].items()}
 
 
-def never_said(folded: str) -> list[re.Match[str]]:
-    """Return the pieces of a folded text that the speaker denies to have said.
-
-    Examples
-    --------
-    >>> [match["what"] for match in never_said("i didn't say cheap, i said clean")]
-    [' cheap']
-    """
-    back = r"[.;!?,]|\bbut\b|\b(?:i|we) (?:said|meant|asked)\b"
-    return list(pattern(rf"\b<never_said>\b(?P<what>(?:(?!{back}).)*)").finditer(folded))
-
-
 def fold(text: str) -> str:
     """Return a text in small plain letters, every letter where it was."""
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text).translate(_PLAIN)

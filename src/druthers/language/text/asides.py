@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from druthers.denials import find_denials
 from druthers.language.data import read_data
 from druthers.language.text.tokens import Token
 
@@ -14,11 +15,6 @@ _BACK = re.compile(
     r"(?:^|[,.;:>)\]#*/-] ?|(?:and|but|however|though|yet|while|so|because|for|user :) )"
     r"(?:i|we|what i|all i|as for me|for me|me|my (?:own|priority|wish|need)|personally|anyway|honestly)\b"
     r"(?! (?:hereby|command|order|instruct|(?:can|could) (?:test|check|verify|debug)))"
-)
-# What was never said: "I did not say cheap, I said clean"; not "I never said that".
-_NEVER_SAID = re.compile(
-    r"\b(?:i|we) (?:do not|did not|never)(?: (?:actually|even|ever|really))? (?:say|said|mean|meant|ask(?:ed)? for)\b"
-    r"(?: (?!(?:but|i said|i meant|i asked|we said|we meant|we asked)\b)[^\s,.;:!?-]+)*"
 )
 _LABEL = re.compile(r"(?:^| )(?:user|human|customer|guest|client) ?:")
 
@@ -51,7 +47,7 @@ def open_tokens(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> tu
         if cuts:
             _close(open_, start, words, sentence, 0 if commanded else min(cuts), min(cuts))
         _close_quotes(open_, start, words)
-        for hit in _NEVER_SAID.finditer(sentence):
+        for hit in find_denials(sentence):
             first = len(sentence[: hit.start()].split())
             open_[start + first : start + first + len(hit.group().split())] = [False] * len(hit.group().split())
     return open_, ever
