@@ -18,6 +18,7 @@ from druthers.errors import (
     InvalidOffer,
     InvalidRanking,
     InvalidSetting,
+    NothingFits,
     StoreFailure,
     UnknownArm,
     UnknownDecision,
@@ -195,6 +196,21 @@ def test_a_decision_with_an_id_is_made_once(advisor):
     advisor.recommend("ada", id="visit-2")
     with pytest.raises(Contradiction, match="visit-2"):
         advisor.recommend("ada", id="visit-2", text="cheap")  # else it would be dropped without a word
+
+
+def test_a_decision_is_repeated_without_a_text_though_one_with_its_id_was_heard_before(advisor):
+    """The text fitted nothing, so no decision was made with it; the same id was then taken without one."""
+    with pytest.raises(NothingFits):
+        advisor.recommend("ada", text="quiet", where={"price": {"max": 10}}, id="visit-3")
+    first = advisor.recommend("ada", id="visit-3")
+    again = advisor.recommend("ada", id="visit-3")
+    assert (again.items, first.new, again.new) == (first.items, True, False)
+    with pytest.raises(Contradiction, match="visit-3"):
+        advisor.recommend("ada", id="visit-3", text="quiet")
+    with_text = [advisor.recommend("ada", id="visit-4", text="quiet") for _ in range(2)]
+    assert [made.heard.new for made in with_text] == [True, False]
+    old = [event for event in advisor.store.read(0) if event.kind == events.DECISION]
+    assert [event.body["heard"] for event in old] == [False, True]
 
 
 def test_a_text_that_comes_along_with_an_id_is_heard_once(advisor):

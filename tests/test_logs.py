@@ -327,3 +327,12 @@ def test_a_log_says_what_it_is():
         "Log(60 decisions, 5 users, 6 arms, 3 objectives, policies: old, new)"
     )
     assert isinstance(from_rows(drawn_rows(1), OBJECTIVES), Log)
+
+
+def test_contexts_of_words_that_hardly_come_twice_are_refused_before_they_fill_the_memory(monkeypatch):
+    rows = [{"user": "ada", "offer": ["inn"], "arm": "inn", "context": {"session": f"s{k}"}} for k in range(20)]
+    log = from_rows(rows, ["clean"])
+    assert log.contexts.tolist() == np.eye(20).tolist()
+    monkeypatch.setattr("druthers.logs.rows.MOST_NUMBERS", 399)
+    with pytest.raises(InvalidLog, match=r"at most 399 numbers.*20 decisions have 20 entries; leave out words"):
+        from_rows(rows, ["clean"])

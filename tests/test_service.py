@@ -137,12 +137,20 @@ def test_the_lines_of_the_readme_work_as_they_stand(tmp_path):
     assert (answer["queries"], answer["feedbacks"]) == (1, 1)
 
 
+def counted(call):
+    """Return how many queries and decisions the figures have."""
+    names = ("druthers_queries_total", "druthers_decisions_total")
+    return [line for line in call("GET", "/metrics").splitlines() if line.startswith(names)]
+
+
 def test_one_request_hears_and_decides(call):
     made = call("POST", "/v1/users/ben/decisions", {"text": "quiet nights above all", "id": "visit-7"})
     assert made["heard"]["ranking"] == ["sleep quality"]
     assert made["id"] == "visit-7"
+    told = counted(call)
     again = call("POST", "/v1/users/ben/decisions", {"text": "quiet nights above all", "id": "visit-7"})
     assert again["items"] == made["items"]
+    assert counted(call) == told  # what is repeated counts once
     call("POST", "/v1/users/eve/decisions", {"id": "visit-7"}, expect=409)
 
 

@@ -31,6 +31,8 @@ class Heard:
         Names whose limits are taken back.
     not_understood
         Pieces that fit nothing in the catalog.
+    new
+        Whether it was not heard before, with the same id.
     """
 
     user: str
@@ -40,6 +42,7 @@ class Heard:
     limits: tuple[Stated, ...] = ()
     dropped: tuple[str, ...] = ()
     not_understood: tuple[str, ...] = ()
+    new: bool = field(default=True, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -110,6 +113,8 @@ class Recommendation:
         exploring.
     question
         What to ask the user, where the answer is worth it.
+    new
+        Whether it was not made before, with the same id.
     """
 
     id: str
@@ -118,6 +123,7 @@ class Recommendation:
     heard: Heard | None = None
     regret: float = 0.0
     question: Asked | None = None
+    new: bool = field(default=True, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -130,11 +130,12 @@ class Operations:
             limits = replace(limits, dropped=(*limits.dropped, *lifted))
             body["dropped"] = list(limits.dropped)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
-        if not position:
+        new = bool(position)
+        if not new:
             event = yield from self._heard_before(str(key), user, body)
             position, body = event.position, event.body
         lost = (*limits.unmatched, *(() if reading is None else worth_telling(reading.leftover)))
-        return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
+        return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost, new)
 
     def limit_reader(self, columns: Columns) -> LimitReader:
         """Return what reads limits against these columns; made once for them, by whichever thread needs it first."""
@@ -274,6 +275,7 @@ class Operations:
         body = {
             "items": [one.item for one in suggestions],
             **asked,
+            "heard": text is not None,
             "limits": limits,
             **decisions.content(suggestions, decision, self.fold.policy),
             **({"without": without} if without else {}),
@@ -296,12 +298,16 @@ class Operations:
         event = yield Look(lambda: self.store.find(events.decision_key(id)))
         parts = ("offer", "size", "where", "repeats", "floors", "context")
         told = {} if event is None else {"where": {}} | {part: event.body[part] for part in parts if part in event.body}
-        said = yield Look(lambda: self.store.find(events.query_key(id)))
-        if event is None or event.user != user or asked != told or (said is None) != (text is None):
+        same = event is not None and event.user == user and asked == told
+        if event is not None and "heard" in event.body:
+            came = event.body["heard"]
+        else:  # journals of before do not say it: a query has the decision's id then
+            came = (yield Look(lambda: self.store.find(events.query_key(id)))) is not None
+        if event is None or not same or came != (text is not None):
             raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
         heard = None if text is None else (yield from self.hear(user, text, decision=id))  # refused if another
         asked_back = Asked.from_content(event.body.get("question"))
-        return Recommendation(id, user, decisions.suggestions(event), heard, question=asked_back)
+        return Recommendation(id, user, decisions.suggestions(event), heard, question=asked_back, new=False)
 
     def weights(self, user: str) -> list[float]:
         """Return the weights of a user; none where the policy learns no preferences."""

@@ -12,12 +12,15 @@ import numpy as np
 from druthers.errors import InvalidLog, InvalidSetting, choices
 from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
 from druthers.policies.contexts import LONGEST_ENTRY, as_entries
+from druthers.types import Floats
 
 KEYS = (
     *("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "reward", "utility", "picked"),
     *("policy", "context"),
 )
 REQUIRED = ("user", "offer", "arm")
+# Contexts are a table of decisions by entries: so many numbers at most, which take 400 MB.
+MOST_NUMBERS = 50_000_000
 
 
 def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> Log:
@@ -30,7 +33,8 @@ def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> L
         (a datetime or ISO text; without a zone it is UTC), `ranking` (objectives by name or number, most important
         first), `propensity`, `chances` (one for each offered arm), `reward` (a list with None for what is missing, or
         by name), `utility`, `picked` (the arm that the user picked from the offer, None for none of these), `policy`
-        and `context` (what was so about the visit, by name: words, true or false, or numbers from -1 to 1).
+        and `context` (what was so about the visit, by name: words, true or false, or numbers from -1 to 1; decisions
+        times different entries are 50 million at most).
     objectives
         Names of the objectives.
 
@@ -90,8 +94,7 @@ def _assembled(
     times = np.array(columns["time"], dtype="datetime64[us]")
     chances = np.array(columns["chances"], dtype=float)
     picks = np.array(columns["picked"], dtype=np.int32)
-    entries = tuple(dict.fromkeys(name for told in columns["context"] for name in told))
-    contexts = [[told.get(name, 0.0) for name in entries] for told in columns["context"]]
+    entries, contexts = _contexts(columns["context"])
     return Log(
         objectives=names,
         user_ids=tuple(users),
@@ -112,8 +115,27 @@ def _assembled(
         chances=None if np.isnan(chances).all() else chances,
         picks=None if (picks == NOT_TOLD).all() else picks,
         entries=entries,
-        contexts=np.array(contexts) if entries else None,
+        contexts=contexts,
     )
+
+
+def _contexts(told: Sequence[Mapping[str, float]]) -> tuple[tuple[str, ...], Floats | None]:
+    """Return the entries of all contexts, and the table (n, E) of their numbers; None where there are none."""
+    places: dict[str, int] = {}
+    for context in told:
+        for name in context:
+            places.setdefault(name, len(places))
+    if len(told) * len(places) > MOST_NUMBERS:
+        raise InvalidLog(
+            f"contexts must hold at most {MOST_NUMBERS:,} numbers, decisions times different entries, but "
+            f"{len(told):,} decisions have {len(places):,} entries; leave out words "
+            "that hardly come twice, such as ids of sessions"
+        )
+    table = np.zeros((len(told), len(places)))
+    for row, context in enumerate(told):
+        for name, number in context.items():
+            table[row, places[name]] = number
+    return tuple(places), table if places else None
 
 
 def _check_keys(number: int, row: Mapping[str, Any]) -> None:

@@ -75,7 +75,7 @@ class Counter:
         if said is None or (body.text is not None and body.ranking is not None):
             raise Problem(422, "a query must be a text or a ranking, one of both")
         heard = await self.desk.run(self.ask.hear(user, said, id=body.id))
-        self.desk.metrics.heard(understood=bool(heard.ranking))
+        self.count(heard, None)
         return heard.as_dict()
 
     async def decide(self, user: str, body: Any) -> dict[str, Any]:
@@ -97,10 +97,10 @@ class Counter:
         return made.as_dict()
 
     def count(self, heard: Heard | None, made: Recommendation | None) -> None:
-        """Count what was heard and recommended."""
-        if heard is not None:
+        """Count what was heard and recommended, once however often it is repeated."""
+        if heard is not None and heard.new:
             self.desk.metrics.heard(understood=bool(heard.ranking))
-        if made is not None:
+        if made is not None and made.new:
             self.desk.metrics.decided(best=made.regret, shown=0.0)
 
     async def learn(self, decision: str, body: Any) -> dict[str, Any]:

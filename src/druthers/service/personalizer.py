@@ -111,9 +111,10 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
                 told.user, offer=list(offer), text=told.query, id=event, deferred=body.deferActivation or False
             )
         )
-        if made.heard is not None:
+        if made.heard is not None and made.heard.new:
             desk.metrics.heard(understood=bool(made.heard.ranking))
-        desk.metrics.decided(best=made.regret, shown=0.0)
+        if made.new:
+            desk.metrics.decided(best=made.regret, shown=0.0)
         ranking = _ranked(desk, made, list(offer), list(names))
         return as_json(
             {
