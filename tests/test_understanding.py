@@ -8,7 +8,7 @@ from druthers.advisor import Advisor
 from druthers.advisor.kinds import alike
 from druthers.advisor.messages import Context, Kind
 from druthers.advisor.said import Said
-from druthers.advisor.understanding import _without_guesses
+from druthers.advisor.understanding import Understanding, _without_guesses
 from druthers.catalogs import Catalog, Item
 from druthers.language import make_parser
 from druthers.limits import Columns, LimitReader
@@ -174,3 +174,65 @@ def test_ignoring_a_wish_dismisses_it_and_what_comes_after_is_heard(talk):
     reply = talk("Never mind the weight, we come by car. It must be cheap!")
     assert reply.heard.ranking == ("price",)
     assert reply.heard.reading.dismissed_names == ("weight",)
+
+
+@pytest.fixture(scope="module")
+def understand(reader):
+    columns = Columns({item.id: item for item in TENTS.items})
+    understanding = Understanding(make_parser("default", objectives=TENTS.objectives), reader, columns)
+    return lambda text: understanding.read(text, Context(shown=tuple(TENTS.items[:3]), wished=("price",)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the third isn't quite what we wanted", "1 is simply out of the question", "the second's not on our shortlist"],
+)
+def test_what_is_not_what_one_needs_is_turned_down(understand, text):
+    assert understand(text).kind == Kind.REJECT
+
+
+@pytest.mark.parametrize("text", ["number 3 is from Norway", "the second is for my niece", "2 came on Tuesday"])
+def test_what_is_merely_said_of_an_item_is_no_praise(understand, text):
+    assert understand(text).utility is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "places", "rejected"),
+    [
+        ("I wouldn't buy the third, I'll have 1", Kind.TAKEN, (0,), (2,)),
+        ("skip 3 and compare 1 and 2", Kind.COMPARE, (0, 1), (2,)), ("not 2 but 3", Kind.TAKEN, (2,), (1,)),
+        ("2, not 1", Kind.TAKEN, (1,), (0,)),
+        ("can't stand 2, but the first was lovely", Kind.FEEDBACK, (0,), (1,)),
+        ("hide 1, show me 3", Kind.REJECT, (0,), ()), ("drop 1 and 3 please", Kind.REJECT, (0, 2), ()),
+        ("the first and the third are out", Kind.REJECT, (0, 2), ()),
+    ],
+)  # fmt: skip
+def test_only_what_stands_with_the_rejection_is_turned_down(understand, text, kind, places, rejected):
+    message = understand(text)
+    assert (message.kind, message.places, message.rejected) == (kind, places, rejected)
+
+
+def test_what_is_turned_down_beside_a_pick_is_noted(talk):
+    shown = talk("light please").items
+    assert talk("not the first, I'll take the second").items == (shown[1],)
+    assert talk("avoid 1 and compare 2 and 3").items == shown[1:3]
+
+
+@pytest.mark.parametrize(
+    "text", ["hand me 7", "ring me at 8", "3 more please", "let me see 2 options", "I need 3 of these"]
+)
+def test_nothing_is_picked_where_no_item_shown_is_meant(understand, text):
+    message = understand(text)
+    assert (message.places, message.kind in (Kind.TAKEN, Kind.LIKE, Kind.REJECT)) == ((), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("3 berths is plenty", ()), ("2 poles are fine", ()), ("we have 2 dogs and a goat", ()), ("1 or 2 doors", ()),
+        ("2 looks fine", (1,)), ("3 is plenty", (2,)), ("take 2 off the list", (1,)), ("option 3 sleeps four", (2,)),
+        ("compare 1 and 3", (0, 2)), ("I took 2 last May", (1,)), ("number 2 leaks", (1,)),
+    ],
+)  # fmt: skip
+def test_a_count_of_something_is_no_item(text, places):
+    assert Said.of(text, Context(shown=tuple(TENTS.items[:3]))).places == places

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.advisor.sayings import pointing
+from druthers.advisor.sayings import PLACES, pointing
 from druthers.language.models.encoders import Encoder
 from druthers.limits.words import fold
 
@@ -33,7 +33,13 @@ def alike(text: str, names: Sequence[str] = ()) -> str:
     plain = fold(text)
     for name in sorted((fold(name) for name in names if len(name) > 2), key=len, reverse=True):
         plain = re.sub(rf"(?<!\w)(?:the )?{re.escape(re.sub('^the ', '', name))}(?!\w)", ITEM, plain)
-    parts = re.split(f"({ITEM})", pointing().sub(ITEM, plain))
+    beyond = len(names) or len(PLACES)  # "give me 5" points at nothing where three are shown
+
+    def called(match: re.Match[str]) -> str:
+        number = re.search(r"\d", match.group())
+        return ITEM if number is None or int(number.group()) <= beyond else match.group()
+
+    parts = re.split(f"({ITEM})", pointing().sub(called, plain))
     return "".join(part if part == ITEM else re.sub(r"\d+(?:[.,]\d+)*", NUMBER, part) for part in parts)
 
 

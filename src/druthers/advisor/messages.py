@@ -80,6 +80,8 @@ class Message:
         Whether it asks only about items that were shown.
     most
         Whether it wishes for nothing but the most of something: "the cheapest one".
+    rejected
+        Which of the items shown it turns down beside: "not 1, I'll take 2".
     """
 
     kind: Kind
@@ -93,6 +95,7 @@ class Message:
     forgotten: tuple[str, ...] = ()
     shown: bool = False
     most: bool = False
+    rejected: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

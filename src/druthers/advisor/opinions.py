@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from druthers.advisor.messages import Kind, Message, Opinion
 from druthers.advisor.said import ASSENT, CLAUSE, PAST, PAST_OF_ONE, RATING, Said
-from druthers.advisor.sayings import feeling, references, ways, whole_words
+from druthers.advisor.sayings import NEGATION, feeling, references, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language import Parser
 
@@ -37,7 +37,7 @@ def find_opinion(
     named
         Items that it calls by their names.
     sounds
-        Asked where no word tells how something was.
+        Asked where no word tells how something was, and it was met and nothing is denied.
     surely
         Whether it is known to tell how something was.
     """
@@ -51,7 +51,8 @@ def find_opinion(
     if not surely and (said.asks or not (places or named or (said.context.shown and (took or past)))):
         return None
     opinions = _clause_by_clause(said, parser, told or surely)
-    if not opinions and sounds is not None and (surely or ((places or named) and told)):
+    lived = (took or about.search(plain)) and NEGATION.search(plain) is None  # "2 is for my son" praises nothing
+    if not opinions and sounds is not None and lived and (surely or places or named):
         opinions = _as_it_sounds(said, parser, sounds)
     if not opinions and surely and places:
         return Message(Kind.FEEDBACK, places)

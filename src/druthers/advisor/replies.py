@@ -62,6 +62,9 @@ class Conversation:
         )
         about = tuple(shown[place] for place in message.places) or message.items
         turn = Turn(user, text, message, decision, shown, about, size)
+        for place in message.rejected:
+            there = yield from self._decision(turn, shown[place])
+            yield from feedback(self.ask, there, item=shown[place].id, utility=DISLIKED)
         if message.kind in TELLING:
             return (yield from TELLING[message.kind](self._telling, turn))
         return (yield from _ANSWERS[message.kind](self, turn))

@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass, replace
 
 from druthers.advisor.messages import Context, Kind
-from druthers.advisor.sayings import references, table, ways, whole_words
+from druthers.advisor.sayings import PLACES, references, table, ways, whole_words
 from druthers.limits.words import fold, pattern
 
 CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
+PARTS = re.compile(r"(\s*[.;:!?,]\s*(?:(?:and|but|so|then)\b\s*)?|\s+(?:but|and|though|while|yet|so|instead)\s+)")
+BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")  # of what says only which item is meant
 NUMERAL = r"\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|hundred"
 RATING = re.compile(
     rf"(?<![\w.,])(?P<given>{NUMERAL})"
@@ -111,6 +113,34 @@ class Said:
         return ways("reject").search(self.plain) is not None
 
     @property
+    def apart(self) -> tuple[tuple[int, ...], str] | None:
+        """Which items some of its clauses turn down, and the others, if these point at other items.
+
+        Examples
+        --------
+        >>> from druthers.catalogs import Item
+        >>> shown = Context([Item("a"), Item("b"), Item("c")])
+        >>> [Said.of(text, shown).apart for text in ("not 1, I'll take 2", "avoid 1 and 2")]
+        [((0,), "i'll take 2"), None]
+        """
+        if len(self.places) < 2 or not self.rejects or "?" in self.text:
+            return None
+        clauses: list[str] = []
+        between = ""
+        for place, part in enumerate(PARTS.split(self.plain)):
+            if place % 2:
+                between = part
+            elif clauses and (_goes_on(between, part) or _begins(clauses[-1], between, part)):
+                clauses[-1] += between + part
+            else:
+                clauses.append(part)
+        down = [one for one in clauses if ways("reject").search(one)]
+        places = references(", ".join(down), self.context.shown)
+        rest = ", ".join(one.strip() for one in clauses if one not in down and one.strip())
+        others = set(references(rest, self.context.shown)) - set(places)
+        return (places, rest) if places and others else None
+
+    @property
     def past(self) -> re.Pattern[str]:
         """What tells of the past in it."""
         return PAST_OF_ONE if self.places else PAST
@@ -154,6 +184,22 @@ class Said:
             for text in (match["given"] or str(len(match["drawn"])), match["of"] or "5")
         )
         return 2.0 * (max(given, 1.0) - 1.0) / (most - 1.0) - 1.0 if given <= most else None
+
+
+def _goes_on(between: str, part: str) -> bool:
+    """Tell whether a clause only adds an item to the one before: "and 3", not ", 3 please" nor "but 3"."""
+    return _is_item(part) and (
+        between.strip() == "and" or (between.strip() == "," and not ways("choose").search(part.strip()))
+    )
+
+
+def _begins(clause: str, between: str, part: str) -> bool:
+    """Tell whether a clause is only the first of the items that the next one is about: "1 and 3 are out"."""
+    return _is_item(clause) and between.strip() in ("and", ", and") and not part.startswith("not ")
+
+
+def _is_item(clause: str) -> bool:
+    return re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", clause)) is None
 
 
 def _core(plain: str) -> str:

@@ -16,10 +16,24 @@ PLACES = ("first", "second", "third", "fourth", "fifth")
 NEGATION = re.compile(
     r"(?:\b(?:not|no|never|hardly|nothing|nicht|kein|pas|non|niet|nao)|n't)\b(?! (?:only|just|merely)\b)"
 )
-# A bare number that is no amount of something.
+# What may follow an item's bare number; before any other word it counts something: "2 bedrooms", "3 more", "4 of us".
+AFTER = (
+    r"(?:is|isn|was|wasn|are|aren|were|weren|be|been|has|hasn|have|had|hadn|do|does|doesn|did|didn|can|can't|cannot|could"
+    r"|couldn|will|won|would|wouldn|should|and|or|vs?|versus|against|but|nor|than|then|to|in|on|at|by|for|from|with|without"
+    r"|over|under|as|if|because|since|when|while|until|till|though|although|so|too|also|instead|please|pls|plz|thanks?|now"
+    r"|just|not|no|never|only|really|still|already|again|yet|even|better|best|worse|out|off|away|up|down|back|like|compare"
+    r"|compared|side|last|this|that|today|tomorrow|tonight|yesterday|once|the|a|an|it|i|we|you|my|our|me|us|all|any|what"
+    r"|which|how|why|where|who|look|looks|looked|seem|seems|seemed|sound|sounds|feel|feels|felt|get|gets|got|go|goes|went"
+    r"|come|comes|came|cost|costs|keep|keeps|kept|make|makes|made|give|gives|gave|take|takes|took|hurt|hurts|broke|breaks"
+    r"|work|works|fit|fits|wins|suits|needs|offers|allows|includes|runs|beats|sucks|rocks|left|let|fell|ran|stank|smells"
+    r"|definitely|absolutely|maybe|perhaps|exactly|final|ist|war|hat|und|oder|bitte|gegen|mit|y|o|e|et|ou|es|fue|era|est"
+    r"|etait|por|per|favor|s'il|ha|en|is|was|of the (?:list|ones?)|\w{3,}ed|\w{2,}er)\b"
+)
+COUNTS = rf"(?:\s*(?:or|to|and|-)\s*[1-9])?\s+(?!{AFTER})[^\W\d_]"
+# A number of an item: after "number" or "#", or bare and no amount of something.
 PLACE = re.compile(
-    r"(?<![\w.,€$£/])#?([1-9])"
-    r"(?![\w€$£%/]|[.,]\d|\s*(?:euro|dollar|star|night|people|person|room|km|hour|min|gb|of us))"
+    r"(?<![\w.,€$£/])(?P<marked>#|(?:number|nummer|numero|option|no\.?|nr\.?) ?)?([1-9])"
+    rf"(?![\w€$£%/]|[.,]\d|\s*(?:star|night|people|person|hour|min))(?(marked)|(?!{COUNTS}))"
 )
 # What is counted by an ordinal and is no item: "the first time", "second-hand", "first of all".
 NO_ITEM = (
@@ -118,7 +132,7 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     >>> references("compare 1 and the last one", [Item("a"), Item("b"), Item("c")])
     (0, 2)
     """
-    found = [(match.start(), int(match.group(1)) - 1) for match in PLACE.finditer(text)]
+    found = [(match.start(2), int(match.group(2)) - 1) for match in PLACE.finditer(text)]
     numbered = "|".join(table()["numbered"])
     for place, words in enumerate(table()["counts"]):
         found += [(match.start(), place) for match in re.finditer(rf"(?<!\w)(?:{numbered})\s*(?:{words})\b", text)]

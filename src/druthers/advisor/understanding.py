@@ -12,8 +12,8 @@ from druthers.advisor.comparing import NAME, with_items
 from druthers.advisor.kinds import guess, sounds_good
 from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.opinions import FELT, find_opinion
-from druthers.advisor.said import CLAUSE, LETS, Said
-from druthers.advisor.sayings import NEGATION, PLACES, feeling, table, ways, whole_words
+from druthers.advisor.said import BARE, CLAUSE, LETS, Said
+from druthers.advisor.sayings import NEGATION, feeling, table, ways, whole_words
 from druthers.advisor.taking_back import find_taken_back, in_force
 from druthers.catalogs import Item
 from druthers.denials import find_denials
@@ -25,7 +25,7 @@ from druthers.types import Reading
 
 # How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
 LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
-CLEARLY = 0.2  # how far from even odds what sounds good or bad must be
+CLEARLY = 0.35  # how far from even odds what sounds good or bad must be
 MOST_WORDS = 6  # of a name
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
@@ -40,8 +40,11 @@ SOMEWHERE = re.compile(
     r"(?:,? please)?\W*",
     re.I,
 )
+# What may be said of some items while others are turned down.
+BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
+# "book it": what was spoken of.
+SPOKEN_OF = re.compile(r"\b(?:it|this|that|these|those|them|one)\b")
 NOTHING = Context()
-BARE = (*PLACES, "last", "both", "numbered", "courtesy", "lead")
 
 
 class Understanding:
@@ -69,6 +72,13 @@ class Understanding:
             return Message(said.small_talk)
         if ways("no").fullmatch(said.plain):
             return Message(Kind.NO)
+        if (apart := said.apart) is not None and not MET.search(said.plain):  # "avoid 1 and compare 2 and 3"
+            rejected, rest = apart
+            other = self.read(rest, context)
+            if other.kind in BESIDE and (other.kind != Kind.FEEDBACK or other.opinions or other.utility is not None):
+                return replace(other, rejected=tuple(sorted(set(rejected) - set(other.places))))
+            wish = other if other.kind in (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL) else Message(Kind.REJECT)
+            return Message(Kind.REJECT, rejected, reading=wish.reading, limits=wish.limits)
         ways_ = self._forgetting, self._asking, self._picking, self._feeling, self._another_number, self._asking_of
         found = next((message for way in ways_ if (message := way(said)) is not None), None)
         return self._guessed(said, found or self._wishing(said))
@@ -118,6 +128,8 @@ class Understanding:
             return Message(kind, said.places, named, reading, message.limits) if said.places or named else None
         about_shown = (Kind.WHY, Kind.COMPARE, Kind.TAKEN, Kind.REJECT, Kind.LIKE, Kind.OTHER)
         enough = len(shown) > (kind == Kind.COMPARE) or kind not in about_shown
+        if kind in (Kind.TAKEN, Kind.REJECT, Kind.LIKE):
+            enough = enough and bool(said.places or named or SPOKEN_OF.search(said.core))
         return Message(kind, said.places, named) if enough else None
 
     def _forgetting(self, said: Said) -> Message | None:
