@@ -212,10 +212,12 @@ def test_only_what_stands_with_the_rejection_is_turned_down(understand, text, ki
     assert (message.kind, message.places, message.rejected) == (kind, places, rejected)
 
 
-def test_what_is_turned_down_beside_a_pick_is_noted(talk):
-    shown = talk("light please").items
-    assert talk("not the first, I'll take the second").items == (shown[1],)
-    assert talk("avoid 1 and compare 2 and 3").items == shown[1:3]
+def test_what_is_turned_down_beside_a_pick_is_noted():
+    with Advisor(TENTS, parser="lexicon") as advisor:
+        first, second, third = (one.item for one in advisor.message("ada", "light please").recommendation.items)
+        assert advisor.message("ada", "not the first, I'll take the second").items == (second,)
+        assert advisor.message("ada", "avoid 1 and compare 2 and 3").items == (second, third)
+        assert advisor.fold.people["ada"].felt[first][1] < 0.0
 
 
 @pytest.mark.parametrize(
