@@ -385,8 +385,8 @@ def test_the_best_of_actions_without_values_is_found():
         for id in rates:
             advisor.put_item(Item(id))
         chosen = []
-        for _ in range(400):
-            made = advisor.recommend(EVERYONE, offer=list(rates))
+        for visit in range(400):
+            made = advisor.recommend(EVERYONE, offer=list(rates), id=f"visit-{visit}")
             chosen.append(made.items[0].item)
             click = float(chance.random() < rates[chosen[-1]])
             advisor._run(deferral.reward(advisor.operations, made.id, click))

@@ -23,9 +23,11 @@ from druthers.policies.slates import Floor
 from druthers.types import Decision, Floats
 
 # What a person feels beyond what the weights say is partly the item's own worth to that person, and partly chance: this
-# is the share of its variance that is the item's own, and the optimism about it in standard deviations. An item that
+# is the share of its variance that is the item's own, the most that may be (a standard deviation; what exceeds it, as
+# with clicks, is chance, and one click decides nothing), and the optimism about it in standard deviations. An item that
 # was rated is less of an unknown than the others; who rates as the weights say has little to find out.
 OWN_SHARE = 0.58
+OWN_WORTH = 0.35
 OPTIMISM = 0.3
 
 
@@ -135,8 +137,9 @@ class Choosing:
         if not felt:
             return {}
         expected = self._utilities(user, felt, {} if person is None else person.visits).tolist()
-        own = math.sqrt(OWN_SHARE) * self.fold.policy.utility_noise(user)
-        doubt = (1.0 - OWN_SHARE) / OWN_SHARE
+        noise = self.fold.policy.utility_noise(user)
+        own = min(math.sqrt(OWN_SHARE) * noise, OWN_WORTH)
+        doubt = max((1.0 - OWN_SHARE) / OWN_SHARE, (noise / OWN_WORTH) ** 2)
         shifts: dict[Hashable, float] = {}
         for (item, (count, total)), utility in zip(felt.items(), expected, strict=True):
             known = 1.0 - math.sqrt(doubt / (count + doubt))
