@@ -241,6 +241,14 @@ def test_unknown_places_are_refused_without_their_secrets(tmp_path, monkeypatch)
     assert {"a ?#%20.file", "b.db", "sub.sqlite", "c.db"} == {path.name for path in tmp_path.iterdir()}
 
 
+@pytest.mark.parametrize("name", STORES)
+def test_a_bound_must_have_borne_the_user_before_the_call(name, urls):
+    with open_store(urls(name)) as store:
+        first, second = Event("query", {}, 1.0, "ada"), Event("query", {}, 1.0, "ada", key="k", bound=1)
+        assert store.append([first, second, second._replace(bound=0)]) == [1, 0, 2]
+        assert store.append([second._replace(key="l"), second._replace(key="m", user="bob")]) == [3, 0]
+
+
 NAMES = st.sampled_from(["ada", "bob", "eve"])
 KEYS = st.none() | st.sampled_from(["k1", "k2", "k3", "k4"])
 BODIES = st.dictionaries(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -119,28 +119,26 @@ class ContextPolicy(Policy):
         ...     with policy.in_context({"weekend": day % 2 == 0}):
         ...         policy.learn("ada", "[0.9, 0.1]", utility=0.8 if day % 2 else -0.8)
         >>> policy.shifts("ada")["weekend"].round(1)
-        array([-0.8,  0.8])
+        array([-0.5,  0.5])
         """
         row = self._users.rows.get(user, 0)
-        with self._within({}):
-            usual = self._preference(row).weights
-        found = {}
-        for name in self.entries(user):
-            with self._within({name: 1.0}):
-                found[name] = self._preference(row).weights - usual
-        return found
+        return self._apart(user, lambda: self._preference(row).weights)[1]
 
     def utilities_apart(self, user: Hashable, arms: Collection[Hashable]) -> tuple[Floats, dict[str, Floats]]:
         """Return the utilities of known arms in a visit as usual, and by how much entries of contexts shift them."""
         row = self._users.rows.get(user, 0)
         if not self._is_shifted(row):
             return self._utilities(self._state, row, arms), {}
+        return self._apart(user, lambda: self.utilities(user, arms))
+
+    def _apart(self, user: Hashable, ask: Callable[[], Floats]) -> tuple[Floats, dict[str, Floats]]:
+        """Return the answer in a visit as usual, and by how much each entry of contexts shifts it."""
         with self._within({}):
-            usual = self.utilities(user, arms)
+            usual = ask()
         found = {}
         for name in self.entries(user):
             with self._within({name: 1.0}):
-                found[name] = self.utilities(user, arms) - usual
+                found[name] = ask() - usual
         return usual, found
 
     def _posterior_in(self, here: Any, row: int) -> Posterior:

@@ -129,8 +129,8 @@ class Store(ABC):
     def append(self, events: Sequence[Event]) -> list[int]:
         """Add events for good, in one transaction, and return their positions; 0 for one that is not added.
 
-        That is one whose key is taken, perhaps by an earlier event of the same call, or one whose `bound` does not
-        bear its user.
+        That is one whose key is taken, perhaps by an earlier event of the same call, or one whose `bound` did not
+        bear its user before the call.
         Positions rise by one, in the order in which transactions commit: who has read up to a position never finds
         an event before it later.
         """

@@ -40,7 +40,8 @@ class MemoryStore(Store):
         rows = encode(events)
         with self._lock:
             self._check_open()
-            return [self._add(row, event.bound) for row, event in zip(rows, events, strict=True)]
+            borne = [not event.bound or self._bears(event.bound, event.user) for event in events]
+            return [self._add(row) if fits else 0 for row, fits in zip(rows, borne, strict=True)]
 
     def read(
         self, after: int = 0, *, limit: int = 1000, user: str | None = None, kind: str | None = None
@@ -149,8 +150,8 @@ class MemoryStore(Store):
     def _bears(self, position: int, user: str | None) -> bool:
         return 0 < position <= len(self._rows) and self._rows[position - 1].user == user is not None
 
-    def _add(self, row: Row, bound: int = 0) -> int:
-        if row.key in self._keys or (bound and not self._bears(bound, row.user)):
+    def _add(self, row: Row) -> int:
+        if row.key in self._keys:
             return 0
         self._rows.append(row)
         if row.key is not None:
