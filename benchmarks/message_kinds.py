@@ -5,8 +5,8 @@
 
 The messages are benchmarks/utterances/kinds.tsv, a kind and a message on each line, written by hand, and frames.toml:
 frames of messages that are filled by the words of twenty domains, since what a message is does not depend on what it is
-about. Whole frames are left out where messages not seen are asked for. A second model, of feelings.tsv, tells praise
-from complaint.
+about. Whole frames are left out where messages not seen are asked for. Two models are fitted: one with the sentence
+model's vector, one without it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from druthers.advisor.kinds import alike, features
-from druthers.language.models.minilm import load_minilm
+from druthers.language.models.minilm import fingerprint, load_minilm
 
 HERE = Path(__file__).parent
 MESSAGES = HERE / "utterances" / "kinds.tsv"
-FRAMES, FEELINGS = HERE / "utterances" / "frames.toml", HERE / "utterances" / "feelings.tsv"
+FRAMES = HERE / "utterances" / "frames.toml"
 MODEL = HERE.parent / "src" / "druthers" / "advisor" / "kinds.npz"
 OFTEN = 2  # how many messages a word must be in
-RIDGE_MEANING, RIDGE_WORDS = 0.1, 0.5  # of .1 to 1 and .5 to 2 the best on messages of other authors
-RIDGE_PRAISE = 0.3
+RIDGE_MEANING, RIDGE_WORDS = 0.1, 1.0  # of .1 to 1 and .5 to 2 the best on messages of other authors
 FILLED = 3  # times that each frame is filled
 
 Floats = NDArray[np.float64]
@@ -65,12 +64,6 @@ def fill(frame: str, table: dict[str, Any], rng: random.Random) -> str:
     return frame.format(**words, a=one.format(**words), b=other)
 
 
-def praise() -> tuple[list[str], NDArray[np.int64]]:
-    """Return texts that tell how something was, and 1 for those that praise."""
-    lines = [line.split("\t", 1) for line in FEELINGS.read_text(encoding="utf-8").splitlines() if line]
-    return [alike(text) for _, text in lines], np.array([int(felt == "good") for felt, _ in lines])
-
-
 def bag(texts: Sequence[str], known: Sequence[str]) -> Any:
     """Return which features each text has, as a sparse matrix."""
     places = {feature: place for place, feature in enumerate(known)}
@@ -98,9 +91,33 @@ def fit(meaning: Floats, words: Any, kinds: NDArray[np.int64], n_kinds: int, str
         return float(-(target * log_chances).sum() + 0.5 * (ridge[:, None] * weights**2).sum()), slope.ravel()
 
     start = np.zeros(data.shape[1] * n_kinds)
-    found: Any = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    found: Any = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 80})
     weights: Floats = found.x.reshape(data.shape[1], n_kinds)
     return weights
+
+
+def fingerprint_of(kinds: Sequence[str], texts: Sequence[str]) -> str:
+    """Return a fingerprint of all that the models are fitted to: messages as they are seen, and the sentence model."""
+    return fingerprint(*(f"{kind} {' '.join(features(text))}" for kind, text in zip(kinds, texts, strict=True)))
+
+
+def check(data: Floats, words: Any, target: NDArray[np.int64], frames: Sequence[int], kinds: Sequence[str]) -> None:
+    """Print how many messages are told by a model of the others, in fifths."""
+    fold = np.random.default_rng(0).permutation(max(frames) + 1)[frames] % 5
+    right = np.zeros(len(target), dtype=bool)
+    for part in range(5):
+        rest, here = fold != part, fold == part
+        weights = fit(data[rest], words[rest], target[rest], len(kinds))
+        right[here] = (joined(data[here], words[here]) @ weights).argmax(axis=1) == target[here]
+    print(f"{right.mean():.3f} of {len(target)} messages, {len(kinds)} kinds")
+    for place, kind in enumerate(kinds):
+        print(f"  {kind:14} {right[target == place].mean():.3f}")
+
+
+def small(weights: Floats) -> tuple[NDArray[np.int8], np.float64]:
+    """Return weights as small integers, and what they are to be multiplied by."""
+    scale = np.abs(weights).max() / 127
+    return np.round(weights / scale).astype(np.int8), np.float64(scale)
 
 
 def main() -> None:
@@ -112,47 +129,31 @@ def main() -> None:
     labels, texts, frames = load()
     kinds = sorted(set(labels))
     target = np.array([kinds.index(label) for label in labels])
-    encoder = load_minilm()
-    meaning = np.asarray(encoder.encode(texts), dtype=np.float64)
+    meaning = np.asarray(load_minilm().encode(texts), dtype=np.float64)
     counts = Counter(one for text in texts for one in set(features(text)))
     known = sorted(one for one, count in counts.items() if count >= OFTEN)
     words = bag(texts, known)
-    told, good = praise()
-    sound = np.asarray(encoder.encode(told), dtype=np.float64)
-    none = sparse.csr_array((len(told), 0))
+    nothing = np.zeros((len(texts), 0))
     if given.check:
-        fold = np.random.default_rng(0).permutation(max(frames) + 1)[frames] % 5
-        right = np.zeros(len(texts), dtype=bool)
-        for part in range(5):
-            rest, here = fold != part, fold == part
-            weights = fit(meaning[rest], words[rest], target[rest], len(kinds))
-            right[here] = (joined(meaning[here], words[here]) @ weights).argmax(axis=1) == target[here]
-        print(f"{right.mean():.3f} of {len(texts)} messages, {len(kinds)} kinds")
-        for place, kind in enumerate(kinds):
-            print(f"  {kind:12} {right[target == place].mean():.3f}")
-        fold = np.random.default_rng(0).permutation(len(told)) % 5
-        heard = np.zeros(len(told), dtype=bool)
-        for part in range(5):
-            rest, here = fold != part, fold == part
-            weights = fit(sound[rest], none[rest], good[rest], 2, RIDGE_PRAISE)
-            heard[here] = (sound[here] @ weights[:-1] + weights[-1]).argmax(axis=1) == good[here]
-        print(f"{heard.mean():.3f} of {len(told)} told as praise or complaint")
+        for data in (meaning, nothing):
+            check(data, words, target, frames, kinds)
     if given.write:
-        weights = fit(meaning, words, target, len(kinds))
+        weights, alone = (fit(data, words, target, len(kinds)) for data in (meaning, nothing))
         width = meaning.shape[1]
-        apart = fit(sound, none, good, 2, RIDGE_PRAISE)
-        scale = np.abs(weights[width:-1]).max() / 127
-        small = np.round(weights[width:-1] / scale).astype(np.int8)
-        np.savez_compressed(
-            MODEL,
-            kinds=np.array("\n".join(kinds)),
-            features=np.array("\n".join(known)),
-            meaning=weights[:width].astype(np.float16),
-            words=small,
-            scale=np.float64(scale),
-            constant=weights[-1],
-            praise=(apart[:, 1] - apart[:, 0]).astype(np.float32),
-        )
+        (near, scale), (near_alone, scale_alone) = small(weights[width:-1]), small(alone[:-1])
+        arrays = {
+            "kinds": np.array("\n".join(kinds)),
+            "features": np.array("\n".join(known)),
+            "fingerprint": np.array(fingerprint_of(labels, texts)),
+            "meaning": weights[:width].astype(np.float16),
+            "words": near,
+            "scale": scale,
+            "constant": weights[-1],
+            "words alone": near_alone,
+            "scale alone": scale_alone,
+            "constant alone": alone[-1],
+        }
+        np.savez_compressed(MODEL, **arrays)
         print(f"wrote {MODEL.name}: {MODEL.stat().st_size:,} bytes")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from druthers import Advisor
+from druthers.advisor.kinds import chances
 from druthers.catalogs import Item
 from druthers.language import Parser, Sentence, load_domain, load_sentences, make_parser, not_understood
 from druthers.language.lexicon.languages import language_of, languages, small_words_of
@@ -88,14 +89,17 @@ def test_a_language_that_is_not_understood_is_told_and_not_guessed(text):
 
 @pytest.mark.parametrize("text", ["Jag vill bara ha ett tyst rum", "Je ne sais pas encore trop quoi chercher"])
 def test_no_english_model_is_asked_about_another_language(text, monkeypatch):
-    asked: list[str] = []
-    monkeypatch.setattr(
-        "druthers.advisor.understanding.guess", lambda text, encoder: asked.append(text) or ("thanks", 1.0)
-    )
+    asked: list[object] = []
+
+    def spy(text, encoder, names=()):
+        asked.append(encoder)
+        return chances(text, encoder, names)
+
+    monkeypatch.setattr("druthers.advisor.understanding.chances", spy)
     with Advisor("hotels", parser="default") as advisor:
         monkeypatch.setattr(advisor.operations.parser, "encoder", object)
         assert advisor.message("ada", text).kind == "unclear"
-    assert asked == []
+    assert asked == [None]
 
 
 def test_a_misspelt_text_is_still_english():

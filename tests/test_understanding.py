@@ -1,11 +1,13 @@
 """Laws of how people talk, in a domain of its own: which item is meant, what is no item, what is asked, what limits."""
 
+import importlib.util
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from druthers.advisor import Advisor
-from druthers.advisor.kinds import alike
+from druthers.advisor.kinds import alike, fitted_to
 from druthers.advisor.messages import Context, Kind
 from druthers.advisor.said import Said
 from druthers.advisor.understanding import Understanding, _without_guesses
@@ -14,6 +16,7 @@ from druthers.language import make_parser
 from druthers.limits import Columns, LimitReader
 from druthers.types import Objective, Reading, Strength
 
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 READ = Reading("cheap, light", ("price", "weight"), (0, 1), strengths=(Strength.PLAIN, Strength.PLAIN))
 
 TENTS = Catalog(
@@ -203,13 +206,21 @@ def test_what_is_merely_said_of_an_item_is_no_praise(understand, text):
         ("skip 3 and compare 1 and 2", Kind.COMPARE, (0, 1), (2,)), ("not 2 but 3", Kind.TAKEN, (2,), (1,)),
         ("2, not 1", Kind.TAKEN, (1,), (0,)),
         ("can't stand 2, but the first was lovely", Kind.FEEDBACK, (0,), (1,)),
-        ("hide 1, show me 3", Kind.REJECT, (0,), ()), ("drop 1 and 3 please", Kind.REJECT, (0, 2), ()),
+        ("hide 1, show me 3", Kind.DETAIL, (2,), (0,)), ("drop 1 and 3 please", Kind.REJECT, (0, 2), ()),
         ("the first and the third are out", Kind.REJECT, (0, 2), ()),
     ],
 )  # fmt: skip
 def test_only_what_stands_with_the_rejection_is_turned_down(understand, text, kind, places, rejected):
     message = understand(text)
     assert (message.kind, message.places, message.rejected) == (kind, places, rejected)
+
+
+def test_the_model_is_that_of_the_messages_as_they_are_seen():
+    spec = importlib.util.spec_from_file_location("message_kinds", BENCHMARKS / "message_kinds.py")
+    fitting = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fitting)
+    kinds, texts, _ = fitting.load()
+    assert fitted_to() == fitting.fingerprint_of(kinds, texts), "run benchmarks/message_kinds.py --write"
 
 
 def test_what_is_turned_down_beside_a_pick_is_noted():

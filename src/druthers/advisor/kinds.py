@@ -1,8 +1,9 @@
-"""What a message is, and how something felt, by models of how people say things: where no rule knows.
+"""How likely a message is of each kind, by a model of how people say things.
 
-Linear models of the sentence model's vector, single words and pairs of neighbours, fitted to labelled messages by
-benchmarks/message_kinds.py, which also measures them on messages they have not seen. Which item a message points at and
-which number it holds tell nothing about what it is: all are read as the same.
+A linear model of signs in it (the ways to say something that are listed in messages.toml), single words, pairs of
+neighbours and the sentence model's vector, fitted to labelled messages by benchmarks/message_kinds.py, which also
+measures it on messages it has not seen. A second one does without the vector, for where there is none. Which item a
+message points at and which number it holds tell nothing about what it is: all are read as the same.
 """
 
 from __future__ import annotations
@@ -15,22 +16,31 @@ from typing import Any
 
 import numpy as np
 
-from druthers.advisor.sayings import PLACES, pointing
+from druthers.advisor.messages import Context, Kind
+from druthers.advisor.said import RATING, UNDECIDED, Said
+from druthers.advisor.sayings import NEGATION, PLACES, feeling, pointing, whole_words
+from druthers.catalogs import Item
 from druthers.language.models.encoders import Encoder
-from druthers.limits.words import fold
+from druthers.limits.words import fold, pattern
 
-ITEM, NUMBER = "the second one", "20"  # what stands for any item, and for any number
+# Ways to say something that are signs of what a message is.
+WAYS = (
+    *("help", "profile", "why", "compare", "detail", "find", "best", "superlative", "choose", "other"),
+    *("like", "took", "tells", "forget_me", "forget_all", "forget_last"),
+)
+SHOWN = Context(tuple(map(Item, "abc")))
+ITEM, NUMBER, RATED = "the second one", "20", "rated"  # what stands for any item, any number, any points or stars
 
 
 def alike(text: str, names: Sequence[str] = ()) -> str:
-    """Return a text in small letters in which all items are called the same, and all numbers are the same.
+    """Return a text in small letters in which all items are called the same, and all numbers and points are the same.
 
     Examples
     --------
     >>> alike("Is number 3 under 500?"), alike("compare 1 and the Birch Inn", ["Birch Inn"])
     ('is the second one under 20?', 'compare the second one and the second one')
     """
-    plain = fold(text)
+    plain = RATING.sub(f" {RATED} ", fold(text))
     for name in sorted((fold(name) for name in names if len(name) > 2), key=len, reverse=True):
         plain = re.sub(rf"(?<!\w)(?:the )?{re.escape(re.sub('^the ', '', name))}(?!\w)", ITEM, plain)
     beyond = len(names) or len(PLACES)  # "give me 5" points at nothing where three are shown
@@ -44,15 +54,42 @@ def alike(text: str, names: Sequence[str] = ()) -> str:
 
 
 def features(text: str) -> list[str]:
-    """Return the words of a text in which items are alike, and its pairs of neighbours.
+    """Return the signs, the words and the pairs of neighbours of a text in which items are alike.
 
     Examples
     --------
     >>> features(alike("Why 2?"))
-    ['why', 'ITEM', '?', '^ why', 'why ITEM', 'ITEM ?', '? $']
+    ['=why', '=1 items', '=asks', 'why', 'ITEM', '?', '^ why', 'why ITEM', 'ITEM ?', '? $']
     """
     words = re.findall(r"[^\W_]+|\?", text.replace(ITEM, "ITEM"))
-    return [*words, *(f"{one} {other}" for one, other in zip(["^", *words], [*words, "$"], strict=True))]
+    pairs = (f"{one} {other}" for one, other in zip(["^", *words], [*words, "$"], strict=True))
+    return [*(f"={sign}" for sign in signs(text)), *words, *pairs]
+
+
+def signs(text: str) -> list[str]:
+    """Return what in a text, in which items are alike, is a sign of what it is."""
+    said, many = Said.of(text, SHOWN), text.count(ITEM)
+    felt = feeling(said.plain)
+    found = {
+        **{name: said.has(name) for name in WAYS},
+        f"{min(many, 2)} items": True,
+        "reject": said.rejects,
+        "asks": said.asks,
+        "picks": said.picks,
+        "settled": said.settled,
+        "bare": said.bare,
+        "undecided": UNDECIDED.search(said.core),
+        "past": said.past.search(said.plain),
+        "forget": whole_words("forget").search(said.core),
+        "dismissing": pattern(r"\b<dismissing>").search(said.core),
+        "good": felt is not None and felt > 0.0,
+        "bad": felt is not None and felt <= 0.0,
+        "not": NEGATION.search(said.plain),
+        "number": re.search(r"\d", text),
+        "greeting": whole_words("greeting").search(said.plain),
+        "thanks": whole_words("thanks").search(said.plain),
+    }
+    return [name for name, there in found.items() if there]
 
 
 @cache
@@ -60,23 +97,23 @@ def _model() -> dict[str, Any]:
     with resources.files("druthers.advisor").joinpath("kinds.npz").open("rb") as file:
         arrays = dict(np.load(file, allow_pickle=False).items())
     kinds, known = (str(arrays[name]).split("\n") for name in ("kinds", "features"))
-    return {**arrays, "kinds": kinds, "places": {feature: place for place, feature in enumerate(known)}}
+    places = {feature: place for place, feature in enumerate(known)}
+    return {**arrays, "kinds": [Kind(kind) for kind in kinds], "places": places}
 
 
-def guess(text: str, encoder: Encoder, names: Sequence[str] = ()) -> tuple[str, float]:
-    """Return the most probable kind of a message, and how probable it is; `names` are those of the items shown."""
+def chances(text: str, encoder: Encoder | None, names: Sequence[str] = ()) -> dict[Kind, float]:
+    """Return how likely a message is of each kind; `names` are those of items, the encoder is there if it can be."""
     model, plain = _model(), alike(text, names)
     said = sorted({model["places"][one] for one in features(plain) if one in model["places"]})
-    odds = model["constant"].astype(np.float64)
-    odds = odds + encoder.encode([plain])[0].astype(np.float64) @ model["meaning"].astype(np.float64)
-    odds += model["words"][said].astype(np.float64).sum(axis=0) * model["scale"]
-    chances = np.exp(odds - odds.max())
-    best = int(chances.argmax())
-    return model["kinds"][best], float(chances[best] / chances.sum())
+    alone = "" if encoder is not None else " alone"
+    odds = model[f"constant{alone}"].astype(np.float64)
+    odds += model[f"words{alone}"][said].astype(np.float64).sum(axis=0) * model[f"scale{alone}"]
+    if encoder is not None:
+        odds += encoder.encode([plain])[0].astype(np.float64) @ model["meaning"].astype(np.float64)
+    shares = np.exp(odds - odds.max())
+    return dict(zip(model["kinds"], map(float, shares / shares.sum()), strict=True))
 
 
-def sounds_good(text: str, encoder: Encoder, names: Sequence[str] = ()) -> float:
-    """Return how probable it is that a text praises what it tells of, rather than complaining about it."""
-    vector = encoder.encode([alike(text, names)])[0].astype(np.float64)
-    odds = vector @ _model()["praise"][:-1].astype(np.float64) + _model()["praise"][-1]
-    return float(1.0 / (1.0 + np.exp(-odds)))
+def fitted_to() -> str:
+    """Return the fingerprint of what the model was fitted to."""
+    return str(_model()["fingerprint"])

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from druthers.advisor.messages import Context, Kind
-from druthers.advisor.sayings import PLACES, references, table, ways, whole_words
+from druthers.advisor.sayings import NEGATION, PLACES, feeling, references, table, ways, whole_words
 from druthers.limits.words import fold, pattern
 
 CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
@@ -36,6 +36,7 @@ ASSENT = re.compile(
     r"|(?:great|good|fine|perfect|lovely|nice|cool|brilliant|excellent|super|awesome|wonderful)\s*[,.!:;-]+\s*)+"
 )
 LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
+UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": endings without their mark.
 UNMARKED = (
@@ -92,12 +93,6 @@ class Said:
         return replace(self, text=rest, plain=rest, core=rest, places=())
 
     @property
-    def question(self) -> str:
-        """Its last sentence from the point on, if that asks, else all of it: "we have a cat - which like cats?"."""
-        last = re.split(r"[.;!?] | - |: ", self.plain)[-1]
-        return _core(last) if last.endswith("?") else self.core
-
-    @property
     def picks(self) -> bool:
         """Whether one of its sentences picks something shown and asks nothing: "we'll have 3. Can you deliver?"."""
         for one in re.split(r"(?<=[.;!?])\s+", self.plain):
@@ -106,6 +101,19 @@ class Said:
             if not asks and references(one, self.context.shown) and ways("choose").search(core):
                 return True
         return False
+
+    @property
+    def settled(self) -> bool:
+        """Whether it picks one item in so many words, and nothing in them takes it back."""
+        match = ways("settled").search(self.core)
+        if match is None or UNDECIDED.search(self.core) or (feeling(self.core) or 1.0) < 0.0:
+            return False
+        return NEGATION.search(CLAUSE.split(self.core[: match.start()])[-1] + match.group()) is None
+
+    @property
+    def bare(self) -> bool:
+        """Whether it says nothing beside which item is meant."""
+        return bool(self.places) and _is_item(self.core)
 
     @property
     def rejects(self) -> bool:

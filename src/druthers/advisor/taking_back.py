@@ -8,11 +8,11 @@ from typing import Any
 
 from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.said import Said
-from druthers.advisor.sayings import ways, whole_words
+from druthers.advisor.sayings import whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, speaks_of_money
 from druthers.limits.quantities import find_quantities
-from druthers.limits.words import pattern, stems
+from druthers.limits.words import stems
 
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
 UNTRUE = re.compile(
@@ -27,27 +27,20 @@ SAID_BEFORE = re.compile(
 )
 
 
-def find_taken_back(said: Said, parser: Parser, limits: LimitReader) -> Message | None:
-    """Return what takes back something said before; None for all other messages."""
-    if ways("forget_me_yes").fullmatch(said.plain):
-        return Message(Kind.FORGET_ME_YES)
-    verb = whole_words("forget").search(said.core)
-    if verb is not None and UNTRUE.search(said.plain):  # "I'd never forget that place"
+def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader) -> Message | None:
+    """Return what a message takes back, which is of a kind that takes something back; None if it is nothing."""
+    if UNTRUE.search(said.plain):  # "I'd never forget that place"
         return None
-    if said.has("forget_me"):
-        return Message(Kind.FORGET_ME)
-    if said.has("forget_all"):
-        return Message(Kind.FORGET_ALL)
-    if verb is None:
-        return None
-    about = whole_words("forget").sub(" ", said.core)
-    names = in_force(about, said.context, parser, limits)
+    if kind != Kind.FORGET_THAT:
+        return Message(kind)
+    names = in_force(whole_words("forget").sub(" ", said.core), said.context, parser, limits)
     waived = WAIVED.search(said.plain) and not SAID_BEFORE.search(said.plain)
     if names and waived and set(names) <= set(parser.read(said.text).dismissed_names):
         return None
-    if names and not pattern(r"\b<dismissing>").search(about):
-        return _with_wishes(names, said, parser) or Message(Kind.FORGET_THAT, forgotten=names)
-    return Message(Kind.FORGET_THAT) if said.has("forget_last") else None
+    if names:
+        return _with_wishes(names, said, parser) or Message(kind, forgotten=names)
+    only = (*said.context.wished, *said.context.limits)
+    return Message(kind) if said.has("forget_last") or len(only) == 1 else None
 
 
 def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser) -> Message | None:

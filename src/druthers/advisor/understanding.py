@@ -1,38 +1,31 @@
-"""What is a message? Rules by what it says first; a model of how people say things where they do not know."""
+"""What is a message? A model of how people say things tells how likely each kind is; the likeliest is tried first."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 
 from druthers.advisor.comparing import NAME, with_items
-from druthers.advisor.kinds import guess, sounds_good
+from druthers.advisor.kinds import chances
 from druthers.advisor.messages import Context, Kind, Message
-from druthers.advisor.opinions import FELT, find_opinion
-from druthers.advisor.said import BARE, CLAUSE, LETS, Said
-from druthers.advisor.sayings import NEGATION, feeling, table, ways, whole_words
+from druthers.advisor.opinions import find_opinion
+from druthers.advisor.said import Said
+from druthers.advisor.sayings import table, ways, whole_words
 from druthers.advisor.taking_back import find_taken_back, in_force
 from druthers.catalogs import Item
 from druthers.denials import find_denials
 from druthers.language import Parser, is_english
-from druthers.language.models.encoders import Encoder
 from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.quantities import find_quantities, plain_number
 from druthers.types import Reading
 
-# How probable what the model says must be where no rule knows, where a wish was read, and to hear no wish at all.
-LIKELY, SURE, CERTAIN = 0.5, 0.8, 0.9
-CLEARLY = 0.35  # how far from even odds what sounds good or bad must be
+# How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
+# and small talk or nothing, to overrule one that was read for sure.
+POSSIBLE, LIKELY, SURE, CERTAIN = 0.1, 0.5, 0.8, 0.9
 MOST_WORDS = 6  # of a name
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
-UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
-# Between two items: which one?
-PAIRED = re.compile(r"\b(?:which|who|versus|vs?|against|between|torn|compared?)\b")
-MET = re.compile(r"\b(?:already|been|seen|before)\b")
-REQUEST = re.compile(r"(?:can|could|may|shall) (?:i|we)\b")
+STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL)
 # Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
 IN_A_PLACE = re.compile(r"\b(?P<place>[Ii]n (?:[Tt]he )?[A-Z][^\W\d_A-Z]{2,}(?: [A-Z][^\W\d_A-Z]+)*)\b")
 SOMEWHERE = re.compile(
@@ -42,8 +35,9 @@ SOMEWHERE = re.compile(
 )
 # What may be said of some items while others are turned down.
 BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
+MET = re.compile(r"\b(?:already|been|seen|before)\b")
 # "book it": what was spoken of.
-SPOKEN_OF = re.compile(r"\b(?:it|this|that|these|those|them|one)\b")
+SPOKEN_OF = re.compile(r"\b(?:it|its|this|that|these|those|them|they|one|there)\b")
 NOTHING = Context()
 
 
@@ -70,165 +64,91 @@ class Understanding:
         said = Said.of(text, context)
         if said.small_talk is not None:
             return Message(said.small_talk)
-        if ways("no").fullmatch(said.plain):
-            return Message(Kind.NO)
+        for kind in (Kind.NO, Kind.FORGET_ME_YES):
+            if ways(kind.name.lower()).fullmatch(said.plain):
+                return Message(kind)
         if (apart := said.apart) is not None and not MET.search(said.plain):  # "avoid 1 and compare 2 and 3"
             rejected, rest = apart
             other = self.read(rest, context)
             if other.kind in BESIDE and (other.kind != Kind.FEEDBACK or other.opinions or other.utility is not None):
                 return replace(other, rejected=tuple(sorted(set(rejected) - set(other.places))))
-            wish = other if other.kind in (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL) else Message(Kind.REJECT)
+            wish = other if other.kind in STATED else Message(Kind.REJECT)
             return Message(Kind.REJECT, rejected, reading=wish.reading, limits=wish.limits)
-        ways_ = self._forgetting, self._asking, self._picking, self._feeling, self._another_number, self._asking_of
-        found = next((message for way in ways_ if (message := way(said)) is not None), None)
-        return self._guessed(said, found or self._wishing(said))
+        return self._likeliest(said)
 
-    def _guessed(self, said: Said, message: Message) -> Message:
-        """Return what a message is that no rule knows, or that was read with doubts: the model may know better."""
-        reading = message.reading
-        encoder = self._model(said) if _is_doubtful(said, message) else None
-        if encoder is None:
-            return message
-        name, chance = guess(said.text, encoder, [item.name for item in said.context.shown])
-        kind = Kind(name)
-        lost = message.kind in (Kind.UNCLEAR, Kind.DETAIL, Kind.FEEDBACK)
-        if kind == message.kind or chance < (LIKELY if lost else SURE) or kind in (Kind.WISH, Kind.LIMIT):
-            return message
-        if reading is None:
-            return (None if kind in (Kind.DISMISSAL, Kind.UNCLEAR) else self._as(kind, said, message)) or message
-        if kind == Kind.DISMISSAL:
-            turned = len(reading.ranking) == 1 and not reading.dismissed and not message.limits.where
-            gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
-            return Message(kind, reading=gone, limits=message.limits) if turned else message
-        if kind == Kind.UNCLEAR:
-            return Message(kind) if chance >= CERTAIN else message
-        return self._as(kind, said, message) or message
+    def _likeliest(self, said: Said) -> Message:
+        """Return the likeliest of the kinds that a message has the parts of."""
+        named = () if said.places else self._named(said.plain)
+        encoder = self.parser.encoder() if re.search(r"\w\w", said.plain) and is_english(said.text) else None
+        likely = chances(said.text, encoder, [item.name for item in (*said.context.shown, *named)])
+        stated = sum(likely[kind] for kind in STATED)
+        odds = {Kind.WISH: stated, **{kind: chance for kind, chance in likely.items() if kind not in STATED}}
+        read = self._another_number(said) or self._wishing(said)
+        for kind in sorted(odds, key=lambda kind: -odds[kind]):
+            if odds[kind] < POSSIBLE:
+                break
+            found = self._as(kind, odds[kind], said, named, read)
+            if found is not None:
+                given_up = found is read and read.kind == Kind.WISH and likely[Kind.DISMISSAL] >= SURE
+                return _given_up(read) if given_up else found
+        return read
 
-    def _as(self, kind: Kind, said: Said, message: Message) -> Message | None:
+    def _as(self, kind: Kind, chance: float, said: Said, named: tuple[Item, ...], read: Message) -> Message | None:
         """Return a message as one of a kind, if it has what that needs."""
-        shown, reading = said.context.shown, message.reading
-        if kind == Kind.THANKS and whole_words("insult").search(said.plain):
-            return None
-        if kind == Kind.FORGET_THAT:
-            names = in_force(said.core, said.context, self.parser, self.limits)
-            only = (*said.context.wished, *said.context.limits)
-            return Message(kind, forgotten=names or only) if names or len(only) == 1 else None
+        if kind in STATED:
+            return None if read.kind == Kind.UNCLEAR else read
+        if kind in (Kind.THANKS, Kind.GREETING, Kind.UNCLEAR, Kind.HELP):
+            if (read.kind in STATED and chance < CERTAIN) or (
+                kind == Kind.THANKS and whole_words("insult").search(said.plain)
+            ):
+                return None
+            return read if kind == Kind.UNCLEAR and read.kind not in STATED else Message(kind)
+        if kind in (Kind.FORGET_THAT, Kind.FORGET_ALL, Kind.FORGET_ME):
+            surely = chance >= LIKELY or said.has("forget_last")
+            return find_taken_back(kind, said, self.parser, self.limits) if surely else None
+        if kind == Kind.PROFILE:
+            return Message(kind)
+        if kind in (Kind.FIND, Kind.BEST):
+            return read if read.most and not said.asks else self._searching(kind, said)
+        if not said.context.shown and not named:
+            return Message(kind) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
+        return self._about_items(kind, said, named, read)
+
+    def _searching(self, kind: Kind, said: Said) -> Message | None:
+        """Return a question for items: those that have the most of something, or those within limits."""
+        reading, limits = self.parser.read(said.text), self.limits.read(said.text)
+        ranking = reading.ranking or reading.dismissed  # "which barks least?"
+        if ranking and (said.has("best") or (kind == Kind.BEST and not limits.where)):
+            reading = replace(reading, ranking=ranking, dismissed=())
+            return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
+        limits = limits if limits.where else replace(limits, where=self.limits.flags_in(said.text))
+        return Message(Kind.FIND, limits=limits) if limits.where and not said.places else None
+
+    def _about_items(self, kind: Kind, said: Said, named: tuple[Item, ...], read: Message) -> Message | None:
+        """Return what is asked, told or done about items that were shown or named."""
+        pointed = bool(said.places or named)
         if kind == Kind.FEEDBACK:
-            return self._feeling(said, surely=True) if shown else None
-        if kind == Kind.BEST:
-            return (
-                Message(kind, said.places, reading=reading, shown=said.has("shown"))
-                if message.kind == Kind.WISH
-                else None
-            )
-        if kind == Kind.FIND:
-            return Message(kind, limits=message.limits) if message.limits.where else None
-        named = () if said.places else self._named(said.plain)
+            return find_opinion(said, self.parser, named)
+        if kind == Kind.WHY:
+            return Message(kind, said.places, named)
+        if kind == Kind.COMPARE:
+            return Message(kind, said.places, named) if len(said.context.shown) > 1 else None
         if kind == Kind.DETAIL:
-            return Message(kind, said.places, named, reading, message.limits) if said.places or named else None
-        about_shown = (Kind.WHY, Kind.COMPARE, Kind.TAKEN, Kind.REJECT, Kind.LIKE, Kind.OTHER)
-        enough = len(shown) > (kind == Kind.COMPARE) or kind not in about_shown
-        if kind in (Kind.TAKEN, Kind.REJECT, Kind.LIKE):
-            enough = enough and bool(said.places or named or SPOKEN_OF.search(said.core))
-        return Message(kind, said.places, named) if enough else None
-
-    def _forgetting(self, said: Said) -> Message | None:
-        return find_taken_back(said, self.parser, self.limits)
-
-    def _feeling(self, said: Said, *, surely: bool = False) -> Message | None:
-        named = () if said.places else self._named(said.plain)
-        return find_opinion(said, self.parser, named, partial(self._sound, said), surely=surely)
-
-    def _model(self, said: Said) -> Encoder | None:
-        """Return the sentence model, if a message is in a language that it knows."""
-        return self.parser.encoder() if re.search(r"\w\w", said.plain) and is_english(said.text) else None
-
-    def _sound(self, said: Said, text: str) -> float | None:
-        """Return how good a part of a message sounds, from -1 to 1; None where that is not clear."""
-        encoder = self._model(said)
-        chance = 0.5 if encoder is None else sounds_good(text, encoder, [item.name for item in said.context.shown])
-        return None if abs(chance - 0.5) < CLEARLY else math.copysign(FELT, chance - 0.5)
-
-    def _asking(self, said: Said) -> Message | None:
-        """Return a question about items, about the person or about what can be said."""
-        if said.has("help") and (said.asks or self._wishing(said).kind not in (Kind.WISH, Kind.LIMIT)):
-            return Message(Kind.HELP)
-        if said.has("profile") and (said.asks or said.has("profile_told")):
-            return Message(Kind.PROFILE)
-        shown = said.context.shown
-        if said.picks and not said.rejects:
+            limits = self.limits.read(said.text)
+            reading = self.parser.read(limits.rest)
+            about = pointed or limits.where or reading.names or SPOKEN_OF.search(said.core)
+            return Message(kind, said.places, named, reading, limits) if about else None
+        if kind == Kind.OTHER:
+            return Message(kind, reading=read.reading, limits=read.limits)
+        if not (pointed or kind == Kind.LIKE or SPOKEN_OF.search(said.core)):
             return None
-        both = len(said.places) > 1 and said.has("compare")  # "pros and cons of 1 and 2"
-        if said.has("why") and not both and (shown or re.match(r"\w+\W*$", said.core)):
-            return Message(Kind.WHY, said.places)
-        pair = len(said.places) > 1 and (said.asks or (PAIRED.search(said.core) and not said.rejects))
-        if (said.has("compare") or pair) and len(shown) > 1 and (said.asks or not said.past.search(said.core)):
-            return Message(Kind.COMPARE, said.places)
-        telling = LETS.search(said.plain) is None and ways("detail").match(said.core)
-        asked = said.question
-        turned_down = said.places and said.rejects  # "I don't want the first one. What else is there?"
-        if turned_down or not (said.asks or telling or ways("find").match(asked)):
-            return None
-        if said.has("best"):
-            reading = self.parser.read(said.text)
-            if reading.ranking or reading.dismissed:  # "which barks least?"
-                reading = replace(reading, ranking=reading.ranking or reading.dismissed, dismissed=())
-                return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
-        limits = self.limits.read(said.text)
-        if ways("find").match(asked) and limits.where and not said.places:
-            return Message(Kind.FIND, said.places, limits=limits)
-        named = () if said.places else self._named(said.plain)
-        one = said.places or named or (shown and (limits.where or re.search(r"\b(?:it|that|this|they)\b", said.core)))
-        if one and ways("detail").match(asked):
-            return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
-        return None
-
-    def _asking_of(self, said: Said) -> Message | None:
-        """Return a question about an item in words that no rule knows: "can I park at the first one?"."""
-        named = () if said.places else self._named(said.plain)
-        if not said.asks or not (said.places or named) or re.search(r"\bthan\b", said.plain):
-            return None
-        limits = self.limits.read(said.text)
-        return Message(Kind.DETAIL, said.places, named, self.parser.read(limits.rest), limits)
-
-    def _picking(self, said: Said) -> Message | None:
-        """Return what points at some of the items shown, or away from them."""
-        if not said.context.shown:
-            return Message(Kind.OTHER) if said.has("other") and self._wishing(said).kind == Kind.UNCLEAR else None
-        words = re.findall(r"[^\W_]+", said.plain)
-        called = self.columns.by_name.get(" ".join(words[words[:1] == ["the"] :]))
-        if called is not None:  # nothing but a name, as an answer to "which of the two?"
-            return Message(Kind.TAKEN, said.places, () if said.places else (called,))
-        other = said.has("other")
-        # "do I get a paddle with the first?" picks nothing
-        wonders = said.asks and not said.picks and REQUEST.match(said.core) is None
-        picked = said.picks or (said.has("choose") and not wonders)
-        chosen = said.places and picked and not said.rejects
-        if said.places and _is_settled(said.core):
-            return Message(Kind.TAKEN, said.places)
-        if chosen and not said.past.search(said.core) and feeling(said.core) is None:  # "ok, book 3" praises nothing
-            return Message(Kind.TAKEN, said.places)
-        felt = find_opinion(said, self.parser, ()) if said.places else None
-        gone = said.rejects and not MET.search(said.plain)  # "ugh, not 3"; not "we already had 3, lovely"
-        if felt is not None and felt.kind == Kind.FEEDBACK and not said.has("like") and not gone:
-            return replace(felt, kind=Kind.REJECT) if other and (felt.utility or 0.0) < 0.0 else felt
-        named = () if said.places else self._named(said.plain)
-        if said.rejects or (other and said.places and not said.has("like")):
-            wish = None if said.places else self._wishing(said)  # "battery life? I don't need it"
-            if wish is not None and wish.kind == Kind.DISMISSAL:
-                return wish
-            beside = self._wishing(said.beside("reject")) if said.places else None
-            reading, limits = (None, Limits()) if beside is None else (beside.reading, beside.limits)
-            bad = None if felt is None or (felt.utility or 0.0) >= 0.0 else felt.utility
-            return Message(Kind.REJECT, said.places, named, reading, limits, utility=bad)
-        if said.has("like"):
-            wish = self._wishing(said.beside("like"))
-            return Message(Kind.LIKE, said.places, named, wish.reading, wish.limits)
-        if other:
-            wish = self._wishing(said)
-            return Message(Kind.OTHER, reading=wish.reading, limits=wish.limits)
-        bare = said.places and _is_bare(said.core)
-        return Message(Kind.TAKEN, said.places) if bare or chosen else None
+        if kind == Kind.TAKEN:
+            return Message(kind, said.places, named)
+        beside = said.places or kind == Kind.LIKE  # "something similar, but under 400"
+        wish = self._wishing(said.beside(kind.name.lower())) if beside else Message(kind)
+        felt = find_opinion(said, self.parser, ()) if kind == Kind.REJECT and said.places else None
+        bad = None if felt is None or (felt.utility or 0.0) >= 0.0 else felt.utility
+        return Message(kind, said.places, named, wish.reading, wish.limits, utility=bad)
 
     def _another_number(self, said: Said) -> Message | None:
         """Return a number that takes the place of a limit said before: "make that 40"."""
@@ -327,20 +247,13 @@ def _without_guesses(reading: Reading) -> Reading:
     return replace(reading, ranking=ranking, confidences=confidences, strengths=strengths, question=None)
 
 
-def _is_doubtful(said: Said, message: Message) -> bool:
-    """Tell whether the model may know better: nothing was understood, or wishes in doubt or beside items."""
+def _given_up(message: Message) -> Message:
+    """Return a wish as a dismissal, if it is for one thing only."""
     reading = message.reading
-    if message.limits.unmatched and not re.search(r"[^\W_]", message.limits.rest):
-        return False
-    if message.kind in (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL) and reading is not None:
-        return bool(said.places) or reading.confidence < SURE or bool(reading.leftover)
-    if message.kind == Kind.TAKEN:
-        return re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", said.core)) is not None and not said.has(
-            "settled"
-        )
-    if message.kind == Kind.DETAIL:
-        return reading is not None and not (reading.names or reading.dismissed or message.limits.where)
-    return message.kind == Kind.UNCLEAR or (message.kind == Kind.FEEDBACK and message.utility is None)
+    if reading is None or len(reading.ranking) != 1 or reading.dismissed or message.limits.where:
+        return message
+    gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
+    return replace(message, kind=Kind.DISMISSAL, reading=gone)
 
 
 def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
@@ -349,16 +262,3 @@ def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
         return True
     near = any(one / SAME_SIZE <= number <= one * SAME_SIZE for one in current)
     return near and not said.places and re.match(rf"(?:{'|'.join(table()['lead'])})\W", said.plain) is not None
-
-
-def _is_bare(core: str) -> bool:
-    """Tell whether a text says nothing beside which item is meant."""
-    return re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", core)) is None
-
-
-def _is_settled(core: str) -> bool:
-    """Tell whether one item is picked in so many words, and nothing in them takes it back."""
-    match = ways("settled").search(core)
-    if match is None or UNDECIDED.search(core) or (feeling(core) or 1.0) < 0.0:
-        return False
-    return NEGATION.search(CLAUSE.split(core[: match.start()])[-1] + match.group()) is None

@@ -146,6 +146,11 @@ class LimitReader:
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
         return Limits(where, tuple(found), gone, tuple(unmatched), rest)
 
+    def flags_in(self, text: str) -> Where:
+        """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""
+        spoken = set(stems(fold(text)))
+        return {name: True for key, name in self._flags.items() if spoken.issuperset(key)}
+
     @cached_property
     def price(self) -> str | None:
         """The name of what is paid for an item; None where nothing is called like it."""
