@@ -9,7 +9,7 @@ from service_processes import until
 from druthers.advisor import Advisor, events
 from druthers.service.app import make_app
 from druthers.service.auth import LEVELS, ROLES, make_key
-from druthers.service.routing import GuardedRoute
+from druthers.service.guards import GuardedRoute
 from druthers.service.settings import Settings
 from druthers.stores import open_store
 from druthers.web import VIEWS, load

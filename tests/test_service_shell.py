@@ -32,10 +32,11 @@ from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting, Store
 from druthers.service import metrics as metrics_module
 from druthers.service import problems
 from druthers.service.auth import LEVELS, ROLES, Gate, Key, Limiter, make_key
-from druthers.service.guards import Guard
+from druthers.service.docs import describe
+from druthers.service.guards import Guard, GuardedRoute, visit_of
 from druthers.service.logs import NAME, LineHandler, log_config, redact
 from druthers.service.metrics import MEDIA_TYPE, Metrics
-from druthers.service.routing import GuardedRoute, Routes, describe, unguarded, visit_of
+from druthers.service.routing import Routes, unguarded
 from druthers.service.settings import ABOUT, DEFAULTS, LAWS, Settings, is_loopback, load_settings
 
 quick = settings(deadline=None, max_examples=50, derandomize=True)
@@ -861,7 +862,7 @@ def test_requests_are_timed_by_route_and_class_of_status(service):
 def test_figures_add_up():
     metrics = Metrics()
     for best, shown in ((0.9, 0.5), (0.7, 0.7), (float("nan"), 1.0)):
-        metrics.decided(best=best, shown=shown)
+        metrics.decided(best - shown)
     metrics.heard(understood=True)
     metrics.learned()
     metrics.learned("repeated")
@@ -896,7 +897,7 @@ def test_processes_that_share_a_folder_tell_the_same():
         f"spec = importlib.util.spec_from_file_location('metrics', {str(Path(metrics_module.__file__))!r})\n"
         "module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)\n"
         "metrics = module.Metrics()\n"
-        "metrics.decided(best=1.0, shown=0.5); metrics.residing(7); metrics.snapped(3.0)\n"
+        "metrics.decided(0.5); metrics.residing(7); metrics.snapped(3.0)\n"
         "metrics.timer('GET', '/v1', 200)(0.01)\n"
         "print(metrics.render().decode())\n"
         "module.leave()\n"

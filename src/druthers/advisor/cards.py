@@ -8,7 +8,6 @@ from typing import Any
 
 from druthers.advisor import events
 from druthers.advisor.answers import Change, Suspicion, Weight
-from druthers.advisor.person import Person
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog
 from druthers.policies import Policy
@@ -53,17 +52,6 @@ def moved(catalog: Catalog, before: Sequence[float], after: Sequence[float]) -> 
     names = [objective.name for objective in catalog.objectives]
     changes = [Change(*one) for one in zip(names, before, after, strict=True) if abs(one[2] - one[1]) > ROUNDING]
     return tuple(sorted(changes, key=lambda change: -abs(change.after - change.before)))
-
-
-def standing(catalog: Catalog, person: Person) -> dict[str, Any]:
-    """Return what a user said, as far as it stands: objectives in their order, those set aside, limits."""
-    names = [objective.name for objective in catalog.objectives]
-    draws = person.wishes.draws
-    return {
-        "wished": tuple(names[k] for k in sorted(draws, key=lambda k: -draws[k])),
-        "dismissed": tuple(names[k] for k in person.wishes.dismissed),
-        "limits": dict(person.wishes.limits),
-    }
 
 
 def suspect(catalog: Catalog, past: Sequence[Event]) -> tuple[Suspicion, ...]:

@@ -1,4 +1,4 @@
-"""What may be chosen for a person, what single items are to them, and why each is recommended."""
+"""What may be chosen for a person, what single items are to them, why each is recommended, and what is asked back."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from druthers.advisor import cards
 from druthers.advisor.answers import Suggestion
+from druthers.advisor.asking import CHOICE, RANKING, Asked, Asking
 from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
 from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
+from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where, check_where
 from druthers.policies.slates import Floor
-from druthers.types import Decision, Floats
+from druthers.types import ChoiceQuestion, Decision, Floats, RankingQuestion
 
 # What a person feels beyond what the weights say is partly the item's own worth to that person, and partly chance: this
 # is the share of its variance that is the item's own, the most that may be (a standard deviation; what exceeds it, as
@@ -192,7 +194,7 @@ class Choosing:
         dismissed: Sequence[str] = ()
         learned: Sequence[str] = ()
         if person is not None:
-            said = cards.standing(self.catalog, person)
+            said = person.wishes.standing(self.catalog)
             wished, dismissed = said["wished"], said["dismissed"]
             if person.feedbacks and self.fold.policy.learns_preference:
                 learned = cards.learned(cards.weigh(self.fold.policy, self.catalog, user))
@@ -211,6 +213,37 @@ class Choosing:
             figures = score, utility, reward_bonus, preference_bonus, sure, why
             suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
         return tuple(suggestions)
+
+    def question(self, asking: Asking, user: str, person: Person | None, offer: Sequence[Hashable]) -> Asked | None:
+        """Return what to ask somebody for whom something of an offer was chosen; None where it does not pay."""
+        told = 0 if person is None else person.queries + person.feedbacks
+        if told >= asking.budget or not self.fold.policy.values_answers:
+            return None
+        policy: Any = self.fold.policy  # of those that value answers, all take what follows
+        wishes = Wishes() if person is None else person.wishes
+        found = policy.ask(user, price=asking.price, offer=offer, stated=_after_each(wishes, policy.n_objectives))
+        if isinstance(found, RankingQuestion):
+            names = tuple(self.catalog.objectives[k].name for k in found.named)
+            return Asked(RANKING, f"What matters most to you: {_either(names)}?", names, names, found.value)
+        if isinstance(found, ChoiceQuestion):
+            ids = tuple(str(id) for id in found.offer)
+            names = tuple(self.fold.items[id].name for id in ids)
+            return Asked(CHOICE, f"Which would you rather have: {_either(names)}?", ids, names, found.value)
+        return None
+
+
+def _after_each(wishes: Wishes, size: int) -> list[Any]:
+    """Return mean and variance of the weights after each objective was wished for, beside what stands."""
+    stated = []
+    for objective in range(size):
+        then = Wishes(wishes.draws, wishes.dismissed)
+        then.hear(Statement((objective,), (PLAIN,)))
+        stated.append(then.weights(size))
+    return stated
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _is_whole(number: object) -> bool:

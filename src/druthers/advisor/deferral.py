@@ -8,8 +8,8 @@ second finds the other: each is written before it looks.
 from __future__ import annotations
 
 from druthers.advisor import events
+from druthers.advisor.decisions import Told
 from druthers.advisor.operations import Operations
-from druthers.advisor.outcomes import Told
 from druthers.advisor.rating import feedback
 from druthers.advisor.steps import Append, Look, Operation
 from druthers.errors import Contradiction, InvalidFeedback, UnknownDecision

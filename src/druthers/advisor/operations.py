@@ -18,11 +18,10 @@ from druthers.advisor.answers import Card, Decided, Heard, Recommendation
 from druthers.advisor.asking import Asked, Asking
 from druthers.advisor.choosing import Choosing
 from druthers.advisor.comparing import with_items
+from druthers.advisor.decisions import Recent, Told
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold
-from druthers.advisor.outcomes import Told
 from druthers.advisor.person import Person
-from druthers.advisor.recent import Recent
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wishes import DRAWS, sureness
 from druthers.advisor.wording import worth_telling
@@ -269,7 +268,7 @@ class Operations:
             decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
             suggestions = self.choosing.suggest(decision, person, rows)
             if asks and not (aside or deferred):
-                question = self.asking.question(self.fold, user, person, decision.offer)
+                question = self.choosing.question(self.asking, user, person, decision.offer)
         utilities = decision.reasons[0]
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
@@ -338,7 +337,7 @@ class Operations:
             feedbacks=person.feedbacks,
             trust=cards.trust(policy, user),
             suspicious=cards.suspect(self.catalog, past),
-            **cards.standing(self.catalog, person),
+            **person.wishes.standing(self.catalog),
         )
 
     def _past(self, user: str) -> list[Event]:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from druthers.advisor import cards, events
 from druthers.advisor.answers import Picked
+from druthers.advisor.decisions import Told
 from druthers.advisor.operations import Operations
-from druthers.advisor.outcomes import Told
 from druthers.advisor.steps import Append, CatchUp, Look, Operation
 from druthers.errors import Contradiction, InvalidOffer, UnknownArm
 from druthers.stores import Event

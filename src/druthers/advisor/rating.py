@@ -9,8 +9,8 @@ from numbers import Real
 
 from druthers.advisor import cards, events
 from druthers.advisor.answers import Learned
+from druthers.advisor.decisions import Told, fresh
 from druthers.advisor.operations import ATTEMPTS, Operations
-from druthers.advisor.outcomes import Told, fresh
 from druthers.advisor.steps import Append, CatchUp, Operation
 from druthers.catalogs import Catalog
 from druthers.errors import Contradiction, InvalidFeedback, UnknownArm

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from druthers.catalogs import Catalog
 from druthers.limits import Where, merge
 from druthers.types import Floats, Strength
 
@@ -138,6 +139,15 @@ class Wishes:
             counts[objective] += draws
         mean = counts / counts.sum()
         return mean, np.maximum(mean * (1.0 - mean) / (counts.sum() + 1.0), LEAST_DEVIATION**2)
+
+    def standing(self, catalog: Catalog) -> dict[str, Any]:
+        """Return what was said, as far as it stands: objectives in their order, those set aside, limits."""
+        names = [objective.name for objective in catalog.objectives]
+        return {
+            "wished": tuple(names[k] for k in sorted(self.draws, key=lambda k: -self.draws[k])),
+            "dismissed": tuple(names[k] for k in self.dismissed),
+            "limits": dict(self.limits),
+        }
 
     def content(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -8,8 +8,8 @@
     auth         keys, roles, rates: the gate
     connections  how many, how large, how slow they may be
     guards       the one middleware: request ids, sizes, times, log lines, headers
-    routing      routes that declare their role
-    reading      bodies by the letter of JSON
+    routing      routes that declare their role, and read bodies by the letter of JSON
+    docs         the OpenAPI document, and a page made of it
     workers      several processes at one address
 
 An application is assembled in this order:

@@ -22,12 +22,13 @@ from druthers.advisor import Advisor
 from druthers.advisor.asking import Asking
 from druthers.advisor.ledger import Ledger, ledger_of
 from druthers.advisor.updating import first_catalog
-from druthers.errors import DruthersError, OtherJournal
+from druthers.errors import DruthersError
 from druthers.service import problems
-from druthers.service.auth import Gate, Key, Limiter
+from druthers.service.auth import Gate, Limiter
 from druthers.service.connections import BoundedProtocol, Bounds
 from druthers.service.demo import make_demo
 from druthers.service.desk import Desk
+from druthers.service.docs import describe
 from druthers.service.guards import Guard
 from druthers.service.laboratory import make_laboratory
 from druthers.service.logs import NAME, log_config
@@ -36,7 +37,7 @@ from druthers.service.operating import make_operating
 from druthers.service.page import make_page
 from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
-from druthers.service.routing import describe, unguarded
+from druthers.service.routing import unguarded
 from druthers.service.schemas import make_schemas
 from druthers.service.settings import Settings, load_settings
 from druthers.service.workers import run_workers, tell_problem, tell_ready
@@ -82,11 +83,11 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    gate = Gate(Keys(desk), required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
+    gate = Gate(desk.keys, required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
-    views = demo, make_operating(desk, settings), lab, make_page()
+    views = demo, *make_operating(desk, settings), lab, make_page()
     for routes in (*own, make_personalizer(desk, settings), *views):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)
@@ -125,24 +126,6 @@ def _parser_settings(settings: Settings) -> dict[str, Any]:
     """Return what the parser is told: models are loaded beside, and time is left to read without a language model."""
     half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
     return {"background": True, **half, **settings.parser_settings}
-
-
-class Keys:
-    """The keys that the journal holds, as they are now; none holds while the journal is not the one that was folded."""
-
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._read: dict[str, Any] | None = None
-        self._keys: dict[str, Key] = {}
-
-    def __call__(self) -> dict[str, Key]:
-        """Return them by id."""
-        if self._desk.other:
-            raise OtherJournal(self._desk.other)
-        if self._read is not self._desk.fold.keys:
-            self._read = self._desk.fold.keys
-            self._keys = {id: Key(**key) for id, key in self._read.items()}
-        return self._keys
 
 
 def server_options(settings: Settings) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from pydantic_core import from_json
 from starlette.responses import Response
 
 from druthers.experiments.guest import MOST_ROUNDS, Guest
-from druthers.service.counter import as_json
 from druthers.service.desk import Desk
+from druthers.service.guards import Json
 from druthers.service.player import Player
 from druthers.service.routing import Routes
 
@@ -51,6 +51,6 @@ def make_demo(desk: Desk) -> tuple[Routes, Player]:
         names += [f"objective {k + 1}" for k in range(len(names), FEWEST)]
         guest = Guest(len(names), seed, rounds, min(length, len(names)), corruption, noise)
         played = await asyncio.to_thread(player.play, guest)
-        return as_json({"objectives": names, **from_json(played)})
+        return Json({"objectives": names, **from_json(played)})
 
     return routes, player

@@ -25,6 +25,7 @@ from druthers.errors import (
     StoreFailure,
     UnknownOutcome,
 )
+from druthers.service.auth import Key
 from druthers.service.logs import NAME
 from druthers.service.metrics import Metrics
 from druthers.service.readers import Readers
@@ -81,6 +82,7 @@ class Desk:
         self.other = ""  # what is wrong, as long as the journal is not the one that was folded
         self.outdated = False  # whether the journal has other objectives since
         self.when_outdated: Callable[[], None] = lambda: None
+        self._keys: tuple[Any, dict[str, Key]] = None, {}
         self._queue: list[tuple[Event, asyncio.Future[int]]] = []
         self._waiting = asyncio.Event()
         self._order = asyncio.Lock()  # one transaction after the other, and folded in before the next
@@ -117,6 +119,14 @@ class Desk:
     def failing(self) -> bool:
         """Whether the journal is out of reach, for reading or for writing, or is being folded anew."""
         return self.unreadable or self.unwritable or self.full or self.operations.fetcher.refolding
+
+    def keys(self) -> dict[str, Key]:
+        """Return the keys that the journal holds, by id; none holds while it is not the journal that was folded."""
+        if self.other:
+            raise OtherJournal(self.other)
+        if self._keys[0] is not self.fold.keys:
+            self._keys = self.fold.keys, {id: Key(**key) for id, key in self.fold.keys.items()}
+        return self._keys[1]
 
     async def run(self, operation: Operation[T]) -> T:
         """Drive an operation to its end."""

@@ -1,4 +1,4 @@
-"""The description of the service as a page: made here, without scripts, with nothing from elsewhere."""
+"""The description of the service: its OpenAPI document, and a page of it that needs no script and no other host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from druthers.service.routing import ROLE
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from druthers.service.guards import ROLE
 from druthers.service.shapes import EXAMPLES, Row, Shapes
 
 STYLE = Path(__file__).with_name("docs.css").read_text("utf-8")
@@ -28,6 +31,66 @@ ROLES = {
     "decide": "A key that may also hear users, recommend to them, and take feedback.",
     "admin": "A key that may also change the catalog, read the journal and erase people.",
 }
+
+_SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "Authorization: Bearer druthers_ID_SECRET"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "subscription": {"type": "apiKey", "in": "header", "name": "Ocp-Apim-Subscription-Key"},
+}
+_PROBLEM = {
+    "title": "Problem",
+    "description": "What went wrong, as RFC 9457 has it.",
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "instance"],
+    "properties": {
+        "type": {"type": "string", "description": "What kind of problem, as a URI; about:blank for a plain status."},
+        "title": {"type": "string", "description": "The same in words."},
+        "status": {"type": "integer", "description": "The HTTP status."},
+        "detail": {"type": "string", "description": "The law, what arrived, the way out."},
+        "instance": {"type": "string", "description": "The request's id, as the log has it."},
+        "errors": {
+            "type": "array",
+            "description": "The mistakes of a body.",
+            "items": {
+                "type": "object",
+                "required": ["where", "why"],
+                "properties": {"where": {"type": "string"}, "why": {"type": "string"}},
+            },
+        },
+    },
+}
+
+
+def describe(app: FastAPI, *, keys_required: bool) -> None:
+    """Let an application's OpenAPI document tell its problems and, where keys are required, how to show one."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document(app, keys_required)
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]
+
+
+def _document(app: FastAPI, keys_required: bool) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        description=app.description,
+        routes=app.routes,
+        tags=app.openapi_tags,
+        servers=app.servers,
+    )
+    parts = document.setdefault("components", {})
+    parts.setdefault("schemas", {})["Problem"] = _PROBLEM
+    if keys_required:
+        parts["securitySchemes"] = _SCHEMES
+        for path in document["paths"].values():
+            for operation in path.values():
+                if operation.get(ROLE) != "public":
+                    operation["security"] = [{name: []} for name in _SCHEMES]
+    return document
 
 
 class Markup(str):

@@ -1,23 +1,34 @@
-"""Around every request: an id, a limit to its size, its time, a line in the log, headers that browsers heed."""
+"""How every request comes in and its answer goes out.
+
+The guard is around all of them: an id, a limit to size, time, a line in the log, headers that browsers heed. A guarded
+route asks the gate who is calling before it reads anything, and reads by the letter of JSON.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from starlette.requests import ClientDisconnect
+from fastapi.routing import APIRoute
+from pydantic_core import from_json, to_json
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from druthers.service.auth import ANYBODY, Caller, Gate, Headers
+from druthers.errors import InvalidSetting, choices
+from druthers.service.auth import ANYBODY, ROLES, Caller, Gate, Headers
 from druthers.service.logs import NAME, log_request
 from druthers.service.metrics import METHODS, Metrics
-from druthers.service.problems import VISIT, Problem, problem_response
+from druthers.service.problems import MEDIA_TYPE, VISIT, Problem, problem_response
 
+ROLE = "x-role"
 NOWHERE = "none"  # the route of a request that no route matches
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -32,6 +43,9 @@ _UNLESS_SAID = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 )
+
+# Numbers that may turn out infinite when they are read.
+_HUGE = re.compile(rb"[0-9.][eE]\+?[0-9]{3}|[0-9]{300}")
 
 _log = logging.getLogger(NAME)
 
@@ -65,6 +79,12 @@ class Visit:
         self.gate = gate
         self.caller: Caller = ANYBODY
         self.status = 0
+
+
+def visit_of(request: Request) -> Visit:
+    """Return what the guard knows of a request: its id, and who is calling."""
+    visit: Visit = request.scope[VISIT]
+    return visit
 
 
 class Ending(NamedTuple):
@@ -180,3 +200,104 @@ def _headers(visit: Visit, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes
     said = dict(given)
     unsaid = [header for header in _UNLESS_SAID if header[0] not in said]
     return [*given, (b"x-request-id", visit.id.encode()), *_ALWAYS, *unsaid]
+
+
+class GuardedRoute(APIRoute):
+    """A route that asks the gate before it reads anything; `Routes` makes them."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        role = (options.get("openapi_extra") or {}).get(ROLE)
+        if role not in ROLES:
+            raise InvalidSetting(f"a route must have a role, but {path} has {role!r}; {choices(role, ROLES)}")
+        self.role: str = role
+        super().__init__(path, endpoint, **options)
+        self.responses = {**{status: documented(status) for status in self._problems()}, **self.responses}
+
+    def _problems(self) -> list[int]:
+        """Return the statuses that the guard, the gate and the reading of the request may answer with."""
+        statuses = [] if self.role == "public" else [401, 403, 429, 503]
+        if self.body_field is not None:
+            statuses += [400, 413, 415, 422]
+        elif self.dependant.path_params or self.dependant.query_params:
+            statuses.append(422)
+        return sorted(statuses)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler with the gate before it: the role first, then the kind of body, then the body."""
+        handle = super().get_route_handler()
+        has_body = self.body_field is not None
+
+        async def guarded(request: Request) -> Response:
+            headers = self._admit(request.scope)
+            if has_body:
+                require_json(headers)
+                request = StrictRequest(request.scope, request.receive)
+            return await handle(request)
+
+        return guarded
+
+    def _admit(self, scope: Scope) -> Headers:
+        """Ask the gate, and return the headers."""
+        visit: Visit = scope[VISIT]
+        client = scope.get("client")
+        visit.caller = visit.gate.admit(
+            visit.headers, self.role, client[0] if client else "", scope.get("http_version", "1.1")
+        )
+        return visit.headers
+
+
+def documented(status: int) -> dict[str, Any]:
+    """Return how a route's description tells that it may answer with this status."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+
+
+class Json(Response):
+    """Plain values as a response, which are not checked again."""
+
+    def __init__(self, content: Any, status: int = 200) -> None:
+        try:
+            self.body = to_json(content)
+        except ValueError:  # half a character, from who wrote the journal by other ways
+            self.body = json.dumps(content, separators=(",", ":")).encode()
+        self.status_code, self.background = status, None
+        length = b"%d" % len(self.body)
+        self.raw_headers = [(b"content-length", length), (b"content-type", b"application/json")]
+
+
+class StrictRequest(Request):
+    """A request whose JSON is read by the letter."""
+
+    async def json(self) -> Any:
+        """Return the body, or say why it is no JSON."""
+        return as_content(await self.body())
+
+
+def as_content(body: bytes) -> Any:
+    """Return what a body says in JSON: no NaN, no infinite number, no half characters, not too deep."""
+    try:
+        content = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise Problem(400, f"a body must be JSON in UTF-8, but this one is not: {error}") from None
+    if _HUGE.search(body) and not _is_finite(content):
+        raise Problem(400, "a number must be finite, but the body holds one that is not")
+    return content
+
+
+def require_json(headers: Headers) -> None:
+    """Refuse a body that does not say that it is plain JSON."""
+    kind = headers.get(b"content-type")
+    if kind != b"application/json" and (kind is not None or headers.get(b"content-length", b"0") != b"0"):
+        name = (kind or b"").partition(b";")[0].strip().lower()
+        if name != b"application/json" and not (name.startswith(b"application/") and name.endswith(b"+json")):
+            raise Problem(415, "a body must come as application/json, but Content-Type says something else or nothing")
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise Problem(415, "a body must come as it is, but Content-Encoding says that it is packed")
+
+
+def _is_finite(content: Any) -> bool:
+    if isinstance(content, dict):
+        return all(map(_is_finite, content.values()))
+    if isinstance(content, list):
+        return all(map(_is_finite, content))
+    return not isinstance(content, float) or math.isfinite(content)

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from druthers.errors import choices
 from druthers.experiments import experiment_names, load_experiment
-from druthers.service.counter import as_json
+from druthers.service.guards import Json
 from druthers.service.problems import Problem
 from druthers.service.routing import Routes
 from druthers.service.runner import Runner
@@ -86,7 +86,7 @@ def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
     async def lab() -> Response:
         """List the reports, the experiments that come along, and how far the one is that is being played."""
         reports = await asyncio.to_thread(_reports, results)
-        return as_json({"reports": reports, "experiments": _bundled(), "running": runner.told})
+        return Json({"reports": reports, "experiments": _bundled(), "running": runner.told})
 
     @routes.post("/runs", role="admin", problems=[404, 409], status_code=202, response_model=ProgressAnswer)
     async def start(body: RunRequest) -> Response:
@@ -97,7 +97,7 @@ def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
         runner.start(
             body.experiment, body.runs, body.horizon, results / f"{body.experiment}-{body.runs}x{body.horizon}"
         )
-        return as_json(runner.told, 202)
+        return Json(runner.told, 202)
 
     @routes.delete("/runs", role="admin", status_code=204, response_class=Response)
     async def stop() -> Response:

@@ -27,7 +27,7 @@ class Metrics:
     Examples
     --------
     >>> metrics = Metrics()
-    >>> metrics.decided(best=0.8, shown=0.75)
+    >>> metrics.decided(regret=0.05)
     >>> metrics.heard(understood=False)
     >>> metrics.value("druthers_decisions_total"), metrics.value("druthers_queries_total", understood="no")
     (1.0, 1.0)
@@ -82,12 +82,11 @@ class Metrics:
         """Return what notes the seconds of requests to a route; `route` is the template of its path, never the path."""
         return self._seconds.labels(method, route, f"{status // 100}xx").observe
 
-    def decided(self, *, best: float, shown: float, decisions: int = 1) -> None:
-        """Note a decision: the best estimated utility in the offer, and that of what was shown first."""
-        self._decisions.inc(decisions)
-        gap = best - shown
-        if math.isfinite(gap):
-            self._regret.observe(gap)
+    def decided(self, regret: float) -> None:
+        """Note a decision: how much the best estimated utility in the offer exceeds that of what was shown first."""
+        self._decisions.inc()
+        if math.isfinite(regret):
+            self._regret.observe(regret)
 
     def heard(self, *, understood: bool) -> None:
         """Note a query, and whether anything in it was understood."""

@@ -1,25 +1,30 @@
-"""Routes for who runs the service: items, people, doubtful readings, settings in force, keys."""
+"""Routes for who runs the service: its health and journal, items, people, doubtful readings, settings, keys."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import re
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Request
 from pydantic import BaseModel, Field
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from druthers.advisor import events
-from druthers.service import overview
+from druthers.errors import StoreFailure
+from druthers.service import answers, overview
 from druthers.service.auth import make_key
-from druthers.service.counter import as_json
 from druthers.service.desk import Desk
+from druthers.service.docs import HOME, POLICY, page
+from druthers.service.guards import Json, visit_of
 from druthers.service.logs import redact
+from druthers.service.metrics import MEDIA_TYPE
 from druthers.service.problems import Problem
 from druthers.service.routing import Routes
-from druthers.service.schemas import Closed
+from druthers.service.schemas import ID, Closed
 from druthers.service.settings import Settings
+from druthers.stores import Event
 
 
 class KeyRequest(Closed):
@@ -48,18 +53,24 @@ class SentenceAnswer(BaseModel):
     tags: list[str]
 
 
+_HERE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}")
+
 Position = Annotated[int, Path(ge=1, le=2**53, description="Where the journal has it.")]
 
 
-def make_operating(desk: Desk, settings: Settings) -> Routes:
+def make_operating(desk: Desk, settings: Settings) -> list[Routes]:
     """Return the routes."""
+    return [_journal(desk), _operations(desk), _views(desk, settings)]
+
+
+def _views(desk: Desk, settings: Settings) -> Routes:
     routes = Routes("/v1/operate", tags=["operating"])
 
     @routes.get("/items", role="admin", response_model=list[dict[str, Any]])
     async def items() -> Response:
         """List the items: share of the latest decisions, reports, means and expectations with 90 % intervals."""
         decided = await asyncio.to_thread(overview.latest, desk.store, events.DECISION)
-        return as_json(overview.item_rows(desk.fold, decided))
+        return Json(overview.item_rows(desk.fold, decided))
 
     @routes.get("/users", role="admin", response_model=list[dict[str, Any]])
     async def users(
@@ -67,19 +78,19 @@ def make_operating(desk: Desk, settings: Settings) -> Routes:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> Response:
         """List people in memory, the latest heard of first."""
-        return as_json(overview.people_rows(desk.fold, contains, limit))
+        return Json(overview.people_rows(desk.fold, contains, limit))
 
     @routes.get("/map", role="admin", response_model=dict[str, Any])
     async def preferences() -> Response:
         """Show where the preferences of the latest people lie, on two axes and in clusters."""
-        return as_json(overview.preference_map(desk.fold))
+        return Json(overview.preference_map(desk.fold))
 
     @routes.get("/readings", role="admin", response_model=dict[str, Any])
     async def readings() -> Response:
         """List readings that were unsure, and queries that do not fit what else somebody said."""
         said = await asyncio.to_thread(overview.latest, desk.store, events.QUERY)
         marked = await asyncio.to_thread(overview.latest, desk.store, events.MARK)
-        return as_json(await asyncio.to_thread(overview.doubtful, desk.fold, said, marked))
+        return Json(await asyncio.to_thread(overview.doubtful, desk.fold, said, marked))
 
     @routes.put("/readings/{position}", role="admin", problems=[404], status_code=204, response_class=Response)
     async def mark(position: Position, body: MarkRequest) -> Response:
@@ -104,13 +115,13 @@ def make_operating(desk: Desk, settings: Settings) -> Routes:
     @routes.get("/sentences", role="admin", response_model=list[SentenceAnswer])
     async def marked() -> Response:
         """List the readings that were marked, as sentences with their right readings, to evaluate parsers on."""
-        return as_json(await asyncio.to_thread(overview.sentences, desk.fold, desk.store))
+        return Json(await asyncio.to_thread(overview.sentences, desk.fold, desk.store))
 
     @routes.get("/settings", role="admin", response_model=list[dict[str, Any]])
     async def in_force() -> Response:
         """List the settings in force; passwords stay hidden."""
         changed = settings.changed()
-        return as_json(
+        return Json(
             [
                 {
                     "name": field.name,
@@ -133,7 +144,7 @@ def _add_keys(routes: Routes, desk: Desk) -> None:
     async def keys() -> Response:
         """List the keys, without the keys themselves."""
         parts = ("id", "role", "name", "created", "revoked")
-        return as_json([{part: key[part] for part in parts} for key in desk.fold.keys.values()])
+        return Json([{part: key[part] for part in parts} for key in desk.fold.keys.values()])
 
     @routes.post("/keys", role="admin", status_code=201, response_model=dict[str, Any])
     async def create(body: KeyRequest) -> Response:
@@ -141,7 +152,7 @@ def _add_keys(routes: Routes, desk: Desk) -> None:
         text, key = make_key(body.role, body.name)
         content = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
         await desk.append(events.make(events.KEY, content, key=f"{events.KEY}:{key.id}"))
-        return as_json({"key": text, "id": key.id, "role": key.role, "name": key.name}, 201)
+        return Json({"key": text, "id": key.id, "role": key.role, "name": key.name}, 201)
 
     @routes.delete("/keys/{key}", role="admin", problems=[404], status_code=204, response_class=Response)
     async def revoke(key: Annotated[str, Path(pattern=r"^[0-9a-f]{1,64}$", description="Its id.")]) -> Response:
@@ -150,3 +161,78 @@ def _add_keys(routes: Routes, desk: Desk) -> None:
             raise Problem(404, f"a key must exist to be revoked, but {key!r} does not")
         await desk.append(events.make(events.REVOCATION, {"id": key}))
         return Response(status_code=204)
+
+
+def _journal(desk: Desk) -> Routes:
+    routes = Routes("/v1", tags=["journal"])
+
+    @routes.get("/events", role="admin", response_model=answers.EventsAnswer)
+    async def journal(
+        after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        user: Annotated[str | None, Query(pattern=ID)] = None,
+    ) -> Response:
+        """Show the journal, page by page."""
+        page = await asyncio.to_thread(desk.store.read, after, limit=limit, user=user)
+        further = page[-1].position if len(page) == limit else None
+        return Json({"events": [_event(event) for event in page], "next": further})
+
+    return routes
+
+
+def _operations(desk: Desk) -> Routes:
+    routes = Routes(tags=["operations"])
+    pages: list[str] = []
+
+    @routes.get("/healthz", role="public")
+    async def healthz() -> Response:
+        """Tell that the process lives."""
+        return Json({"status": "alive"})
+
+    @routes.get("/readyz", role="public", problems=[503])
+    async def readyz() -> Response:
+        """Tell whether requests can be served: the journal is in reach, and a sentence has been read."""
+        if desk.failing:
+            raise StoreFailure("the journal is out of reach, or its disk is full")
+        if not desk.can_read:
+            raise Problem(
+                503, "a ready service has read a sentence, but this one is still loading", {"Retry-After": "1"}
+            )
+        return Json({"status": "ready", "position": desk.fold.position})
+
+    @routes.get("/metrics", role="read", response_class=Response)
+    async def metrics() -> Response:
+        """Tell Prometheus."""
+        return Response(desk.metrics.render(), headers={"Content-Type": MEDIA_TYPE})
+
+    @routes.get("/openapi.json", role="public", include_in_schema=False)
+    async def openapi(request: Request) -> Response:
+        _limit(request)
+        return Json(request.app.openapi())
+
+    @routes.get("/docs", role="public", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        _limit(request)
+        if not pages:
+            pages.append(page(request.app.openapi()))
+        here = str(request.base_url).rstrip("/")
+        shown = pages[0].replace(HOME, here) if _HERE.fullmatch(here) else pages[0]
+        return HTMLResponse(shown, headers={"content-security-policy": POLICY})
+
+    return routes
+
+
+def _limit(request: Request) -> None:
+    """Count a request of anybody for the address that it comes from; probes are not counted."""
+    visit_of(request).gate.limit(request.client.host if request.client else "")
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "position": event.position,
+        "kind": event.kind,
+        "at": event.at,
+        "user": event.user,
+        "about": event.about,
+        "body": event.body,
+    }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.responses import Response
 
+from druthers.service.guards import visit_of
 from druthers.service.problems import Problem
-from druthers.service.routing import Routes, visit_of
+from druthers.service.routing import Routes
 from druthers.web import POLICY, VIEWS, load
 
 FOREVER = "public, max-age=31536000, immutable"

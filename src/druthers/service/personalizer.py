@@ -25,10 +25,10 @@ from starlette.responses import Response
 from druthers.advisor import Recommendation, deferral
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, UnknownArm
-from druthers.service.counter import as_json, takes
 from druthers.service.desk import Desk
+from druthers.service.guards import Json, visit_of
 from druthers.service.problems import Problem
-from druthers.service.routing import Routes, visit_of
+from druthers.service.routing import Routes, takes
 from druthers.service.schemas import ID, Finite
 from druthers.service.settings import Settings
 
@@ -114,9 +114,9 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
         if made.heard is not None and made.heard.new:
             desk.metrics.heard(understood=bool(made.heard.ranking))
         if made.new:
-            desk.metrics.decided(best=made.regret, shown=0.0)
+            desk.metrics.decided(made.regret)
         ranking = _ranked(desk, made, list(offer), list(names))
-        return as_json(
+        return Json(
             {
                 "ranking": [{"id": names[item], "probability": chance} for item, chance in ranking],
                 "eventId": body.eventId or made.id,

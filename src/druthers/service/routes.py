@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -11,24 +10,22 @@ from itertools import count
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
-from druthers.advisor import events, showing
+from druthers.advisor import Heard, Recommendation, events, showing
+from druthers.advisor.picking import pick
+from druthers.advisor.rating import feedback
 from druthers.advisor.replies import Conversation
 from druthers.advisor.updating import check_renamed
-from druthers.catalogs import Catalog
-from druthers.errors import DruthersError, StoreFailure, UnknownArm, UnknownOutcome
+from druthers.catalogs import Catalog, Item
+from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
 from druthers.service import answers
-from druthers.service.counter import Counter, as_json, takes, told
 from druthers.service.desk import Desk
-from druthers.service.metrics import MEDIA_TYPE
+from druthers.service.guards import Json, visit_of
 from druthers.service.problems import LONGEST_DETAIL, Problem, cut, malformed_entry, status_of
-from druthers.service.routing import Routes, visit_of
+from druthers.service.routing import Routes, takes
 from druthers.service.schemas import ID, Malformed, MigrationRequest, Schemas
 from druthers.service.settings import Settings
-from druthers.stores import Event
-
-_HERE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}")
 
 # Rewards that stand for an aspect that was bad, fair or good.
 GRADES = {"bad": 0.05, "fair": 0.5, "good": 0.95}
@@ -38,21 +35,110 @@ DecisionId = Annotated[str, Path(pattern=ID, description="The id of a decision."
 ItemId = Annotated[str, Path(pattern=ID, description="The id of an item.")]
 
 
+def told(values: Any) -> dict[str, Any]:
+    """Return values by the names of their objectives."""
+    return {} if values is None else values.model_dump(by_alias=True, exclude_none=True)
+
+
+def trimmed(detail: Any) -> Any:
+    """Return a detail without spaces around texts, and without texts that hold nothing else in a list."""
+    if isinstance(detail, list):
+        return [part for part in map(trimmed, detail) if part != ""]
+    return detail.strip() if isinstance(detail, str) else detail
+
+
+class Handlers:
+    """Makes and takes what users want, through the desk, and counts it."""
+
+    def __init__(self, desk: Desk, settings: Settings) -> None:
+        self.desk = desk
+        self.settings = settings
+        self.ask = desk.operations
+
+    async def hear(self, user: str, body: Any) -> dict[str, Any]:
+        """Take in a query."""
+        said = body.text if body.text is not None else body.ranking
+        if said is None or (body.text is not None and body.ranking is not None):
+            raise Problem(422, "a query must be a text or a ranking, one of both")
+        heard = await self.desk.run(self.ask.hear(user, said, id=body.id))
+        self.count(heard, None)
+        return heard.as_dict()
+
+    async def decide(self, user: str, body: Any) -> dict[str, Any]:
+        """Recommend something."""
+        made: Recommendation = await self.desk.run(
+            self.ask.recommend(
+                user,
+                size=body.size,
+                offer=body.offer,
+                text=body.text,
+                where=body.where,
+                id=body.id,
+                repeats=body.repeats,
+                floors=[floor.model_dump(exclude_none=True) for floor in body.floors],
+                context=body.context,
+            )
+        )
+        self.count(made.heard, made)
+        return made.as_dict()
+
+    def count(self, heard: Heard | None, made: Recommendation | None) -> None:
+        """Count what was heard and recommended, once however often it is repeated."""
+        if heard is not None and heard.new:
+            self.desk.metrics.heard(understood=bool(heard.ranking))
+        if made is not None and made.new:
+            self.desk.metrics.decided(made.regret)
+
+    async def learn(self, decision: str, body: Any) -> dict[str, Any]:
+        """Take in feedback."""
+        try:
+            learned = await self.desk.run(
+                feedback(
+                    self.ask, decision, item=body.item, rewards=told(body.rewards), utility=body.utility, id=body.id
+                )
+            )
+        except Contradiction:
+            self.desk.metrics.learned("contradicted")
+            raise
+        self.desk.metrics.learned("revised" if learned.revised else "new" if learned.new else "repeated")
+        return learned.as_dict()
+
+    async def choose(self, decision: str, body: Any) -> dict[str, Any]:
+        """Take in a choice."""
+        try:
+            picked = await self.desk.run(pick(self.ask, decision, body.picked, offer=body.offer))
+        except Contradiction:
+            self.desk.metrics.learned("contradicted")
+            raise
+        self.desk.metrics.learned("new" if picked.new else "repeated")
+        return picked.as_dict()
+
+    async def put(self, id: str, body: Any) -> tuple[dict[str, Any], bool]:
+        """Add or change an item."""
+        if id not in self.desk.fold.items and len(self.desk.fold.items) >= self.settings.max_items:
+            raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
+        details = {name.strip(): trimmed(detail) for name, detail in body.details.items()}
+        details = {name: detail for name, detail in details.items() if name and detail != ""}
+        values = told(body.values)
+        counts = {name: count for name, count in told(body.counts).items() if name in values}
+        item = Item(id, body.name.strip(), body.description, values, details, counts)
+        new = await self.desk.run(self.ask.put_item(item))
+        return item.content(), new
+
+
 def make_routes(desk: Desk, settings: Settings, bodies: Schemas) -> list[Routes]:
     """Return all routes of our own."""
-    counter = Counter(desk, settings)
+    handlers = Handlers(desk, settings)
     return [
-        _decisions(desk, counter, bodies),  # what is asked for most is found first
-        _users(desk, counter, bodies),
+        _decisions(desk, handlers, bodies),  # what is asked for most is found first
+        _users(desk, handlers, bodies),
         _catalog(desk, settings),
-        _items(desk, counter, bodies),
-        _batches(counter, bodies),
-        _journal(desk),
-        _operations(desk),
+        _items(desk, handlers, bodies),
+        _batches(handlers, bodies),
     ]
 
 
-def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
     routes = Routes("/v1/users", tags=["users"])
     talk = Conversation(desk.operations, erases=False)
 
@@ -66,37 +152,37 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     @takes(bodies.decision)
     async def decide(user: UserId, body: Any) -> Response:
         """Recommend items to a user, after hearing a sentence if one comes along."""
-        return as_json(await counter.decide(user, body))
+        return Json(await handlers.decide(user, body))
 
     @routes.post("/{user}/queries", role="decide", problems=[409], response_model=answers.HeardAnswer)
     @takes(bodies.query)
     async def hear(user: UserId, body: Any) -> Response:
         """Hear what a user wants: a sentence, or a ranking of objectives; with an id, repeating it is safe."""
-        return as_json(await counter.hear(user, body))
+        return Json(await handlers.hear(user, body))
 
     @routes.post("/{user}/messages", role="decide", problems=[409], response_model=answers.ReplyAnswer)
     @takes(bodies.message)
     async def message(user: UserId, body: Any) -> Response:
         """Answer whatever a user types: a wish, a limit, how something was, a question, or small talk."""
         reply = await desk.run(talk.reply(user, body.text))
-        counter.count(reply.heard, reply.recommendation)
-        return as_json(reply.as_dict())
+        handlers.count(reply.heard, reply.recommendation)
+        return Json(reply.as_dict())
 
     @routes.get("/{user}", role="read", problems=[404], response_model=answers.CardAnswer)
     async def card(user: UserId) -> Response:
         """Tell what is believed of a user: the preference card."""
-        return as_json((await desk.run(desk.operations.preference(user))).as_dict())
+        return Json((await desk.run(desk.operations.preference(user))).as_dict())
 
     @routes.get("/{user}/history", role="read", response_model=list[answers.RememberedAnswer])
     async def history(user: UserId) -> Response:
         """Tell what a user said and felt, the latest first: what is believed comes from that."""
-        return as_json([one.as_dict() for one in await desk.run(showing.history(desk.operations, user))])
+        return Json([one.as_dict() for one in await desk.run(showing.history(desk.operations, user))])
 
     @routes.patch("/{user}", role="decide", problems=[404, 409], response_model=answers.CardAnswer)
     @takes(bodies.correction)
     async def correct(user: UserId, body: Any) -> Response:
         """Take back all that a user said, and hear this instead; what the user felt stays."""
-        return as_json((await desk.run(desk.operations.correct(user, **told(body)))).as_dict())
+        return Json((await desk.run(desk.operations.correct(user, **told(body)))).as_dict())
 
     @routes.delete("/{user}", role="admin", problems=[404], status_code=204, response_class=Response)
     async def erase(user: UserId) -> Response:
@@ -107,30 +193,30 @@ def _users(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     return routes
 
 
-def _decisions(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+def _decisions(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
     routes = Routes("/v1/decisions", tags=["decisions"])
 
     @routes.post("/{decision}/feedback", role="decide", problems=[404, 409], response_model=answers.FeedbackAnswer)
     @takes(bodies.feedback)
     async def learn(decision: DecisionId, body: Any) -> Response:
         """Tell how a recommended item was, in parts or as a whole; repeating it is safe, changing it is not."""
-        return as_json(await counter.learn(decision, body))
+        return Json(await handlers.learn(decision, body))
 
     @routes.post("/{decision}/choice", role="decide", problems=[404, 409], response_model=answers.ChoiceAnswer)
     @takes(bodies.choice)
     async def choose(decision: DecisionId, body: Any) -> Response:
         """Tell which item was picked, or that none was; repeating it is safe, changing it is not."""
-        return as_json(await counter.choose(decision, body))
+        return Json(await handlers.choose(decision, body))
 
     @routes.get("/{decision}", role="read", problems=[404], response_model=answers.DecidedAnswer)
     async def look(decision: DecisionId) -> Response:
         """Show a decision as it was made, and all that was told of its items."""
-        return as_json((await desk.run(desk.operations.decision(decision))).as_dict())
+        return Json((await desk.run(desk.operations.decision(decision))).as_dict())
 
     @routes.get("/{decision}/items", role="read", problems=[404], response_model=list[answers.ShownAnswer])
     async def items(decision: DecisionId) -> Response:
         """Show the items of a decision, each with its place in every objective among what was on offer."""
-        return as_json([one.as_dict() for one in await desk.run(showing.slate(desk.operations, decision))])
+        return Json([one.as_dict() for one in await desk.run(showing.slate(desk.operations, decision))])
 
     return routes
 
@@ -141,7 +227,7 @@ def _catalog(desk: Desk, settings: Settings) -> Routes:
     @routes.get("/objectives", role="read", response_model=list[answers.ObjectiveAnswer])
     async def objectives() -> Response:
         """List what matters, and what the details of items came to tell about it."""
-        return as_json(
+        return Json(
             [
                 {
                     "name": one.name,
@@ -163,7 +249,7 @@ def _catalog(desk: Desk, settings: Settings) -> Routes:
         content = replace(desk.fold.catalog, items=()).content()
         columns = await asyncio.to_thread(desk.operations.columns.domains)
         answer = {"number": desk.fold.editions.number, "catalog": content, "columns": columns, "limits": limits}
-        return as_json(answer)
+        return Json(answer)
 
     @routes.post("/catalog", role="admin", problems=[409], response_model=answers.MigrationAnswer)
     async def migrate(body: MigrationRequest) -> Response:
@@ -173,12 +259,12 @@ def _catalog(desk: Desk, settings: Settings) -> Routes:
             raise Problem(422, "a change of objectives must come without items, but got some; put them on their own")
         check_renamed(desk.fold.catalog, wanted, body.renamed)
         position = await desk.migrate(events.migration(body.number, wanted, body.renamed))
-        return as_json({"number": body.number, "position": position})
+        return Json({"number": body.number, "position": position})
 
     return routes
 
 
-def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
+def _items(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
     routes = Routes("/v1", tags=["items"])
 
     @routes.get("/items", role="read", response_model=bodies.items_answer)
@@ -190,14 +276,14 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
         ids = desk.fold.ids
         first = 0 if after is None else bisect_right(ids, after)
         page = [desk.fold.items[id].content() for id in ids[first : first + limit]]
-        return as_json({"items": page, "next": page[-1]["id"] if len(ids) > first + limit else None})
+        return Json({"items": page, "next": page[-1]["id"] if len(ids) > first + limit else None})
 
     @routes.get("/items/{item}", role="read", problems=[404], response_model=bodies.item_answer)
     async def item(item: ItemId) -> Response:
         """Show an item."""
         if item not in desk.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {item!r}")
-        return as_json(desk.fold.items[item].content())
+        return Json(desk.fold.items[item].content())
 
     @routes.put(
         "/items/{item}",
@@ -209,8 +295,8 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     @takes(bodies.item)
     async def put(item: ItemId, body: Any) -> Response:
         """Add an item, or change what is known of one."""
-        content, new = await counter.put(item, body)
-        return as_json(content, 201 if new else 200)
+        content, new = await handlers.put(item, body)
+        return Json(content, 201 if new else 200)
 
     @routes.delete("/items/{item}", role="admin", problems=[404], status_code=204, response_class=Response)
     async def retire(item: ItemId) -> Response:
@@ -221,26 +307,26 @@ def _items(desk: Desk, counter: Counter, bodies: Schemas) -> Routes:
     return routes
 
 
-def _batches(counter: Counter, bodies: Schemas) -> Routes:
+def _batches(handlers: Handlers, bodies: Schemas) -> Routes:
     routes = Routes("/v1/batch", tags=["batches"])
 
     @routes.post("/queries", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.queries)
     async def queries(request: Request, body: Any) -> Response:
         """Hear many queries."""
-        return await _together(request, body, lambda entry: counter.hear(entry.user, entry))
+        return await _together(request, body, lambda entry: handlers.hear(entry.user, entry))
 
     @routes.post("/decisions", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.decisions)
     async def decisions(request: Request, body: Any) -> Response:
         """Recommend to many users."""
-        return await _together(request, body, lambda entry: counter.decide(entry.user, entry))
+        return await _together(request, body, lambda entry: handlers.decide(entry.user, entry))
 
     @routes.post("/feedback", role="decide", response_model=answers.BatchAnswer)
     @takes(bodies.feedbacks)
     async def feedbacks(request: Request, body: Any) -> Response:
         """Take in much feedback."""
-        return await _together(request, body, lambda entry: counter.learn(entry.decision, entry))
+        return await _together(request, body, lambda entry: handlers.learn(entry.decision, entry))
 
     @routes.put("/items", role="admin", response_model=answers.BatchAnswer)
     @takes(bodies.items)
@@ -248,7 +334,7 @@ def _batches(counter: Counter, bodies: Schemas) -> Routes:
         """Add or change many items."""
 
         async def one(entry: Any) -> dict[str, Any]:
-            return (await counter.put(entry.id, entry))[0]
+            return (await handlers.put(entry.id, entry))[0]
 
         return await _together(request, body, one)
 
@@ -281,84 +367,7 @@ async def _together(request: Request, body: Any, do: Callable[[Any], Coroutine[A
             raise outcome
         else:
             results.append({"status": 200, "answer": outcome, "problem": None})
-    return as_json({"results": results})
-
-
-def _journal(desk: Desk) -> Routes:
-    routes = Routes("/v1", tags=["journal"])
-
-    @routes.get("/events", role="admin", response_model=answers.EventsAnswer)
-    async def journal(
-        after: Annotated[int, Query(ge=0, le=2**62)] = 0,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-        user: Annotated[str | None, Query(pattern=ID)] = None,
-    ) -> Response:
-        """Show the journal, page by page."""
-        page = await asyncio.to_thread(desk.store.read, after, limit=limit, user=user)
-        further = page[-1].position if len(page) == limit else None
-        return as_json({"events": [_event(event) for event in page], "next": further})
-
-    return routes
-
-
-def _operations(desk: Desk) -> Routes:
-    routes = Routes(tags=["operations"])
-    pages: list[str] = []
-
-    @routes.get("/healthz", role="public")
-    async def healthz() -> Response:
-        """Tell that the process lives."""
-        return as_json({"status": "alive"})
-
-    @routes.get("/readyz", role="public", problems=[503])
-    async def readyz() -> Response:
-        """Tell whether requests can be served: the journal is in reach, and a sentence has been read."""
-        if desk.failing:
-            raise StoreFailure("the journal is out of reach, or its disk is full")
-        if not desk.can_read:
-            raise Problem(
-                503, "a ready service has read a sentence, but this one is still loading", {"Retry-After": "1"}
-            )
-        return as_json({"status": "ready", "position": desk.fold.position})
-
-    @routes.get("/metrics", role="read", response_class=Response)
-    async def metrics() -> Response:
-        """Tell Prometheus."""
-        return Response(desk.metrics.render(), headers={"Content-Type": MEDIA_TYPE})
-
-    @routes.get("/openapi.json", role="public", include_in_schema=False)
-    async def openapi(request: Request) -> Response:
-        _limit(request)
-        return as_json(request.app.openapi())
-
-    @routes.get("/docs", role="public", include_in_schema=False)
-    async def docs(request: Request) -> Response:
-        from druthers.service.docs import HOME, POLICY, page
-
-        _limit(request)
-        if not pages:
-            pages.append(page(request.app.openapi()))
-        here = str(request.base_url).rstrip("/")
-        shown = pages[0].replace(HOME, here) if _HERE.fullmatch(here) else pages[0]
-        return HTMLResponse(shown, headers={"content-security-policy": POLICY})
-
-    return routes
-
-
-def _limit(request: Request) -> None:
-    """Count a request of anybody for the address that it comes from; probes are not counted."""
-    visit_of(request).gate.limit(request.client.host if request.client else "")
-
-
-def _event(event: Event) -> dict[str, Any]:
-    return {
-        "position": event.position,
-        "kind": event.kind,
-        "at": event.at,
-        "user": event.user,
-        "about": event.about,
-        "body": event.body,
-    }
+    return Json({"results": results})
 
 
 _LINKS = {
