@@ -33,6 +33,7 @@ from druthers.logs import Log
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 14
+WIDE = (0, 2, 0, 0)  # the padding of tables with long figures
 STAGES = {
     "talking": "writing and reading texts",
     "compiling": "compiling the policies, once for all later runs; all of them take some minutes",
@@ -50,6 +51,14 @@ def make_console(quiet: bool = False) -> Console:
     if not console.is_terminal:
         console.width = ENDLESS
     return console
+
+
+def table_of(*columns: str, left: int = 1, **options: Any) -> Table:
+    """Return a table without lines: the first columns to the left, figures to the right."""
+    table = Table(box=None, pad_edge=False, **{"header_style": "bold", **options})
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < left else "right")
+    return table
 
 
 def print_whole(console: Console, table: Table) -> None:
@@ -142,7 +151,7 @@ def show_results(console: Console, results: Results) -> None:
     widths = {name: max(len(cell) for cell in [name, *cells]) + 2 for name, cells in columns.items()}
     while len(columns) > len(varied) + 4 and sum(widths[name] for name in columns) > room:
         columns.popitem()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=WIDE, header_style="bold")
     for name in columns:
         table.add_column(name, justify="left" if name in ("policy", "", *varied) else "right", no_wrap=True)
     table.add_column("over time", no_wrap=True)
@@ -168,9 +177,7 @@ def _show_rates(console: Console, results: Results) -> None:
     if not rates:
         return
     console.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("regret by horizon", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = table_of("regret by horizon", "", left=2, padding=WIDE)
     for label, (mean, error) in sorted(rates.items(), key=lambda item: item[1]):
         table.add_row(Text(label), f"T^{mean:.2f}" + ("" if math.isnan(error) else f" ± {error:.2f}"))
     print_whole(console, table)
@@ -187,12 +194,8 @@ def show_title(console: Console, experiment: Experiment, data: str | None) -> No
 
 def show_comparison(console: Console, pairs: Sequence[tuple[str, str, Paired]], level: float) -> None:
     """Print paired differences with their confidence intervals."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("A", "B"):
-        table.add_column(name, no_wrap=True)
-    for name in ("A - B", f"{level:.0%} interval", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = table_of("A", "B", "A - B", f"{level:.0%} interval", "p", left=2)
+    table.add_column("")
     for first, second, difference in pairs:
         verdict = "no clear difference"
         if difference.high < 0 or difference.low > 0:
@@ -218,11 +221,8 @@ def show_evaluations(
     console.print(f"judged on the last {judged:,} rows" + (f" after learning from {learned:,}" if learned else ""))
     console.print()
     first = next(iter(found[0].estimates))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in (first, ""):
-        table.add_column(name, no_wrap=True)
-    for name in (f"value ± {level:.0%}", f"against the log ± {level:.0%}", "effective rows"):
-        table.add_column(name, justify="right", no_wrap=True)
+    titles = f"value ± {level:.0%}", f"against the log ± {level:.0%}", "effective rows"
+    table = table_of(first, "", *titles, left=2, padding=WIDE)
     table.add_row("logged", "", _spread(found[0].logged[first]), "", f"{judged:,}")
     for evaluation in found:
         for place, (name, estimate) in enumerate(evaluation.estimates.get(first, {}).items()):
@@ -248,10 +248,7 @@ def _show_objectives(console: Console, found: Sequence[Evaluation], first: str) 
     if not outcomes:
         return
     name = next(iter(found[0].estimates[first]))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(f"objectives by {name}", no_wrap=True)
-    for label in ("logged", *(evaluation.policy for evaluation in found)):
-        table.add_column(label, justify="right", no_wrap=True)
+    table = table_of(f"objectives by {name}", "logged", *(one.policy for one in found), padding=WIDE)
     sign = "" if console.color_system else "*"  # nothing is bold in a pipe
     for outcome in outcomes:
         cells = [Text(_spread(found[0].logged[outcome]))]
@@ -304,7 +301,7 @@ def shown_bytes(console: Console, doing: str) -> Iterator[WatchBytes]:
 
 def show_studies(console: Console, studies: Iterable[Study]) -> None:
     """Print which studies of people there are, and where each can be had."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=WIDE, header_style="bold")
     for name in ("name", "kind", "from", "who was asked what"):
         table.add_column(name, no_wrap=name != "who was asked what")
     for study in studies:
@@ -315,10 +312,7 @@ def show_studies(console: Console, studies: Iterable[Study]) -> None:
 
 def show_built(console: Console, built: Built) -> None:
     """Print how a data set came about: what each filter left, what was damaged, what is doubtful, what there is now."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", no_wrap=True)
-    for name in ("reviews", "users", f"{built.item}s"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = table_of("", "reviews", "users", f"{built.item}s", padding=WIDE)
     for step in (*built.steps, *([built.paper] if built.paper else [])):
         counts = ("" if count is None else f"{count:,}" for count in step[1:])
         table.add_row(Text(step.step), *counts, style="dim" if step is built.paper else "")

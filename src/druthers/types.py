@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -321,6 +321,11 @@ class Evidence:
     confidence: float
     strength: Strength = Strength.PLAIN
 
+    def as_dict(self, objectives: Sequence[str]) -> dict[str, Any]:
+        """Return plain values, the objective by its name."""
+        rounded = {"confidence": round(self.confidence, 3), "strength": str(self.strength)}
+        return {**asdict(self), "objective": objectives[self.objective], **rounded}
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -383,19 +388,7 @@ class Reading:
             "confidence": round(self.confidence, 3),
             "confidences": [round(value, 3) for value in self.confidences],
             "strengths": [str(strength) for strength in self.strengths],
-            "evidence": [
-                {
-                    "objective": self.objectives[piece.objective],
-                    "role": piece.role,
-                    "start": piece.start,
-                    "end": piece.end,
-                    "text": piece.text,
-                    "why": piece.why,
-                    "confidence": round(piece.confidence, 3),
-                    "strength": str(piece.strength),
-                }
-                for piece in self.evidence
-            ],
+            "evidence": [piece.as_dict(self.objectives) for piece in self.evidence],
             "leftover": list(self.leftover),
             "question": self.question,
             "notes": list(self.notes),

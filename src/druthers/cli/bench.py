@@ -23,9 +23,11 @@ from druthers.bench.when import RUNS, play_rules
 from druthers.cli.lab import Quiet, Workers
 from druthers.errors import InvalidSetting, MissingExtra
 from druthers.report.people import draw_first, draw_people
-from druthers.terminal import make_console, print_whole
+from druthers.terminal import make_console, print_whole, table_of
 
 app = typer.Typer(no_args_is_help=True)
+
+TITLED: dict[str, Any] = {"header_style": "dim", "title_justify": "left"}
 
 # They show something, and do not say how likely it is to be picked.
 ACTING = ("thompson", "ucb")
@@ -124,15 +126,11 @@ def questions(
             studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None, workers=workers, watch=watch
         )
     for name, content in results["studies"].items():
-        table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
-        table.title = f"{name}: {content['people']:,} people, {HELD_OUT} choices held out; hit rate/log-loss"
         counts = (0, 2, *COMPARED)
         as_many = [(count, score) for score in SCORES for count in COMPARED]
-        for column in (
-            *("", *(f"{count} answers" for count in counts)),
-            *(f"{score.replace('_', '-')} of {count} at random" for count, score in as_many),
-        ):
-            table.add_column(column, justify="left" if not column else "right")
+        against = (f"{score.replace('_', '-')} of {count} at random" for count, score in as_many)
+        table = table_of("", *(f"{count} answers" for count in counts), *against, **TITLED)
+        table.title = f"{name}: {content['people']:,} people, {HELD_OUT} choices held out; hit rate/log-loss"
         for rule in RULES:
             curves = content[rule]
             needed = [curves[f"as_{count}_by_{score}"] for count, score in as_many] if rule != RULES[0] else []
@@ -164,10 +162,8 @@ def first(
             studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None, workers=workers, watch=watch
         )
     for name, content in results["studies"].items():
-        table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+        table = table_of("", *PRIORS, **TITLED)
         table.title = f"{name}: {content['people']:,} people; log-loss, hit rate, regret of {HELD_OUT} later choices"
-        for column in ("", *PRIORS):
-            table.add_column(column, justify="left" if not column else "right")
         for evidence in EVIDENCE:
             cells = [content[prior][evidence] for prior in PRIORS]
             table.add_row(
@@ -195,9 +191,7 @@ def when(
     console = make_console(quiet)
     with _progress(console, "playing") as watch:
         results = play_rules(out, runs=runs, workers=workers, watch=watch)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("rule", "setting", "questions per user", "regret per user", "of periodic at as many"):
-        table.add_column(column, justify="left" if column == "rule" else "right")
+    table = table_of("rule", "setting", "questions per user", "regret per user", "of periodic at as many", **TITLED)
     for row in results["rules"]:
         ratio = f"{row['of_periodic']:.2f} (worst run {row['worst']:.2f})" if "of_periodic" in row else ""
         setting = "" if row["rule"] == "never" else f"{row['setting']:g}"
@@ -256,18 +250,9 @@ def _progress(console: Console, what: str = "foretelling") -> Iterator[Watch]:
 def _show(console: Console, results: dict[str, Any]) -> None:
     places = ("1", "2", "5", "10")
     for study, content in results["studies"].items():
-        table = Table(box=None, pad_edge=False, header_style="dim", title_justify="left")
+        choices = (f"choice {at}" for at in places)
+        table = table_of("", "hit rate", "log-loss", "calibration", *choices, "ours gains", "p", **TITLED)
         table.title = f"{study}: {content['people']:,} people, {content['choices']:,} choices"
-        for column in (
-            "",
-            "hit rate",
-            "log-loss",
-            "calibration",
-            *(f"choice {at}" for at in places),
-            "ours gains",
-            "p",
-        ):
-            table.add_column(column, justify="left" if not column else "right")
         for player, scores in content["players"].items():
             acts = player in ACTING
             by_place = [scores["positions"].get(at) for at in places]
@@ -292,10 +277,8 @@ def _show(console: Console, results: dict[str, Any]) -> None:
 
 def _first_contact(players: dict[str, Any]) -> Table:
     """Return what ours gains over others when it meets somebody, and its log-loss of first choices as people come."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
     columns = ("ours gains over", "choice 1, nats", "p", "choice 1, hits", "p", "choices 1 to 5, nats", "p")
-    for column in columns:
-        table.add_column(column, justify="left" if column == columns[0] else "right")
+    table = table_of(*columns, **TITLED)
     for player, scores in players.items():
         if "ours_gains" in scores and player not in ACTING:
             cells = scores["ours_gains"]["1"], scores["ours_hits"]["1"], scores["ours_gains"]["1-5"]

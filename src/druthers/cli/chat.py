@@ -19,7 +19,7 @@ from druthers.catalogs import CATALOGS
 from druthers.errors import DruthersError, UnknownUser
 from druthers.language import PARSERS
 from druthers.stores import open_store
-from druthers.terminal import make_console
+from druthers.terminal import make_console, table_of
 
 app = typer.Typer()
 
@@ -162,9 +162,8 @@ class Talk:
 
 def show_card(console: Console, card: Card) -> None:
     """Print what is believed of a user: a bar for each objective, its interval, and where it comes from."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("objective", "", "weight", "90 % interval", "from words", "from behavior"):
-        table.add_column(column, justify="left" if column in ("objective", "") else "right")
+    titles = "weight", "90 % interval", "from words", "from behavior"
+    table = table_of("objective", "", *titles, left=2, header_style="dim")
     largest = max((abs(one.weight) for one in card.weights), default=0.0) or 1.0
     for one in card.weights:
         bar = Text("█" * round(BAR * abs(one.weight) / largest), style="cyan" if one.weight >= 0 else "red")

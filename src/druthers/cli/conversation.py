@@ -34,7 +34,7 @@ from druthers.experiments import Conversation, Experiment, Row, Simulators, conv
 from druthers.experiments.plan import short
 from druthers.language import PARSERS, WRITERS, domain_names, item_of, load_domain
 from druthers.report import draw_conversation
-from druthers.terminal import make_console, show_title, shown_progress
+from druthers.terminal import WIDE, make_console, show_title, shown_progress, table_of
 from druthers.types import Objective
 
 app = typer.Typer()
@@ -254,7 +254,7 @@ def _show_cells(
         costs[f"cost {place}"] = [_spread(price.mean, math.nan, "+") for price in prices]
     if sum(2 + max(map(len, (name, *cells))) for name, cells in columns.items()) > console.width:
         columns |= costs
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=WIDE, header_style="bold")
     for place, name in enumerate(columns):
         cost = name in costs
         table.add_column(
@@ -287,10 +287,7 @@ def _show_counts(console: Console, conversation: Conversation) -> None:
     if not took:
         return
     console.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("asking the model", no_wrap=True)
-    for part in took:
-        table.add_column(part, justify="right")
+    table = table_of("asking the model", *took, padding=WIDE)
     for name in COUNTS:
         table.add_row(name.replace("_", " "), *(f"{counts[name]:,.0f}" for counts in took.values()))
     console.print(table)

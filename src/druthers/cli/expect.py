@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from druthers.expectations import Outcome, examine, read_scenarios
 from druthers.language import PARSERS
+from druthers.terminal import table_of
 
 app = typer.Typer()
 
@@ -54,9 +54,7 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
             console.print(Text.assemble((one.scenario, "bold"), f"  {one.check}: {one.found}"))
             if one.because:
                 console.print(Text(f"    {one.because}", style="dim"))
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("kind", "met", "of"):
-        table.add_column(column, justify="left" if column == "kind" else "right")
+    table = table_of("kind", "met", "of", header_style="dim")
     count, met = Counter(one.kind for one in outcomes), Counter(one.kind for one in outcomes if one.passed)
     for kind in sorted(count):
         table.add_row(kind, str(met[kind]), str(count[kind]))

@@ -27,7 +27,7 @@ from druthers.language import (
     load_sentences,
     make_parser,
 )
-from druthers.terminal import make_console
+from druthers.terminal import make_console, table_of
 from druthers.types import Objective
 
 app = typer.Typer()
@@ -122,9 +122,7 @@ def highlighted(reading: Reading) -> Text:
 
 def ranked(reading: Reading) -> Table:
     """Return what is wanted, most important first, and what is not, each with its evidence."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("", "objective", "because", "sure"):
-        table.add_column(column, justify="right" if column == "sure" else "left")
+    table = table_of("", "objective", "because", "sure", left=3, header_style="dim")
     for place, (objective, sure) in enumerate(zip(reading.ranking, reading.confidences, strict=True), 1):
         table.add_row(str(place), *_row(reading, objective, "bold "), f"{sure:.0%}")
     for objective in reading.dismissed:
@@ -152,10 +150,7 @@ def _evaluate(sentences: list[Sentence], parser: str, settings: dict[str, str], 
         print(json.dumps({name: _plain(part) for name, part in scores.items()}, indent=2))
         return
     console = make_console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    for measure in _MEASURES:
-        table.add_column(measure, justify="right")
+    table = table_of("", *_MEASURES, header_style="dim")
     for name, part in scores.items():
         table.add_row(name, *(_figure(asdict(part)[measure]) for measure in _MEASURES))
     console.print(table)

@@ -14,11 +14,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from druthers.errors import InvalidSetting, needs
 from druthers.stores import inspect, open_store
-from druthers.terminal import make_console
+from druthers.terminal import make_console, table_of
 
 app = typer.Typer()
 keys_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -141,9 +140,7 @@ def list_keys(store: At = DEFAULT_STORE) -> None:
 
     The keys themselves are shown only when they are made.
     """
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("id", "role", "name", "created", "revoked"):
-        table.add_column(column)
+    table = table_of("id", "role", "name", "created", "revoked", left=5)
     from druthers.advisor.ledger import keys_of
 
     with open_store(store, create=False) as journal:

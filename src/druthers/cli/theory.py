@@ -17,7 +17,7 @@ from rich.text import Text
 
 from druthers.cli.lab import AsJson, Quiet
 from druthers.report.theory import write_chart, write_theory
-from druthers.terminal import make_console
+from druthers.terminal import make_console, table_of
 from druthers.theory import FAILS, HOLDS, Step, check
 from druthers.theory.planning import plan
 
@@ -136,10 +136,8 @@ def plan_(
         }
         print(json.dumps(content, indent=1))
         return
-    table = Table(box=None, pad_edge=False)
     titles = ("error of a preference", "rounds, simulated", "queries alone, at best", "by the Hessian", "by Lemma 1")
-    for title in titles:
-        table.add_column(title, justify="right")
+    table = table_of(*titles, left=0)
     for each in told.known:
         figures = (each.rounds, each.in_practice, each.by_hessian, each.printed)
         table.add_row(f"{each.accuracy:g}", *(_count(figure) for figure in figures))

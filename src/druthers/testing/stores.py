@@ -382,9 +382,8 @@ def check_threads_may_append_at_once(make: MakeStore) -> None:
 @_law
 def check_a_closed_store_says_so(make: MakeStore) -> None:
     """Closing twice is fine; a closed store refuses with a StoreFailure."""
-    store = make()
-    store.append([_event(1)])
-    store.close()
+    with make() as store:
+        store.append([_event(1)])
     store.close()
     for call in (store.last, store.read, lambda: store.append([_event()]), lambda: store.save("fold", None)):
         assert _refused(call, StoreFailure), "a closed store went on"
@@ -392,8 +391,7 @@ def check_a_closed_store_says_so(make: MakeStore) -> None:
 
 def check_two_doors_lead_to_one_journal(make: MakeStore, reopen: Callable[[Store], Store]) -> None:
     """What one store object wrote another sees at once, and it is there after both were closed."""
-    first = make()
-    with first, reopen(first) as second:
+    with make() as first, reopen(first) as second:
         assert [first.append([_event(1, key="a")]), second.append([_event(2, key="a"), _event(3)])] == [[1], [0, 2]]
         assert first.read() == second.read(), "two stores on one journal differ"
         second.save("fold", Snapshot(2, b"all"))
