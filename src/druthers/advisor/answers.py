@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from druthers.advisor.asking import Asked
@@ -10,9 +11,40 @@ from druthers.advisor.reasons import Fact, TradeOff
 from druthers.limits import Stated
 from druthers.types import Reading
 
+# Marks a field that is for the program only.
+UNTOLD = {"told": False}
+
+
+@cache
+def told_fields(answer: type) -> tuple[str, ...]:
+    """Return the names of the fields of an answer that are told to who asked."""
+    return tuple(one.name for one in fields(answer) if one.metadata.get("told", True))
+
+
+def plain(value: Any) -> Any:
+    """Return an answer, or a part of one, as plain values."""
+    if isinstance(value, Reading):
+        return value.as_dict()
+    if is_dataclass(value):
+        return {name: plain(getattr(value, name)) for name in told_fields(type(value))}
+    if isinstance(value, tuple):
+        return value._asdict() if isinstance(value, Stated) else list(map(plain, value))
+    return dict(value) if isinstance(value, dict) else value
+
+
+class Answer:
+    """What all answers can do."""
+
+    __slots__ = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        told: dict[str, Any] = plain(self)
+        return told
+
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Answer):
     """What was understood of a query.
 
     Parameters
@@ -42,20 +74,7 @@ class Heard:
     limits: tuple[Stated, ...] = ()
     dropped: tuple[str, ...] = ()
     not_understood: tuple[str, ...] = ()
-    new: bool = field(default=True, compare=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        read = {} if self.reading is None else self.reading.as_dict()
-        return {
-            "user": self.user,
-            "ranking": list(self.ranking),
-            "reading": read or None,
-            "position": self.position,
-            "limits": [one._asdict() for one in self.limits],
-            "dropped": list(self.dropped),
-            "not_understood": list(self.not_understood),
-        }
+    new: bool = field(default=True, compare=False, metadata=UNTOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +114,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(Answer):
     """What was recommended to whom.
 
     Parameters
@@ -121,34 +140,9 @@ class Recommendation:
     user: str
     items: tuple[Suggestion, ...]
     heard: Heard | None = None
-    regret: float = 0.0
+    regret: float = field(default=0.0, metadata=UNTOLD)
     question: Asked | None = None
-    new: bool = field(default=True, compare=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        items = [
-            {
-                "item": one.item,
-                "name": one.name,
-                "score": one.score,
-                "utility": one.utility,
-                "reward_bonus": one.reward_bonus,
-                "preference_bonus": one.preference_bonus,
-                "propensity": one.propensity,
-                "why": one.why,
-                "facts": [asdict(fact) for fact in one.facts],
-                "trade_off": None if one.trade_off is None else asdict(one.trade_off),
-            }
-            for one in self.items
-        ]
-        return {
-            "id": self.id,
-            "user": self.user,
-            "items": items,
-            "heard": None if self.heard is None else self.heard.as_dict(),
-            "question": None if self.question is None else self.question.as_dict(),
-        }
+    new: bool = field(default=True, compare=False, metadata=UNTOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +168,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Answer):
     """A decision as it was made, and what came of it.
 
     Parameters
@@ -216,10 +210,6 @@ class Decided:
     choice: dict[str, Any] | None = None
     context: dict[str, Any] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Weight:
@@ -256,7 +246,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class Learned(Answer):
     """What became of feedback.
 
     Parameters
@@ -284,13 +274,9 @@ class Learned:
     unknown: tuple[str, ...] = ()
     counted: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class Picked(Answer):
     """What became of a choice.
 
     Parameters
@@ -309,10 +295,6 @@ class Picked:
     new: bool
     weights: tuple[Change, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
@@ -326,7 +308,7 @@ class Suspicion:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class Card(Answer):
     """What is believed of a user: the preference card.
 
     Parameters
@@ -357,13 +339,9 @@ class Card:
     dismissed: tuple[str, ...] = ()
     limits: dict[str, Any] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Answer):
     """An answer to a message.
 
     Parameters
@@ -385,13 +363,3 @@ class Reply:
     items: tuple[str, ...] = ()
     heard: Heard | None = None
     recommendation: Recommendation | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "kind": self.kind,
-            "text": self.text,
-            "items": list(self.items),
-            "heard": None if self.heard is None else self.heard.as_dict(),
-            "recommendation": None if self.recommendation is None else self.recommendation.as_dict(),
-        }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from druthers.advisor import events, statements
+from druthers.advisor.answers import Answer
 from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import STRENGTH, WISHED, Fact, Offer
 from druthers.advisor.steps import Look, Operation
@@ -18,7 +19,7 @@ MOST_REMEMBERED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Answer):
     """An item of a decision, among all that was on offer.
 
     Parameters
@@ -39,13 +40,9 @@ class Shown:
     rewards: dict[str, float]
     utility: float | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Answer):
     """Something that a person said, corrected or felt.
 
     Parameters
@@ -77,10 +74,6 @@ class Remembered:
     name: str | None = None
     rewards: dict[str, float] | None = None
     utility: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def slate(ask: Operations, decision: str) -> Operation[tuple[Shown, ...]]:
