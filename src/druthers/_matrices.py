@@ -12,6 +12,7 @@ from druthers._jit import kernel
 from druthers.types import Floats
 
 
+# Over sixty lines because four rows are written out: that is what makes it fast.
 @kernel
 def factor(matrix: Floats, out: Floats) -> bool:
     """Write the upper factor R of a positive definite matrix (its upper triangle is read), M = R'R, into `out`.

@@ -30,6 +30,7 @@ class RankingSample(NamedTuple):
         return [order[:length] for order, length in zip(self.orders, self.lengths, strict=True)]
 
 
+# Over sixty lines with its documentation and the laws of five arguments; the draws themselves are the last twenty.
 def sample_rankings(
     preferences: ArrayLike,
     *,

@@ -23,6 +23,8 @@ def told_fields(answer: type) -> tuple[str, ...]:
 
 def plain(value: Any) -> Any:
     """Return an answer, or a part of one, as plain values."""
+    if value is None or isinstance(value, str | float | int):
+        return value
     if isinstance(value, Reading):
         return value.as_dict()
     if is_dataclass(value):

@@ -214,6 +214,7 @@ class Operations:
             raise Contradiction(f"a ranking must not repeat an objective, but got {names!r}")
         return names
 
+    # Over sixty lines because it is one story, from what is asked for to what the journal keeps; the work is elsewhere.
     def recommend(
         self,
         user: str,

@@ -132,6 +132,7 @@ def held_step(matrix: Floats, slope: Floats, bound: float, slack: float, estimat
     return False
 
 
+# Over sixty lines: a step of an interior-point method shares all its vectors, and as arguments they would be a dozen.
 @kernel
 def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, estimate: Floats, step: Floats) -> None:
     """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.

@@ -56,6 +56,7 @@ COUNTS = (
 )
 
 
+# Over sixty lines because its options are declared here, each with its help.
 @app.command("converse")
 def converse_(
     name: Annotated[

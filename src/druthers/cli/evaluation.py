@@ -182,8 +182,7 @@ def evaluate_(
     if not found:
         raise NoSupport("; ".join(dict.fromkeys(refused.values())) or "name at least one policy to evaluate")
     if as_json:
-        content = {"evaluations": [evaluation.plain() for evaluation in found], "refused": refused}
-        print(json.dumps(content, indent=1))
+        print(json.dumps({"evaluations": [one.plain() for one in found], "refused": refused}, indent=1))
         return
     show_evaluations(console, table, found, refused, level)
 

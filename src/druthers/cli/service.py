@@ -81,17 +81,8 @@ def serve(
     from druthers.service.app import serve as run
     from druthers.service.settings import load_settings
 
-    options: dict[str, Any] = {
-        "store": store,
-        "catalog": catalog,
-        "policy": policy,
-        "parser": parser,
-        "host": host,
-        "port": port,
-        "workers": workers,
-        "keys": keys,
-        "exploration": exploration,
-    }
+    options: dict[str, Any] = {"store": store, "catalog": catalog, "policy": policy, "parser": parser, "keys": keys}
+    options |= {"host": host, "port": port, "workers": workers, "exploration": exploration}
     if demo:
         given = {name: value for name, value in options.items() if value is not None}
         options |= {**DEMO, **given}

@@ -22,6 +22,7 @@ PAPER_HOTELS = Step("the paper", 786, 257, 62)
 PAPER_BEERS = Step("the paper", None, 14, 167)
 
 
+# Over sixty lines with its settings and what they mean; the filters are told in the order in which they work.
 def build_tripadvisor(
     raw: str | Path,
     out: str | Path,

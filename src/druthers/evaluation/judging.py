@@ -60,6 +60,7 @@ class Evaluation:
         }
 
 
+# Over sixty lines with its documentation; the code is half of it.
 def evaluate(
     log: Log,
     policy: Evaluated,

@@ -15,6 +15,7 @@ from druthers.simulation import context_of, felt_utility, likes
 from druthers.types import Decision, Floats, Integers
 
 
+# Over sixty lines: a log has twenty columns, and each is named where it is made.
 def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, label: str | None = None) -> Log:
     """Let a fresh policy play a tape by single steps and return the log of its decisions.
 

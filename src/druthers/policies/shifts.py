@@ -133,6 +133,7 @@ def shifted(base: Posterior, gram: Floats, visit: Visit, unit: float, usual: flo
     return base if none > ERROR else found
 
 
+# Over sixty lines: the average over sizes of shifts is taken twice, and both times from the same arrays.
 @kernel
 def weigh_shifts(
     felt: Floats,

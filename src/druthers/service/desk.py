@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from druthers.advisor import Advisor, events
+from druthers.advisor import Advisor, Heard, Recommendation, events
 from druthers.advisor.ledger import Ledger
 from druthers.advisor.person import packed
 from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Read
@@ -156,6 +156,13 @@ class Desk:
                     f"a part of what was asked for was written before the journal failed: {problem}"
                 ) from None
             raise
+
+    def count(self, heard: Heard | None, made: Recommendation | None) -> None:
+        """Count what was heard and recommended, once however often it is repeated."""
+        if heard is not None and heard.new:
+            self.metrics.heard(understood=bool(heard.ranking))
+        if made is not None and made.new:
+            self.metrics.decided(made.regret)
 
     def append(self, event: Event) -> asyncio.Future[int]:
         """Have an event written and folded in; the future gives its position, or 0 if it was not added."""

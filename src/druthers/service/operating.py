@@ -85,6 +85,30 @@ def _views(desk: Desk, settings: Settings) -> Routes:
         """Show where the preferences of the latest people lie, on two axes and in clusters."""
         return Json(overview.preference_map(desk.fold))
 
+    @routes.get("/settings", role="admin", response_model=list[dict[str, Any]])
+    async def in_force() -> Response:
+        """List the settings in force; passwords stay hidden."""
+        changed = settings.changed()
+        return Json(
+            [
+                {
+                    "name": field.name,
+                    "value": redact(str(getattr(settings, field.name))),
+                    "changed": field.name in changed,
+                    "about": field.metadata["about"],
+                }
+                for field in dataclasses.fields(settings)
+            ]
+        )
+
+    _add_readings(routes, desk)
+    _add_keys(routes, desk)
+    return routes
+
+
+def _add_readings(routes: Routes, desk: Desk) -> None:
+    """Add the routes that list readings, and tell whether they are right."""
+
     @routes.get("/readings", role="admin", response_model=dict[str, Any])
     async def readings() -> Response:
         """List readings that were unsure, and queries that do not fit what else somebody said."""
@@ -116,25 +140,6 @@ def _views(desk: Desk, settings: Settings) -> Routes:
     async def marked() -> Response:
         """List the readings that were marked, as sentences with their right readings, to evaluate parsers on."""
         return Json(await asyncio.to_thread(overview.sentences, desk.fold, desk.store))
-
-    @routes.get("/settings", role="admin", response_model=list[dict[str, Any]])
-    async def in_force() -> Response:
-        """List the settings in force; passwords stay hidden."""
-        changed = settings.changed()
-        return Json(
-            [
-                {
-                    "name": field.name,
-                    "value": redact(str(getattr(settings, field.name))),
-                    "changed": field.name in changed,
-                    "about": field.metadata["about"],
-                }
-                for field in dataclasses.fields(settings)
-            ]
-        )
-
-    _add_keys(routes, desk)
-    return routes
 
 
 def _add_keys(routes: Routes, desk: Desk) -> None:

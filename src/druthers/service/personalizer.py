@@ -111,10 +111,7 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
                 told.user, offer=list(offer), text=told.query, id=event, deferred=body.deferActivation or False
             )
         )
-        if made.heard is not None and made.heard.new:
-            desk.metrics.heard(understood=bool(made.heard.ranking))
-        if made.new:
-            desk.metrics.decided(made.regret)
+        desk.count(made.heard, made)
         ranking = _ranked(desk, made, list(offer), list(names))
         return Json(
             {

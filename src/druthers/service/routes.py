@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Request
 from starlette.responses import Response
 
-from druthers.advisor import Heard, Recommendation, events, showing
+from druthers.advisor import Recommendation, events, showing
 from druthers.advisor.picking import pick
 from druthers.advisor.rating import feedback
 from druthers.advisor.replies import Conversation
@@ -61,7 +61,7 @@ class Handlers:
         if said is None or (body.text is not None and body.ranking is not None):
             raise Problem(422, "a query must be a text or a ranking, one of both")
         heard = await self.desk.run(self.ask.hear(user, said, id=body.id))
-        self.count(heard, None)
+        self.desk.count(heard, None)
         return heard.as_dict()
 
     async def decide(self, user: str, body: Any) -> dict[str, Any]:
@@ -79,15 +79,8 @@ class Handlers:
                 context=body.context,
             )
         )
-        self.count(made.heard, made)
+        self.desk.count(made.heard, made)
         return made.as_dict()
-
-    def count(self, heard: Heard | None, made: Recommendation | None) -> None:
-        """Count what was heard and recommended, once however often it is repeated."""
-        if heard is not None and heard.new:
-            self.desk.metrics.heard(understood=bool(heard.ranking))
-        if made is not None and made.new:
-            self.desk.metrics.decided(made.regret)
 
     async def learn(self, decision: str, body: Any) -> dict[str, Any]:
         """Take in feedback."""
@@ -165,7 +158,7 @@ def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
     async def message(user: UserId, body: Any) -> Response:
         """Answer whatever a user types: a wish, a limit, how something was, a question, or small talk."""
         reply = await desk.run(talk.reply(user, body.text))
-        handlers.count(reply.heard, reply.recommendation)
+        desk.count(reply.heard, reply.recommendation)
         return Json(reply.as_dict())
 
     @routes.get("/{user}", role="read", problems=[404], response_model=answers.CardAnswer)

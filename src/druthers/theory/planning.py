@@ -74,6 +74,7 @@ class Plan(NamedTuple):
     chart: Chart
 
 
+# Over sixty lines with its settings and what they mean; each figure of the plan comes from a function below.
 def plan(
     *,
     objectives: int,
