@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
-import uuid
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from druthers.drafts import replaced
 from druthers.errors import DamagedState, InvalidSetting
 from druthers.policies import Policy
 
@@ -23,17 +23,8 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     User and arm ids must be text, numbers, booleans, None or tuples of these.
     """
     content = pack(policy.state())
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with replaced(path) as draft:
+        draft.write_bytes(content)
 
 
 def load(path: str | os.PathLike[str]) -> Policy:

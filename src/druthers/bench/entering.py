@@ -18,9 +18,9 @@ import numpy as np
 
 from druthers.bench.running import ORDERS, STUDIES, digest, read_study
 from druthers.bench.scoring import arrival, check, score, sheet
+from druthers.drafts import replaced
 from druthers.environments.people import Listener, replay
 from druthers.errors import InvalidSetting
-from druthers.experiments.results import replaced
 
 ABOUT = ("name", "about", "link")
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from druthers.drafts import replaced
 from druthers.errors import InvalidSetting
 from druthers.experiments.engines import make_engine
-from druthers.experiments.results import replaced
 from druthers.sources import our_digest
 from druthers.types import Floats
 

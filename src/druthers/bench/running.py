@@ -16,9 +16,9 @@ from druthers.bench import ceiling, players
 from druthers.bench.keeping import Part, Watch, carry_out, part_path
 from druthers.bench.players import CEILING, OURS, PLAYERS
 from druthers.bench.scoring import Told, arrival, check, compare, positions, score, sheet
+from druthers.drafts import replaced
 from druthers.environments.people import People, read_people
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.experiments.results import replaced
 from druthers.simulation import cache_folder
 from druthers.types import Floats
 

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from druthers.drafts import replaced
 from druthers.experiments.plan import Row
-from druthers.experiments.results import Paired, Results, mean_and_error, paired, replaced
+from druthers.experiments.results import Paired, Results, mean_and_error, paired
 from druthers.experiments.simulators import Simulators
 from druthers.experiments.transcripts import Line
 from druthers.language import Reading, Scores, Sentence

@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import json
 import math
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import druthers
+from druthers.drafts import replaced
 from druthers.errors import InvalidExperiment, UnknownName, needs
 from druthers.experiments.floors import FloorLine
 from druthers.experiments.plan import Experiment, Row, short
@@ -314,25 +314,6 @@ def paired(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Paired:
     freedom = len(differences) - 1
     reach = error * float(special.stdtrit(freedom, 0.5 + level / 2.0))
     return Paired(mean, error, mean - reach, mean + reach, 2.0 * float(special.stdtr(freedom, -abs(mean / error))))
-
-
-class replaced:  # noqa: N801 - used like a function
-    """A path to write to; the file takes its final name only when the block ends well, so none is ever half-written."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._draft = path.with_name(f".{path.name}.{os.getpid()}")
-
-    def __enter__(self) -> Path:
-        return self._draft
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            with open(self._draft, "rb") as file:
-                os.fsync(file.fileno())
-            os.replace(self._draft, self._path)
-        else:
-            self._draft.unlink(missing_ok=True)
 
 
 def _number(value: float) -> float | None:

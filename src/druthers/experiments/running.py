@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from druthers.drafts import replaced
 from druthers.environments import Environment, Reviews, Tape
 from druthers.experiments.engines import Engine, make_engine
 from druthers.experiments.plan import Experiment, Row, parameters
-from druthers.experiments.results import Results, replaced
+from druthers.experiments.results import Results
 from druthers.own import is_own, note_blame, own_digest
 from druthers.policies import Policy, find_policy
 from druthers.simulation import Run, cache_folder, simulate, spread_rounds

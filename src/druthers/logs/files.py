@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from druthers.drafts import replaced
 from druthers.errors import InvalidLog, needs
 from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
 
@@ -34,22 +34,18 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
     """
     parquet = needs("pyarrow.parquet", "lab")
     users, arms = _ids("user", log.user_ids), _ids("arm", log.arm_ids)
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     if not len(log):
         raise InvalidLog("a log must hold at least one decision to be written, but this one is empty")
     writer: Any = None
     try:
-        for start in range(0, len(log), ROW_GROUP):
-            table = _table(log.select(slice(start, start + ROW_GROUP)), users, arms)
-            writer = writer or parquet.ParquetWriter(draft, table.schema, compression="zstd")
-            writer.write_table(table)
-        writer.close()
-        draft.replace(target)
+        with replaced(path) as draft:
+            for start in range(0, len(log), ROW_GROUP):
+                table = _table(log.select(slice(start, start + ROW_GROUP)), users, arms)
+                writer = writer or parquet.ParquetWriter(draft, table.schema, compression="zstd")
+                writer.write_table(table)
+            writer.close()
     except OSError as problem:
         raise InvalidLog(f"a log must go where files can be written, but {path}: {problem.strerror}") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def read_log(path: str | os.PathLike[str]) -> Log:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from druthers.drafts import replaced
 from druthers.errors import needs
 from druthers.experiments import Conversation, Results, Row, mean_and_error
-from druthers.experiments.results import replaced
 from druthers.report.figures import EXTRAS, SETTINGS
 from druthers.report.layout import groups_of, varied_keys
 from druthers.report.sheets import Sheet, compact, line_look, name_axes, name_panel, share_limits

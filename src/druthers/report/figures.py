@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from druthers.drafts import replaced
 from druthers.errors import needs
 from druthers.experiments import Results
-from druthers.experiments.results import replaced
 from druthers.report.curves import draw_errors, draw_growth, draw_regret
 from druthers.report.layout import groups_of
 from druthers.report.shares import draw_shares

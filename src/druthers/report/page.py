@@ -9,8 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from druthers.drafts import replaced
 from druthers.experiments import Results
-from druthers.experiments.results import replaced
 from druthers.report.content import content_of
 from druthers.report.styles import styles_of
 from druthers.web import script, text_of

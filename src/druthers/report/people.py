@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from druthers.drafts import replaced
 from druthers.errors import needs
-from druthers.experiments.results import replaced
 from druthers.report.figures import EXTRAS, SETTINGS
 from druthers.report.sheets import Sheet, line_look, name_axes, name_panel
 from druthers.report.styles import DASHES, HUES, Style

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from druthers.drafts import replaced
 from druthers.errors import needs
-from druthers.experiments.results import replaced
 from druthers.report.figures import EXTRAS, SETTINGS
 from druthers.report.sheets import Sheet, compact, line_look, name_axes
 from druthers.report.styles import DASHES, HUES, MARKERS, Style
