@@ -13,6 +13,7 @@ from rich.progress import (
     BarColumn,
     DownloadColumn,
     MofNCompleteColumn,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -70,22 +71,18 @@ def print_whole(console: Console, table: Table) -> None:
     console.size = width, height
 
 
+def make_bars(console: Console, *counted: ProgressColumn) -> Bars:
+    """Return bars that tell how much is done, and how long the rest will take; seen on a terminal only."""
+    counted = counted or (MofNCompleteColumn(), TimeElapsedColumn())
+    done = (TextColumn("{task.description}"), BarColumn(bar_width=30), *counted)
+    left = (TextColumn("left"), TimeRemainingColumn(), TextColumn("[dim]{task.fields[label]}"))
+    return Bars(*done, *left, console=console, transient=True, disable=not console.is_terminal)
+
+
 @contextlib.contextmanager
-def shown_progress(console: Console, quiet: bool = False) -> Iterator[Watch]:
+def shown_progress(console: Console) -> Iterator[Watch]:
     """Show how far the work is while the block runs; where nobody looks, say only what takes long."""
-    if quiet:
-        yield lambda progress: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("[dim]{task.fields[label]}"),
-    )
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with make_bars(console) as bars:
         tasks: dict[str, Any] = {}
 
         def watch(progress: Progress) -> None:
@@ -286,16 +283,8 @@ def _emphasis(estimate: Estimate) -> str:
 @contextlib.contextmanager
 def shown_bytes(console: Console, doing: str) -> Iterator[WatchBytes]:
     """Show how much of some files is read while the block runs, on a terminal."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task(doing, total=None)
+    with make_bars(console, DownloadColumn(), TransferSpeedColumn()) as bars:
+        task = bars.add_task(doing, total=None, label="")
         yield lambda done, total: bars.update(task, completed=done, total=total)
 
 

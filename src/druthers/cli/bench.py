@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from druthers.bench import OURS, add_entry, play_bench, read_entry
@@ -23,7 +22,7 @@ from druthers.bench.when import RUNS, play_rules
 from druthers.cli.lab import Quiet, Workers
 from druthers.errors import InvalidSetting, MissingExtra
 from druthers.report.people import draw_first, draw_people
-from druthers.terminal import make_console, print_whole, table_of
+from druthers.terminal import make_bars, make_console, print_whole, table_of
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -238,11 +237,7 @@ def fit(
 
 @contextlib.contextmanager
 def _progress(console: Console, what: str = "foretelling") -> Iterator[Watch]:
-    columns = (
-        *(TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()),
-        *(TextColumn("left"), TimeRemainingColumn(), TextColumn("[dim]{task.fields[label]}")),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with make_bars(console) as bars:
         task = bars.add_task(what, label="")
         yield lambda done, total, label: bars.update(task, completed=done, total=total, label=label)
 

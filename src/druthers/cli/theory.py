@@ -11,13 +11,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from druthers.cli.lab import AsJson, Quiet
 from druthers.report.theory import write_chart, write_theory
-from druthers.terminal import make_console, table_of
+from druthers.terminal import make_bars, make_console, table_of
 from druthers.theory import FAILS, HOLDS, Step, check
 from druthers.theory.planning import plan
 
@@ -79,9 +78,8 @@ def check_(
 @contextlib.contextmanager
 def _shown_steps(console: Console) -> Iterator[Callable[[Step], None]]:
     """Show a bar of all runs and claims while the block works, and a line for each claim that is decided."""
-    columns = (BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal) as bars:
-        task = bars.add_task("", total=None)
+    with make_bars(console) as bars:
+        task = bars.add_task("", total=None, label="")
 
         def watch(step: Step) -> None:
             bars.update(task, completed=step.done, total=step.total)
