@@ -109,12 +109,14 @@ def test_verdicts_follow_from_intervals():
 
 
 def test_limits_of_a_share_are_those_of_clopper_and_pearson():
-    """Each is the share at which what was seen, or more of it, has a chance of 5 %; by SciPy's beta quantiles."""
+    """Each is the share at which what was seen, or more of it, has a chance of 5 %, by sums over the binomial law."""
     for hits, count in ((0, 30), (3, 40), (38, 40), (440, 440)):
         told = share_limits(hits, count)
-        least = stats.beta.ppf(0.05, hits, count - hits + 1) if hits else 0.0
-        most = stats.beta.ppf(0.95, hits + 1, count - hits) if hits < count else 1.0
-        np.testing.assert_allclose(told, [hits / count, least, most], atol=1e-9)
+        assert told.mean == hits / count
+        above = sum(stats.binom.pmf(k, count, told.low) for k in range(hits, count + 1))
+        below = sum(stats.binom.pmf(k, count, told.high) for k in range(hits + 1))
+        assert told.low == 0.0 if not hits else above == pytest.approx(0.05, abs=1e-9)
+        assert told.high == 1.0 if hits == count else below == pytest.approx(0.05, abs=1e-9)
 
 
 def test_runs_drawn_again_cover_the_truth():

@@ -11,7 +11,7 @@ import numpy as np
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation.candidates import Evaluated, make_candidate
 from druthers.evaluation.estimators import ESTIMATORS, LEAST_EFFECTIVE, Estimate, Evidence, Interval, estimate, interval
-from druthers.evaluation.weighing import Desk
+from druthers.evaluation.weighing import EvidenceTable
 from druthers.logs import Log
 
 DEFAULT = ("dr", "snips", "ips", "replay")
@@ -121,7 +121,7 @@ def evaluate(
         if not 0.0 <= value < 1.0:
             raise InvalidSetting(f"{key} is a share and must be at least 0 and below 1, but got {value!r}")
     candidate = make_candidate(log, policy, settings or {}, learn, seed)
-    estimates, refusals = _estimates(Desk(log, candidate, seed), log.outcomes, names, level)
+    estimates, refusals = _estimates(EvidenceTable(log, candidate, seed), log.outcomes, names, level)
     if not estimates:
         laws = {why.partition(", but")[0]: why for why in refusals.values()}
         raise NoSupport("; ".join(laws.values()) or "a log must tell what came of its decisions, but this one does not")
@@ -137,14 +137,14 @@ def evaluate(
 
 
 def _estimates(
-    desk: Desk, outcomes: Iterable[str], names: Iterable[str], level: float
+    table: EvidenceTable, outcomes: Iterable[str], names: Iterable[str], level: float
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, str]]:
     """Return what the estimators say of each outcome, by name, and why some of them say nothing."""
     found: dict[str, dict[str, Estimate]] = {outcome: {} for outcome in outcomes}
     refusals: dict[str, str] = {}
     for name in names:
         try:
-            evidence = desk.evidence(name)
+            evidence = table.evidence(name)
         except NoSupport as refusal:
             refusals[name] = str(refusal)
             continue

@@ -25,7 +25,7 @@ UNTRIED = 1e-9
 FALSE_ALARM = 1e-6
 
 
-class Desk:
+class EvidenceTable:
     """A log and a candidate: the evidence that each estimator needs of them, computed once."""
 
     def __init__(self, log: Log, candidate: Candidate, seed: int) -> None:

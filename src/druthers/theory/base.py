@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from druthers.errors import needs
 from druthers.types import Floats
 
 # What can be said of a claim, by its test: that it stands, that it does not, or that this was not enough to tell.
@@ -119,7 +120,7 @@ class Interval(NamedTuple):
 
 
 def interval(values: Any) -> Interval:
-    """Return the mean of some independent values and its interval by the normal law, widened for few of them.
+    """Return the mean of some independent values and its interval by Student's t.
 
     Examples
     --------
@@ -130,19 +131,9 @@ def interval(values: Any) -> Interval:
     mean = float(array.mean())
     if len(array) < 2:
         return Interval(mean, -math.inf, math.inf)
-    degrees = len(array) - 1
-    quantile = _student(degrees)
+    quantile = float(needs("scipy.special", "lab").stdtrit(len(array) - 1, 0.975))
     half = quantile * float(array.std(ddof=1)) / math.sqrt(len(array))
     return Interval(mean, mean - half, mean + half)
-
-
-def _student(degrees: int) -> float:
-    """Return the 97.5 % point of Student's t."""
-    table = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
-    if degrees in table:
-        return table[degrees]
-    z = 1.959964  # Cornish and Fisher, within 0.002 from ten degrees on
-    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
 
 def resampled(statistic: Callable[..., float], *runs: Floats, draws: int = 400, seed: int = 0) -> Interval:
@@ -161,19 +152,9 @@ def share_limits(hits: int, count: int) -> Interval:
     >>> print(share_limits(60, 60))
     1 (0.951 to 1)
     """
-
-    def below(share: float, most: int) -> float:
-        return sum(math.comb(count, k) * share**k * (1.0 - share) ** (count - k) for k in range(most + 1))
-
-    def crossing(beyond: Callable[[float], bool]) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(50):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if beyond(middle) else (middle, high)
-        return low
-
-    least = crossing(lambda share: 1.0 - below(share, hits - 1) > 0.05) if hits > 0 else 0.0
-    most = crossing(lambda share: below(share, hits) < 0.05) if hits < count else 1.0
+    special = needs("scipy.special", "lab")
+    least = float(special.betaincinv(hits, count - hits + 1, 0.05)) if hits > 0 else 0.0
+    most = float(special.betaincinv(hits + 1, count - hits, 0.95)) if hits < count else 1.0
     return Interval(hits / count, least, most)
 
 
