@@ -10,9 +10,10 @@ import ast
 import functools
 import hashlib
 import importlib
+import inspect
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -45,6 +46,23 @@ def own_class(name: str, kind: type, what: str) -> Any:
         own = [key for key, one in classes.items() if issubclass(one, kind) and one.__module__ == module.__name__]
         raise UnknownName.of(f"{what} of {path.name}", wanted, own)
     return found
+
+
+def find_class(name: str, ours: Mapping[str, Any], kind: type, what: str) -> Any:
+    """Return a class: one of ours by its name, or anyone's by FILE.py:Class."""
+    if is_own(name):
+        return own_class(name, kind, what)
+    if name not in ours:
+        raise UnknownName.of(what, name, ours)
+    return ours[name]
+
+
+def check_settings(kind: type, given: Iterable[str], whose: str) -> None:
+    """Refuse settings that the constructor of a class does not take."""
+    known = list(inspect.signature(kind).parameters)
+    for name in given:
+        if name not in known:
+            raise UnknownName.of(f"setting of {whose}", name, known)
 
 
 def own_digest(name: str) -> str:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from druthers.anchors.base import Anchor
 from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
 from druthers.anchors.mixture import Mixture
-from druthers.errors import UnknownName
-from druthers.own import is_own, own_class
+from druthers.own import check_settings, find_class
 
 ANCHORS: dict[str, type[Anchor]] = {anchor.name: anchor for anchor in (Likelihood, GroupLasso, Mixture)}
 
 
 def find_anchor(name: str) -> type[Anchor]:
     """Return the class of an anchor: one of ours by its name, or anyone's by FILE.py:Class."""
-    if is_own(name):
-        own: type[Anchor] = own_class(name, Anchor, "anchor")
-        return own
-    if name not in ANCHORS:
-        raise UnknownName.of("anchor", name, ANCHORS)
-    return ANCHORS[name]
+    found: type[Anchor] = find_class(name, ANCHORS, Anchor, "anchor")
+    return found
 
 
 def make_anchor(name: str, **params: Any) -> Anchor:
@@ -34,10 +28,7 @@ def make_anchor(name: str, **params: Any) -> Anchor:
     Likelihood(bound=5.0, ridge=0.0, window=128, n_objectives=3)
     """
     anchor = find_anchor(name)
-    known = list(inspect.signature(anchor).parameters)
-    for param in params:
-        if param not in known:
-            raise UnknownName.of(f"setting of {name}", param, known)
+    check_settings(anchor, params, name)
     return anchor(**params)
 
 

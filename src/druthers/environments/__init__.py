@@ -8,8 +8,7 @@ from druthers.environments.people import People, Person, read_people, read_ranki
 from druthers.environments.reviews import Reviews
 from druthers.environments.synthetic import Synthetic
 from druthers.environments.tape import Chunk, Tape
-from druthers.errors import UnknownName
-from druthers.own import is_own, own_class
+from druthers.own import find_class
 
 ENVIRONMENTS: dict[str, type[Environment]] = {
     environment.name: environment for environment in (Synthetic, Reviews, Items)
@@ -18,12 +17,8 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
 
 def find_environment(name: str) -> type[Environment]:
     """Return the class of an environment: one of ours by its name, or anyone's by FILE.py:Class."""
-    if is_own(name):
-        own: type[Environment] = own_class(name, Environment, "environment")
-        return own
-    if name not in ENVIRONMENTS:
-        raise UnknownName.of("environment", name, ENVIRONMENTS)
-    return ENVIRONMENTS[name]
+    found: type[Environment] = find_class(name, ENVIRONMENTS, Environment, "environment")
+    return found
 
 
 __all__ = [

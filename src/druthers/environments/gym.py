@@ -13,14 +13,14 @@ Importing this module registers them:
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, Literal, SupportsFloat
 
 import numpy as np
 
 from druthers.environments import Chunk, Environment, Tape, find_environment
 from druthers.environments.base import expected_utility, felt_utility
-from druthers.errors import InvalidOffer, InvalidSetting, UnknownName, needs
+from druthers.errors import InvalidOffer, InvalidSetting, needs
+from druthers.own import check_settings
 from druthers.types import Floats, Integers
 
 needs("gymnasium", "gym", load=False)
@@ -240,10 +240,7 @@ def _made(environment: str | Environment, settings: dict[str, Any]) -> Environme
             raise InvalidSetting(f"an environment that is made already takes no settings, but got {sorted(settings)}")
         return environment
     kind = find_environment(environment)
-    known = list(inspect.signature(kind).parameters)
-    for name in settings:
-        if name not in known:
-            raise UnknownName.of(f"setting of {environment}", name, known)
+    check_settings(kind, settings, environment)
     return kind(**settings)
 
 

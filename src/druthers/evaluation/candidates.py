@@ -9,9 +9,10 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import InvalidSetting
 from druthers.evaluation.following import IGNORE, LEARN, REPLAY, Followed, follow
 from druthers.logs import Log
+from druthers.own import check_settings
 from druthers.policies import Policy, find_policy
 from druthers.types import Floats
 
@@ -87,12 +88,9 @@ class Learner:
 
     def __init__(self, log: Log, family: type[Policy], settings: Mapping[str, Any], learn: float, seed: int) -> None:
         self.name = family.name
-        known = list(inspect.signature(family).parameters)
-        for key in settings:
-            if key not in known:
-                raise UnknownName.of(f"setting of {family.name}", key, known)
+        check_settings(family, settings, family.name)
         arguments: dict[str, Any] = {"n_objectives": len(log.objectives), **settings}
-        if "horizon" in known:
+        if "horizon" in inspect.signature(family).parameters:
             arguments.setdefault("horizon", len(log))
         self._family, self._arguments, self._seed = family, arguments, seed
         self._make()  # so that its laws speak before anything is played

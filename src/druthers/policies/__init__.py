@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-from druthers.errors import UnknownName
-from druthers.own import is_own, own_class
+from druthers.own import check_settings, find_class
 from druthers.policies.base import Policy
 from druthers.policies.conucb import ConUCB
 from druthers.policies.fisher import FisherPQUCB, FisherUCB
@@ -48,12 +46,8 @@ POLICIES: dict[str, type[Policy]] = {
 
 def find_policy(name: str) -> type[Policy]:
     """Return the class of a policy: one of ours by its name, or anyone's by FILE.py:Class."""
-    if is_own(name):
-        own: type[Policy] = own_class(name, Policy, "policy")
-        return own
-    if name not in POLICIES:
-        raise UnknownName.of("policy", name, POLICIES)
-    return POLICIES[name]
+    found: type[Policy] = find_class(name, POLICIES, Policy, "policy")
+    return found
 
 
 def make_policy(name: str, *, n_objectives: int, seed: int = 0, **params: Any) -> Policy:
@@ -68,10 +62,7 @@ def make_policy(name: str, *, n_objectives: int, seed: int = 0, **params: Any) -
     druthers.errors.UnknownName: unknown policy 'ucb'; known: s-ucb, s-moss, pareto-ucb, pareto-ts, ...
     """
     policy = find_policy(name)
-    known = list(inspect.signature(policy).parameters)
-    for param in params:
-        if param not in known:
-            raise UnknownName.of(f"setting of {name}", param, known)
+    check_settings(policy, params, name)
     return policy(n_objectives=n_objectives, seed=seed, **params)
 
 
