@@ -16,7 +16,7 @@ UNTOLD = {"told": False}
 
 
 @cache
-def told_fields(answer: type) -> tuple[str, ...]:
+def told_fields(answer: Any) -> tuple[str, ...]:
     """Return the names of the fields of an answer that are told to who asked."""
     return tuple(one.name for one in fields(answer) if one.metadata.get("told", True))
 
@@ -28,7 +28,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Reading):
         return value.as_dict()
     if is_dataclass(value):
-        return {name: plain(getattr(value, name)) for name in told_fields(type(value))}
+        kind: Any = type(value)
+        return {name: plain(getattr(value, name)) for name in told_fields(kind)}
     if isinstance(value, tuple):
         return value._asdict() if isinstance(value, Stated) else list(map(plain, value))
     return dict(value) if isinstance(value, dict) else value

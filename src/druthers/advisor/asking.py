@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 # What a question costs, in units of utility, and how much somebody may have told to be asked still.
@@ -34,13 +34,9 @@ class Asked:
     names: tuple[str, ...]
     value: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "choices": list(self.choices), "names": list(self.names)}
-
     @classmethod
     def from_content(cls, content: dict[str, Any] | None) -> Asked | None:
-        """Undo `as_dict`."""
+        """Return what was asked from the plain values of it."""
         if content is None:
             return None
         return cls(**{**content, "choices": tuple(content["choices"]), "names": tuple(content["names"])})

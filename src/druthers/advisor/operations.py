@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from druthers.advisor import cards, decisions, events, statements
-from druthers.advisor.answers import Card, Decided, Heard, Recommendation
+from druthers.advisor.answers import Card, Decided, Heard, Recommendation, plain
 from druthers.advisor.asking import Asked, Asking
 from druthers.advisor.choosing import Choosing
 from druthers.advisor.comparing import with_items
@@ -280,7 +280,7 @@ class Operations:
             **decisions.content(suggestions, decision, self.fold.policy),
             **({"without": without} if without else {}),
             "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
-            **({} if question is None else {"question": question.as_dict()}),
+            **({} if question is None else {"question": plain(question)}),
             **({"deferred": True} if deferred else {}),
             **({"aside": True} if aside else {}),
         }

@@ -59,11 +59,13 @@ _MODELS: dict[Any, Any] = {Reading: ReadingAnswer, Stated: LimitAnswer}
 def _described(name: str, answer: type) -> type[BaseModel]:
     """Return the model of an answer: its fields that are told, each with what the docstring of its class says of it."""
     text = inspect.getdoc(answer) or ""
-    hints, about = get_type_hints(answer), {}
+    hints = get_type_hints(answer)
+    about: dict[str, str] = {}
     for names, said in re.findall(r"^(\w+(?:, \w+)*)\n((?:    .*(?:\n|$))+)", text, re.M):
         about |= dict.fromkeys(names.split(", "), re.sub(r"\bNone\b", "null", " ".join(said.split())))
     told: dict[str, Any] = {one: (_plain(hints[one]), Field(description=about.get(one))) for one in told_fields(answer)}
-    _MODELS[answer] = made = create_model(name, __doc__=text.partition("\n")[0], **told)
+    made: type[BaseModel] = create_model(name, __doc__=text.partition("\n")[0], **told)
+    _MODELS[answer] = made
     return made
 
 

@@ -166,7 +166,7 @@ def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
         """Tell what is believed of a user: the preference card."""
         return Json((await desk.run(desk.operations.preference(user))).as_dict())
 
-    @routes.get("/{user}/history", role="read", response_model=list[answers.RememberedAnswer])
+    @routes.get("/{user}/history", role="read", response_model=list[answers.RememberedAnswer])  # type: ignore[valid-type]
     async def history(user: UserId) -> Response:
         """Tell what a user said and felt, the latest first: what is believed comes from that."""
         return Json([one.as_dict() for one in await desk.run(showing.history(desk.operations, user))])
@@ -206,7 +206,7 @@ def _decisions(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
         """Show a decision as it was made, and all that was told of its items."""
         return Json((await desk.run(desk.operations.decision(decision))).as_dict())
 
-    @routes.get("/{decision}/items", role="read", problems=[404], response_model=list[answers.ShownAnswer])
+    @routes.get("/{decision}/items", role="read", problems=[404], response_model=list[answers.ShownAnswer])  # type: ignore[valid-type]
     async def items(decision: DecisionId) -> Response:
         """Show the items of a decision, each with its place in every objective among what was on offer."""
         return Json([one.as_dict() for one in await desk.run(showing.slate(desk.operations, decision))])
