@@ -3,10 +3,12 @@
 Everything on the same tapes. "first" is Fisher-PQUCB as it is up to 256 arms: all that were never seen come first.
 Ratios are of means over runs, with a standard error by the delta method; "worst" is the worst run over the mean.
 "cover" is how often a 90 % interval of the mean reward of an item never seen holds the truth, at the end.
+"foretold" has as features what a regression on all other items and their true values foretells of each: more than any
+method can learn from the columns by a linear law. --columns prints how much that is.
 
 python benchmarks/items.py [--items K] [--explained SHARE] [--runs N] [--horizon T] [--arriving] [--features P]
                            [--known C] [--curved C] [--offered N] [--catalog beers] [--only KINDS] [--speed]
-                           [--served K]
+                           [--served K] [--columns]
 """
 
 from __future__ import annotations
@@ -28,6 +30,29 @@ from druthers.simulation import simulate
 from druthers.types import Floats, Objective
 
 NINETY = 1.6449
+
+
+RIDGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 10000.0)
+
+
+def foretell(features: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Return what features foretell of each value (n, D) by all other items, and the share of variance explained.
+
+    Leave one out, with the ridge for each column of values that is best with hindsight; gaps count as average.
+    """
+    filled = np.where(np.isnan(features), np.nanmean(features, axis=0), features)
+    filled = (filled - filled.mean(axis=0)) / np.where(filled.std(axis=0) > 0.0, filled.std(axis=0), 1.0)
+    design = np.c_[np.ones(len(filled)), filled]
+    alone = (values - values.mean(axis=0)) * len(values) / (len(values) - 1)
+    best, share = np.zeros_like(values), np.full(values.shape[1], -np.inf)
+    for ridge in RIDGES:
+        prior = np.diag([0.0, *[ridge] * filled.shape[1]])
+        hat = design @ np.linalg.solve(design.T @ design + prior, design.T)
+        off = (values - hat @ values) / (1.0 - np.diag(hat))[:, None]
+        explained = 1.0 - (off**2).sum(axis=0) / (alone**2).sum(axis=0)
+        best = np.where(explained > share, values - off, best)
+        share = np.maximum(share, explained)
+    return best, share
 
 
 class Shelf(Items):
@@ -54,6 +79,8 @@ def play(environment: Items, seed: tuple[int, ...], horizon: int, kind: str) -> 
     tape = environment.tape(seed=seed, horizon=horizon)
     if kind == "useless" and tape.features is not None:
         tape.features = np.random.default_rng((*seed, 1)).permutation(tape.features)
+    elif kind == "foretold" and tape.features is not None:
+        tape.features = foretell(tape.features, tape.means)[0]
     elif kind != "told":
         tape.features = None
     policy = FisherPQUCB(n_objectives=tape.means.shape[1])
@@ -90,6 +117,17 @@ def compare(environment: Items, runs: int, horizon: int, kinds: list[str], seed:
             f"{kind:10}{values.mean():9.0f} ± {spread:4.0f}{ratio:9.3f} ± {error:.3f}"
             f"{values.max() / values.mean():8.2f}{np.mean(cover[kind]):8.3f}"
         )
+
+
+def show_columns(catalog: str) -> None:
+    """Print how much of each objective, and of what items are worth to each user, the columns of a catalog foretell."""
+    shop, (_, weights) = Catalog.load(catalog), make_stand_in(catalog)
+    values = np.array([[item.values[one.name] for one in shop.objectives] for item in shop.items])
+    features = item_features(shop.items).table
+    for one, share in zip(shop.objectives, foretell(features, values)[1], strict=True):
+        print(f"{one.name:16}{share:6.2f}")
+    shares = foretell(features, values @ weights.T)[1]
+    print(f"{'utility':16}{np.median(shares):6.2f}   ({shares.min():.2f} to {shares.max():.2f} over users)")
 
 
 def ratio_of(values: Floats, base: Floats) -> tuple[float, float]:
@@ -178,6 +216,7 @@ if __name__ == "__main__":
     parser.add_argument("--arriving", action="store_true")
     parser.add_argument("--catalog", choices=["beers", "hotels"], help="its items, arriving, with its own details")
     parser.add_argument("--only", default="first,none,told,useless")
+    parser.add_argument("--columns", action="store_true", help="what the columns of the catalog foretell, no runs")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--served", type=int, help="so many items in the advisor, and the time of its decisions")
     told = parser.parse_args()
@@ -185,6 +224,8 @@ if __name__ == "__main__":
         speed(told.features)
     elif told.served:
         served(told.served, told.features)
+    elif told.columns:
+        show_columns(told.catalog or "hotels")
     else:
         place = Items(
             n_items=told.items,

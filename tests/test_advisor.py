@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -535,3 +536,23 @@ def test_a_journal_becomes_a_log(advisor):
     assert log.rankings.tolist() == [1, 0]
     with pytest.raises(InvalidLog, match="at least one decision"):
         to_log(open_store("memory:"))
+
+
+def test_items_and_arms_stand_in_the_same_order(tmp_path):
+    """What is within limits is handed over by place: after items left, came back and changed, and after a restart."""
+    store = f"sqlite:{tmp_path / 'journal.db'}"
+    objectives = [Objective("quiet", low=0, high=9)]
+    items = [Item(f"i{k}", values={"quiet": k}, details={"kind": "inn" if k % 2 else "pub"}) for k in range(9)]
+    for turn in range(2):
+        with Advisor(Catalog("inns", objectives, items), store=store, parser="lexicon") as advisor:
+            if turn == 0:
+                advisor.retire_item("i3")
+                advisor.retire_item("i0")
+                advisor.put_item(replace(items[3], details={"kind": "pub"}))
+                advisor.put_item(replace(items[5], details={"kind": "pub"}))
+                advisor.put_item(Item("new", values={"quiet": 2}, details={"kind": "inn"}))
+            assert advisor.fold.policy.arms == tuple(advisor.items) == advisor.operations.columns.ids
+            shown = {one.item for one in advisor.recommend("ada", size=9, where={"kind": "inn"}).items}
+            assert shown == {"i1", "i7", "new"}
+            with pytest.raises(InvalidOffer, match="repeat"):
+                advisor.recommend("ada", offer=["i1", "i2", "i1"])

@@ -14,6 +14,7 @@ from druthers.advisor.history import chances_of, to_log
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidOffer, NothingFits
 from druthers.policies import POLICIES, StatedUCB, make_policy
+from druthers.policies.choosing import Places
 from druthers.policies.slates import Floor, Slate, by_score, points, tastes
 from druthers.stores import open_store
 from druthers.types import Objective
@@ -46,6 +47,31 @@ def test_a_slate_is_never_worth_less_than_the_best_by_score(seed):
         assert slate.arms[0] == top.arms[0]
         assert worth(policy, rewards, slate.arms) >= worth(policy, rewards, top.arms) - 1e-3
         assert slate.propensities == (1.0,) * size
+
+
+def test_an_offer_may_tell_places():
+    policy, _ = world()
+    policy.retire_arm(3)
+    policy.add_arms(["new", 3])
+    places = np.array([38, 3, 7, 40, 39])
+    ids = [policy.arms[place] for place in places]
+    assert "new" in ids
+    told, named = (policy.choose_slate("eve", offer, size=3, shift={7: 0.2}) for offer in (Places(places), ids))
+    assert told._replace(reasons=0) == named._replace(reasons=0)
+    assert np.array_equal(told.reasons, named.reasons)
+    with pytest.raises(InvalidOffer, match="1 to 5"):
+        policy.choose_slate("eve", Places(places), size=6)
+
+
+def test_single_arms_are_shifted_and_no_others():
+    policy, _ = world()
+    plain, moved = (
+        policy.choose("eve", [5, 1, 9]),
+        policy.choose("eve", [5, 1, 9], shift={9: 0.25, 30: 1.0, "gone": 2.0}),
+    )
+    more = np.zeros((4, 3))
+    more[[0, 3], 2] = 0.25
+    assert np.array_equal(moved.reasons, plain.reasons + more)
 
 
 def test_unsure_tastes_get_different_kinds_and_sure_ones_the_best():

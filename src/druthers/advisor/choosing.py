@@ -21,7 +21,9 @@ from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where, check_where
-from druthers.policies.slates import Floor
+from druthers.policies.choosing import require_distinct
+from druthers.policies.questions import MOST_ARMS
+from druthers.policies.slates import Floor, by_score
 from druthers.types import ChoiceQuestion, Decision, Floats, RankingQuestion
 
 # What a person feels beyond what the weights say is partly the item's own worth to that person, and partly chance: this
@@ -105,12 +107,13 @@ class Choosing:
 
     def eligible(
         self, offer: Sequence[str] | None, limits: Where, without: Sequence[str] = ()
-    ) -> tuple[Sequence[str] | None, NDArray[np.int64] | None]:
-        """Return the ids that may be chosen and their rows among the items; None for all of them."""
+    ) -> NDArray[np.int64] | None:
+        """Return the rows of what may be chosen, among the items as among the arms of the policy; None for all."""
         if not limits and offer is None and not without:
-            return None, None
+            return None
         columns = self.columns
         if offer is not None:
+            require_distinct(tuple(offer))
             place = columns.places
             rows = np.array([place[item] for item in offer], dtype=np.int64)
             if limits:
@@ -127,7 +130,7 @@ class Choosing:
                     f" {len(without)}; say something, or allow repeats",
                     [],
                 )
-        return [columns.ids[row] for row in rows.tolist()], rows
+        return rows
 
     def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
         """Return by how much single items are better or worse for a person than weights can tell.
@@ -214,13 +217,14 @@ class Choosing:
             suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
         return tuple(suggestions)
 
-    def question(self, asking: Asking, user: str, person: Person | None, offer: Sequence[Hashable]) -> Asked | None:
-        """Return what to ask somebody for whom something of an offer was chosen; None where it does not pay."""
+    def question(self, asking: Asking, user: str, person: Person | None, decision: Decision) -> Asked | None:
+        """Return what to ask somebody for whom this was decided; None where it does not pay."""
         told = 0 if person is None else person.queries + person.feedbacks
         if told >= asking.budget or not self.fold.policy.values_answers:
             return None
         policy: Any = self.fold.policy  # of those that value answers, all take what follows
         wishes = Wishes() if person is None else person.wishes
+        offer = [decision.offer[place] for place in by_score(decision.reasons[0], MOST_ARMS)]
         found = policy.ask(user, price=asking.price, offer=offer, stated=_after_each(wishes, policy.n_objectives))
         if isinstance(found, RankingQuestion):
             names = tuple(self.catalog.objectives[k].name for k in found.named)

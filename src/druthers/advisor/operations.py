@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, check_where, merge
+from druthers.policies.choosing import Places
 from druthers.policies.contexts import as_told
 from druthers.stores import Event, Store, UserState
 from druthers.types import Context, Reading, Strength
@@ -259,8 +260,9 @@ class Operations:
         said = {} if person is None or offer is not None else person.wishes.limits
         limits = merge(said, given)
         without = [] if repeats or person is None else [item for item in person.seen if item in self.fold.items]
-        eligible, rows = self.choosing.eligible(offer, limits, without)
-        count = min(size, len(self.fold.items) if eligible is None else len(eligible))
+        rows = self.choosing.eligible(offer, limits, without)
+        eligible = None if rows is None else Places(rows)
+        count = min(size, len(self.fold.items) if rows is None else len(rows))
         promised = [self.choosing.floor(floor) for floor in groups]
         id = id or secrets.token_hex(12)
         question = None
@@ -269,7 +271,7 @@ class Operations:
             decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
             suggestions = self.choosing.suggest(decision, person, rows)
             if asks and not (aside or deferred):
-                question = self.choosing.question(self.asking, user, person, decision.offer)
+                question = self.choosing.question(self.asking, user, person, decision)
         utilities = decision.reasons[0]
         regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
         body = {
@@ -279,7 +281,7 @@ class Operations:
             "limits": limits,
             **decisions.content(suggestions, decision, self.fold.policy),
             **({"without": without} if without else {}),
-            "facts": [[astuple(fact) for fact in one.facts] for one in suggestions],
+            "facts": [[fact.content() for fact in one.facts] for one in suggestions],
             **({} if question is None else {"question": plain(question)}),
             **({"deferred": True} if deferred else {}),
             **({"aside": True} if aside else {}),

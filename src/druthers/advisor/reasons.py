@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,10 @@ class Fact:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
 
+    def content(self) -> list[Any]:
+        """Return plain values, in the order of the fields."""
+        return [getattr(self, part) for part in self.__slots__]
+
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
@@ -94,12 +99,14 @@ class Offer:
         self.objectives = {one.name: one for one in objectives}
         self._all = columns
         self._rows = rows
-        self._sorted: dict[str, Floats] = {}
+        self._numbers: dict[str, Floats] = {}
 
     def column(self, objective: str) -> Floats:
         """Return the values of all that is offered in an objective, NaN where unknown."""
-        numbers = self._all.numbers(objective)
-        return numbers if self._rows is None else numbers[self._rows]
+        if objective not in self._numbers:
+            numbers = self._all.numbers(objective)
+            self._numbers[objective] = numbers if self._rows is None else numbers[self._rows]
+        return self._numbers[objective]
 
     def item(self, place: int) -> Item:
         """Return what is offered at a place."""
@@ -110,16 +117,13 @@ class Offer:
         value = item.values.get(objective)
         if value is None:
             return Fact(objective, role, None)
-        if objective not in self._sorted:
-            column = self.column(objective)
-            self._sorted[objective] = np.sort(column[~np.isnan(column)])
-        known = self._sorted[objective]
-        below, upto = (int(np.searchsorted(known, value, side)) for side in ("left", "right"))
-        above, equal = len(known) - upto, max(upto - below - 1, 0)
+        column = self.column(objective)
+        parts = column < value, column <= value, ~np.isnan(column)
+        below, upto, known = (int(np.count_nonzero(part)) for part in parts)
+        above, equal = known - upto, max(upto - below - 1, 0)
         better, worse = (below, above) if self.objectives[objective].less_is_better else (above, below)
-        others = len(known) - 1
-        share = (worse + 0.5 * equal) / others if others > 0 else 1.0
-        return Fact(objective, role, float(value), better + 1, len(known), share)
+        share = (worse + 0.5 * equal) / (known - 1) if known > 1 else 1.0
+        return Fact(objective, role, float(value), better + 1, known, share)
 
     def trade_off(self, item: Item, wished: Sequence[str]) -> TradeOff | None:
         """Return what an item gives up in the first wish for more of another wish; None where it gives up nothing."""

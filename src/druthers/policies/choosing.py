@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,12 @@ from druthers.types import Context, Decision, Floats, Integers, Preference
 
 SILENCE = np.empty(0)
 NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Places(NamedTuple):
+    """An offer of known arms, by where they stand among all in order of first sight; each once."""
+
+    places: Integers
 
 
 class Chooser(Memory):
@@ -72,7 +78,7 @@ class Chooser(Memory):
         return self._utilities(self._here(row), row, arms)
 
     def _utilities(self, here: Any, row: int, arms: Iterable[Hashable]) -> Floats:
-        rows = np.array([self._arms.rows[arm] for arm in arms], dtype=np.int64)
+        rows = self._rows_of(arms)
         out = np.empty((4, len(rows)))
         noise = np.zeros(len(rows) * self.noise_per_arm)
         self._score(here, row, rows, noise, out)
@@ -124,14 +130,17 @@ class Chooser(Memory):
         noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else SILENCE
         row = self._users.rows.get(user, 0)
         n_equal = self._score(self._here(row), row, rows, noise, out)
-        for arm, by in (shift or {}).items():
-            out[:, rows == self._arms.rows.get(arm, -1)] += [[by], [0.0], [0.0], [by]]
+        if shift:
+            by = np.zeros(len(self._state.arms.pulls))
+            for arm, more in shift.items():
+                by[self._arms.rows.get(arm, 0)] = more
+            out[[0, 3]] += by[rows]  # row 0 is never offered
         return out, n_equal
 
     def choose_slate(
         self,
         user: Hashable,
-        offer: Iterable[Hashable] | None = None,
+        offer: Iterable[Hashable] | Places | None = None,
         size: int = 3,
         *,
         shift: Mapping[Hashable, float] | None = None,
@@ -145,7 +154,7 @@ class Chooser(Memory):
         Parameters
         ----------
         user, offer, size, shift
-            As `choose` has them.
+            As `choose` has them; an offer of many may tell `Places`.
         floors
             Shares of slates that groups of arms get at least, for which the last place is used; together at most 1.
 
@@ -234,23 +243,29 @@ class Chooser(Memory):
     def _preference(self, row: int) -> Preference:
         raise NotImplementedError
 
-    def _offered(self, offer: Iterable[Hashable] | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
+    def _offered(self, offer: Iterable[Hashable] | Places | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
         """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
-        ids = self._arms.listing()[0] if offer is None else tuple(offer)
+        ids, rows = self._arms.listing()
+        if isinstance(offer, Places):
+            ids, rows = tuple([ids[place] for place in offer.places.tolist()]), rows[offer.places]
+        elif offer is not None:
+            ids = tuple(offer)
         if not ids:
             known = "no arm is known; offer some or add them" if offer is None else "got none"
             raise InvalidOffer(f"an offer must hold at least one arm, but {known}")
         if not isinstance(size, WHOLE) or not 1 <= size <= len(ids):
             raise InvalidOffer(f"a slate must hold 1 to {len(ids)} of the offered arms, but got size {size!r}")
-        if offer is None:
-            return self._arms.listing()
+        if offer is None or isinstance(offer, Places):
+            return ids, rows
         require_distinct(ids)
-        find = self._arms.rows.__getitem__
         try:
-            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
+            return ids, self._rows_of(ids)
         except KeyError:
             self.add_arms(ids)
-            return ids, np.fromiter(map(find, ids), np.int64, len(ids))
+            return ids, self._rows_of(ids)
+
+    def _rows_of(self, arms: Iterable[Hashable]) -> Integers:
+        return np.fromiter(map(self._arms.rows.__getitem__, arms), np.int64)
 
 
 def require_distinct(ids: tuple[Hashable, ...]) -> None:

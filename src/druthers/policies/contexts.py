@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -121,46 +121,47 @@ class ContextPolicy(Policy):
         >>> policy.shifts("ada")["weekend"].round(1)
         array([-0.5,  0.5])
         """
-        row = self._users.rows.get(user, 0)
-        return self._apart(user, lambda: self._preference(row).weights)[1]
+        found = self._shifts_of(self._users.rows.get(user, 0))[:, : self.n_objectives]
+        return dict(zip(self.entries(user), found, strict=True))
 
     def utilities_apart(self, user: Hashable, arms: Collection[Hashable]) -> tuple[Floats, dict[str, Floats]]:
         """Return the utilities of known arms in a visit as usual, and by how much entries of contexts shift them."""
         row = self._users.rows.get(user, 0)
-        if not self._is_shifted(row):
-            return self._utilities(self._state, row, arms), {}
-        return self._apart(user, lambda: self.utilities(user, arms))
-
-    def _apart(self, user: Hashable, ask: Callable[[], Floats]) -> tuple[Floats, dict[str, Floats]]:
-        """Return the answer in a visit as usual, and by how much each entry of contexts shifts it."""
         with self._within({}):
-            usual = ask()
-        found = {}
-        for name in self.entries(user):
-            with self._within({name: 1.0}):
-                found[name] = ask() - usual
-        return usual, found
+            here = self._here(row)
+            usual = self._utilities(here, row, arms)
+        if not here.visit.shifts.any():  # by the belief that utilities come from
+            return usual, {}
+        weights = self._posterior_in(self._state, row).estimate[: self.n_objectives]
+        slopes = self._slopes(weights, self._rows_of(arms))
+        by = here.visit.shifts @ np.c_[slopes, np.ones((len(slopes), self.moods))].T
+        return usual, dict(zip(self.entries(user), by, strict=True))
 
     def _posterior_in(self, here: Any, row: int) -> Posterior:
         """Return what is believed of a user in a state, with its visit or without."""
         raise NotImplementedError
 
-    def _is_shifted(self, row: int) -> bool:
-        """Tell whether any shift is believed: as long as none is, beliefs are those without contexts, bit for bit."""
-        if row not in self._shifts:
-            return False
-        here, usual = (self._posterior_in(state, row) for state in (self._here(row), self._state))
-        return not (np.array_equal(here.estimate, usual.estimate) and np.array_equal(here.root, usual.root))
+    def _shifts_of(self, row: int) -> Floats:
+        """Return by how much each entry shifts the weights of a user (q, n), and what else is believed of the user.
+
+        All 0 as long as none is believed: then beliefs are those without contexts, bit for bit.
+        """
+        here = self._here(row)
+        if row in self._shifts:
+            self._posterior_in(here, row)
+        shifts: Floats = here.visit.shifts
+        return shifts
 
     def _here(self, row: int, *, learns: bool = False) -> Any:
         known = self._shifts.get(row)
         if learns and self._context:
-            known = self._with_names(known or Shifts((), *self._fresh_visit(0)[1:]))
+            known = self._with_names(known or Shifts((), *self._fresh_visit(0)[1:3]))
         if known is None or not known.names:
             return self._state
         self._shifts[row] = known
         context = np.array([self._context.get(name, 0.0) for name in known.names])
-        return self._state._replace(visit=Visit(context, known.sums, known.sites))
+        shifts = np.zeros((len(known.names), self.n_objectives + self.moods))
+        return self._state._replace(visit=Visit(context, known.sums, known.sites, shifts))
 
     def _with_names(self, known: Shifts) -> Shifts:
         """Return what is known with room for new entries of the context, in the order of their names."""

@@ -250,7 +250,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
 
     def _preference(self, row: int) -> Preference:
         weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
-        if not self._is_shifted(row) and state_belief(self._state, row, weights, covariance):
+        if not self._shifts_of(row).any() and state_belief(self._state, row, weights, covariance):
             return Preference(weights=weights, covariance=covariance)
         return self._preference_at_unit(row)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from druthers.errors import UnknownUser
 from druthers.policies.base import Policy
+from druthers.policies.slates import by_score
 from druthers.types import ChoiceQuestion, Floats, RankingQuestion
 
 # Of more arms than these only the best are looked at: no answer makes one of the others the best.
@@ -40,7 +41,7 @@ def best_question(
         Mean and variance of the weights after each objective was named first; by default as `hear` has them.
     """
     now = policy.utilities(user, offer)
-    best = np.argsort(-now, kind="stable")[:MOST_ARMS]
+    best = by_score(now, MOST_ARMS)
     arms = [offer[place] for place in best]
     if len(arms) < 2:
         return None

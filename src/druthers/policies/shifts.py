@@ -7,12 +7,12 @@ given all utilities and choices is normal and exact. As long as "none" is likely
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import factor, inverse, solve
+from druthers._matrices import factor, inverse, solve, solve_transposed
 from druthers.policies.belief import Posterior
 from druthers.types import Floats
 
@@ -20,8 +20,7 @@ from druthers.types import Floats
 FRACTIONS = (0.0, 0.25, 0.5, 1.0)
 # Shifts are believed once "none" has less than this chance: wrongly, over all times, with about as much.
 ERROR = 0.05
-# Rounds in which the shifts and the noise of utilities are fitted to each other, and what the noise without counts for.
-ROUNDS = 2
+# Utilities that the noise without shifts counts for, where it is fitted once more with them.
 NOISE_DRAWS = 4.0
 
 
@@ -30,12 +29,13 @@ class Visit(NamedTuple):
 
     With z = (1, context), and rr' what a utility adds to the policy's own sums (n + 1, n + 1), the utility last, `sums`
     has the sums of z_a z_b rr' for a <= b, b > 0, at b (b + 1)/2 + a - 1: those of a new entry follow all others.
-    `sites` has the same of the information and pull (D, D + 1) of choices.
+    `sites` has the same of the information and pull (D, D + 1) of choices. `shifts` (q, n) is written by `shifted`.
     """
 
     context: Floats
     sums: Floats
     sites: Floats
+    shifts: Floats
 
 
 def fresh_visit(n_entries: int, n_weights: int, n_objectives: int) -> Visit:
@@ -45,6 +45,7 @@ def fresh_visit(n_entries: int, n_weights: int, n_objectives: int) -> Visit:
         context=np.zeros(n_entries),
         sums=np.zeros((places, n_weights + 1, n_weights + 1)),
         sites=np.zeros((places, n_objectives, n_objectives + 1)),
+        shifts=np.zeros((n_entries, n_weights)),
     )
 
 
@@ -88,9 +89,23 @@ def assemble(first: Floats, sums: Floats, n_entries: int, weight: float, size: i
                         out[b * size + j, a * size + i] += value
 
 
+class Sums(NamedTuple):
+    """All that is known of w and C together, in blocks for w and each column of C.
+
+    `felt` and `pull` are the sums of utilities, to be divided by their noise; `rest` and `more` are the information and
+    pull of all else but the prior of C. `size` is that of a block.
+    """
+
+    felt: Floats
+    pull: Floats
+    rest: Floats
+    more: Floats
+    size: int
+
+
 @kernel
 def shifted(base: Posterior, gram: Floats, visit: Visit, unit: float, usual: float) -> Posterior:
-    """Return what is believed of a user's weights in a context.
+    """Return what is believed of a user's weights in a context; `visit.shifts` gets the means of C, 0 where none is.
 
     Parameters
     ----------
@@ -105,6 +120,47 @@ def shifted(base: Posterior, gram: Floats, visit: Visit, unit: float, usual: flo
     usual
         Standard deviation of a weight before anything is known.
     """
+    n, count = base.estimate.shape[0], len(FRACTIONS)
+    for a in range(visit.context.shape[0]):
+        for i in range(n):
+            visit.shifts[a, i] = 0.0
+    sums = add_up(base, gram, visit, unit)
+    chances = np.empty(count)
+    weigh_shifts(sums, base.variance, usual, chances)
+    if chances[0] > ERROR:
+        return base
+    first: Any  # the sum of squares without shifts
+    first = least = NOISE_DRAWS * base.variance + gram[n, n]
+    left = 0.0
+    for g in range(count):
+        law, _ = shift_law(sums, base.variance, FRACTIONS[g] * usual)
+        loss = squares_left(sums, law)
+        left += chances[g] * (least + loss)
+        first += loss if g == 0 else 0.0
+    noise = base.variance * min(left / first, 1.0)
+    weigh_shifts(sums, noise, usual, chances)
+    means, mean, spread = np.zeros((count, n)), np.zeros(n), np.zeros((n, n))
+    for g in range(count):
+        law, _ = shift_law(sums, noise, FRACTIONS[g] * usual)
+        add_spread(law, visit.context, chances[g], means[g], spread)
+        for i in range(n):
+            mean[i] += chances[g] * means[g, i]
+            for a in range(law.estimate.shape[0] // n - 1):
+                visit.shifts[a, i] += chances[g] * law.estimate[(1 + a) * n + i]
+    for g in range(count):
+        for i in range(n):
+            for j in range(n):
+                spread[i, j] += chances[g] * (means[g, i] - mean[i]) * (means[g, j] - mean[j])
+    root = np.empty((n, n))
+    factor(spread, root)
+    inverse(root, spread)
+    factor(spread, root)
+    return Posterior(mean, root, noise)
+
+
+@kernel
+def add_up(base: Posterior, gram: Floats, visit: Visit, unit: float) -> Sums:
+    """Return what is known of w and C; see `shifted` for the parameters."""
     n, q = base.estimate.shape[0], visit.context.shape[0]
     size = n * (1 + q)
     felt, pull, rest, more = np.zeros((size, size)), np.zeros(size), np.zeros((size, size)), np.zeros(size)
@@ -129,118 +185,72 @@ def shifted(base: Posterior, gram: Floats, visit: Visit, unit: float, usual: flo
             pull[b * n + i] = visit.sums[place, i, n]
         for i in range(d):
             more[b * n + i] = visit.sites[place, i, d] / unit
-    found, none = weigh_shifts(felt, pull, rest, more, float(gram[n, n]), base.variance, visit.context, usual)
-    return base if none > ERROR else found
-
-
-# Over sixty lines: the average over sizes of shifts is taken twice, and both times from the same arrays.
-@kernel
-def weigh_shifts(
-    felt: Floats,
-    pull: Floats,
-    rest: Floats,
-    more: Floats,
-    square: float,
-    variance: float,
-    context: Floats,
-    usual: float,
-) -> tuple[Posterior, float]:
-    """Average over how large shifts are, for the noise without them and once more for what it is with them.
-
-    `felt` and `pull` are the sums of utilities over w and C, `square` that of their squares; `rest` and `more` are the
-    information and pull of all else. Returns how likely there is no shift beside, for the noise without any.
-    """
-    n = felt.shape[0] // (1 + context.shape[0])
-    count = len(FRACTIONS)
-    means, spreads = np.empty((count, n)), np.empty((count, n, n))
-    odds, losses = np.empty(count), np.empty(count)
-    noise, none = variance, 1.0
-    mean, spread = np.empty(n), np.empty((n, n))
-    for turn in range(ROUNDS):
-        for g in range(count):
-            size = felt.shape[0] if FRACTIONS[g] > 0.0 else n
-            odds[g], losses[g] = shift_law(
-                felt[:size, :size] / noise + rest[:size, :size],
-                pull[:size] / noise + more[:size],
-                FRACTIONS[g] * usual,
-                context,
-                means[g],
-                spreads[g],
-                felt,
-                pull,
-            )
-        top = -np.inf
-        for g in range(count):
-            odds[g] -= np.log(2.0 if FRACTIONS[g] == 0.0 else 2.0 * (count - 1))
-            top = max(top, odds[g])
-        total = loss = 0.0
-        for g in range(count):
-            odds[g] = np.exp(odds[g] - top)
-            total += odds[g]
-        mean[:] = 0.0
-        spread[:] = 0.0
-        for g in range(count):
-            loss += odds[g] / total * losses[g]
-            for i in range(n):
-                mean[i] += odds[g] / total * means[g, i]
-        for g in range(count):
-            for i in range(n):
-                for j in range(n):
-                    apart = (means[g, i] - mean[i]) * (means[g, j] - mean[j])
-                    spread[i, j] += odds[g] / total * (spreads[g, i, j] + apart)
-        if turn == 0:
-            none = odds[0] / total
-        if turn < ROUNDS - 1:
-            least = NOISE_DRAWS * variance + square
-            noise = variance * min((least + loss) / (least + losses[0]), 1.0)
-    root = np.empty((n, n))
-    factor(spread, root)
-    inverse(root, spread)
-    factor(spread, root)
-    return Posterior(mean, root, noise), none
+    return Sums(felt, pull, rest, more, n)
 
 
 @kernel
-def shift_law(
-    information: Floats,
-    pull: Floats,
-    deviation: float,
-    context: Floats,
-    mean: Floats,
-    spread: Floats,
-    felt: Floats,
-    told: Floats,
-) -> tuple[float, float]:
-    """Write mean and covariance of the weights in a context, where shifts have this deviation.
+def weigh_shifts(sums: Sums, noise: float, usual: float, chances: Floats) -> None:
+    """Write how likely each deviation of shifts is, where utilities have this noise; "none" has half of the prior."""
+    top, total = -np.inf, 0.0
+    for g in range(chances.shape[0]):
+        _, evidence = shift_law(sums, noise, FRACTIONS[g] * usual)
+        chances[g] = evidence - np.log(2.0 if g == 0 else 2.0 * (chances.shape[0] - 1))
+        top = max(top, chances[g])
+    for g in range(chances.shape[0]):
+        chances[g] = np.exp(chances[g] - top)
+        total += chances[g]
+    for g in range(chances.shape[0]):
+        chances[g] /= total
 
-    Returns the log-evidence, up to what no deviation changes, and the expected sum of squares that utilities leave, but
-    for the sum of their own squares.
+
+@kernel
+def shift_law(sums: Sums, noise: float, deviation: float) -> tuple[Posterior, float]:
+    """Return the law of w and C where shifts have this deviation, of w alone for 0.
+
+    Beside it the log-evidence, up to what no deviation changes.
     """
-    n, size = mean.shape[0], pull.shape[0]
+    size = sums.felt.shape[0] if deviation > 0.0 else sums.size
+    information = sums.felt[:size, :size] / noise + sums.rest[:size, :size]
+    pull = sums.pull[:size] / noise + sums.more[:size]
     evidence = 0.0
-    for i in range(n, size):
+    for i in range(sums.size, size):
         information[i, i] += 1.0 / (deviation * deviation)
         evidence -= np.log(deviation)
-    root, covariance, estimate = np.empty((size, size)), np.empty((size, size)), pull.copy()
+    root, estimate = np.empty((size, size)), pull.copy()
     factor(information, root)
-    inverse(root, covariance)
     solve(root, estimate)
-    loss = 0.0
     for i in range(size):
         evidence += 0.5 * pull[i] * estimate[i] - np.log(root[i, i])
-        loss -= 2.0 * estimate[i] * told[i]
-        for j in range(size):
-            loss += felt[i, j] * (estimate[i] * estimate[j] + covariance[i, j])
-    n_entries = size // n - 1
+    return Posterior(estimate, root, noise), evidence
+
+
+@kernel
+def squares_left(sums: Sums, law: Posterior) -> float:
+    """Return the expected sum of squares that utilities leave, but for the sum of their own squares."""
+    estimate, covariance = law.estimate, np.empty(law.root.shape)
+    inverse(law.root, covariance)
+    left = 0.0
+    for i in range(estimate.shape[0]):
+        left -= 2.0 * estimate[i] * sums.pull[i]
+        for j in range(estimate.shape[0]):
+            left += sums.felt[i, j] * (estimate[i] * estimate[j] + covariance[i, j])
+    return left
+
+
+@kernel
+def add_spread(law: Posterior, context: Floats, chance: float, mean: Floats, spread: Floats) -> None:
+    """Write the mean of the weights in a context, and add their covariance to `spread`, times a chance."""
+    n, size = mean.shape[0], law.estimate.shape[0]
+    rows = np.zeros((n, size))  # of weights in terms of w and C, then of what R' makes of them
     for i in range(n):
-        mean[i] = estimate[i]
-        for a in range(n_entries):
-            mean[i] += context[a] * estimate[(1 + a) * n + i]
+        rows[i, i] = 1.0
+        for a in range(size // n - 1):
+            rows[i, (1 + a) * n + i] = context[a]
+        mean[i] = 0.0
+        for k in range(size):
+            mean[i] += rows[i, k] * law.estimate[k]
+        solve_transposed(law.root, rows[i])
+    for i in range(n):
         for j in range(n):
-            value = covariance[i, j]
-            for a in range(n_entries):
-                value += context[a] * (covariance[(1 + a) * n + i, j] + covariance[i, (1 + a) * n + j])
-                for b in range(n_entries):
-                    value += context[a] * context[b] * covariance[(1 + a) * n + i, (1 + b) * n + j]
-            spread[i, j] = value
-    return evidence, loss
+            for k in range(size):
+                spread[i, j] += chance * rows[i, k] * rows[j, k]

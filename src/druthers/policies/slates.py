@@ -260,7 +260,7 @@ class Slate:
         return (*before, *rest[:missing])
 
     def _best_of(self, slate: Sequence[int]) -> Floats:
-        rows = np.flatnonzero(np.isin(self._shortlist, slate))
+        rows = np.flatnonzero(np.equal.outer(self._shortlist, slate).any(axis=1))
         best: Floats = (
             self._values[rows].max(axis=0) if len(rows) else np.full(self._values.shape[1], self._values.min())
         )

@@ -17,9 +17,7 @@ from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.questions import best_question
 from druthers.policies.shifts import add_within
 from druthers.policies.statements import (
-    BLANK,
     REWARD_VARIANCE,
-    UNKNOWN_MEAN,
     StatedArms,
     StatedSettings,
     StatedState,
@@ -28,6 +26,7 @@ from druthers.policies.statements import (
     choice_unit,
     describe,
     stated_variance,
+    values_of,
 )
 from druthers.types import Floats, Integers, Preference, Question
 
@@ -284,15 +283,7 @@ class StatedUCB(ContextPolicy):
         return Preference(weights=estimate[:size].copy(), covariance=covariance[:size, :size].copy())
 
     def _slopes(self, weights: Floats, rows: Integers) -> Floats:
-        arms = self._state.arms
-        known, means = arms.pulls[rows] > 0.0, arms.means[rows]
-        partly = (weights > 0.0) & known.any(axis=1, keepdims=True)
-        blank = np.where(partly, UNKNOWN_MEAN, 0.0)
-        if not known.all():
-            expected, doubt = arms.expected[rows], arms.doubt[rows]
-            told = 2.0 * expected - 1.0 + np.where(partly, BLANK * 2.0 * np.sqrt(doubt), 0.0)
-            blank = np.where(np.isnan(expected), blank, told)
-        return np.where(known, 2.0 * means - 1.0, blank)
+        return values_of(self._state.arms, weights, rows)
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the weights say, as estimated."""

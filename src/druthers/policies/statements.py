@@ -139,6 +139,33 @@ def stated_variance(mean: float, draws: float) -> float:
     return max(mean * (1.0 - mean) / (draws + 1.4), 0.0025)
 
 
+@kernel
+def value_of(arms: StatedArms, arm: int, objective: int, new: bool, wanted: bool) -> float:
+    """Return the value of an arm in an objective from -1 to 1, or what it is taken for where nobody knows it.
+
+    One of which nothing is known counts as what is expected, or as any other on average; a blank of one that is known
+    otherwise counts as somewhat worse, where that matters to the user.
+    """
+    if arms.pulls[arm, objective] > 0.0:
+        return float(2.0 * arms.means[arm, objective] - 1.0)
+    worse = wanted and not new
+    if np.isnan(arms.expected[arm, objective]):
+        return UNKNOWN_MEAN if worse else 0.0
+    value = 2.0 * arms.expected[arm, objective] - 1.0
+    return float(value + BLANK * 2.0 * np.sqrt(arms.doubt[arm, objective]) if worse else value)
+
+
+@kernel
+def values_of(arms: StatedArms, weights: Floats, rows: Integers) -> Floats:
+    """Return the values (n, D) of arms, for a user with these weights."""
+    values = np.empty((rows.shape[0], weights.shape[0]))
+    for j in range(rows.shape[0]):
+        new = never_seen(arms, rows[j])
+        for k in range(weights.shape[0]):
+            values[j, k] = value_of(arms, rows[j], k, new, weights[k] > 0.0)
+    return values
+
+
 @implements(score_policy, StatedState)
 @kernel
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
@@ -155,20 +182,12 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
             pulls = arms.pulls[arm, k]
             weight = estimate[k] * estimate[k]
             if pulls > 0.0:
-                value = 2.0 * arms.means[arm, k] - 1.0
                 spread = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k]) / pulls
                 square += weight * spread * max(1.0, np.log(max(share / pulls, 1.0)))
-            elif not np.isnan(arms.expected[arm, k]):
-                value = 2.0 * arms.expected[arm, k] - 1.0
-                if new:
-                    square += weight * 4.0 * arms.doubt[arm, k] * max(1.0, np.log(max(share, 1.0)))
-                elif estimate[k] > 0.0:
-                    value += BLANK * 2.0 * np.sqrt(arms.doubt[arm, k])
-            elif new:  # like any other on average, and worth finding out, but not before what was asked for
-                value = 0.0
-                square += weight * UNKNOWN_VARIANCE * max(1.0, np.log(max(share, 1.0)))
-            else:
-                value = UNKNOWN_MEAN if estimate[k] > 0.0 else 0.0
+            elif new:  # worth finding out, but not before what was asked for
+                spread = UNKNOWN_VARIANCE if np.isnan(arms.expected[arm, k]) else 4.0 * arms.doubt[arm, k]
+                square += weight * spread * max(1.0, np.log(max(share, 1.0)))
+            value = value_of(arms, arm, k, new, estimate[k] > 0.0)
             columns[k, j] = value
             utility += estimate[k] * value
         out[0, j] = utility + estimate[size]
