@@ -125,8 +125,8 @@ def test_the_least_of_something_is_the_smallest_number_and_of_something_bad_the_
 
 def test_what_is_only_guessed_beside_a_limit_is_not_heard():
     reading = replace(READ, confidences=(0.9, 0.3))
-    assert _without_guesses(reading).names == ("price",)
-    assert _without_guesses(replace(READ, confidences=(0.9, 0.6))).names == ("price", "weight")
+    assert _without_guesses(reading, 0.5).names == ("price",)
+    assert _without_guesses(replace(READ, confidences=(0.9, 0.6)), 0.5).names == ("price", "weight")
 
 
 def test_items_and_numbers_tell_nothing_about_what_a_message_is():
@@ -249,3 +249,33 @@ def test_nothing_is_picked_where_no_item_shown_is_meant(understand, text):
 )  # fmt: skip
 def test_a_count_of_something_is_no_item(text, places):
     assert Said.of(text, Context(shown=tuple(TENTS.items[:3]))).places == places
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("it must weigh less than 900g", {"weight": {"max": 0.9}}),
+        ("ok I can go up to 450 actually", {"price": {"max": 450}}),
+        ("up in no more than half an hour", {"pitching time": {"max": 30}}),
+    ],
+)  # fmt: skip
+def test_numbers_are_of_what_has_such_numbers(reader, text, where):
+    assert reader.read(text).where == where
+
+
+def test_a_wish_for_sure_is_guessed_at_and_asked_about(understand):
+    message = understand("I want to be through with putting the poles together before my tea gets cold")
+    assert message.kind == Kind.WISH
+    assert message.reading.names == ("pitching time",)
+    assert message.reading.confidence < 0.5
+    assert message.reading.question
+
+
+def test_what_is_stated_is_what_it_is_most_likely(understand):
+    assert understand("under 300 euros, we go by car").kind == Kind.LIMIT
+    assert understand("under 300 euros, we go by car").reading.names == ()
+
+
+def test_an_adjective_is_no_subject(understand):
+    message = understand("light and price does not matter")
+    assert (message.reading.names, message.reading.dismissed_names) == (("weight",), ("price",))

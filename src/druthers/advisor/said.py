@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from druthers.advisor.messages import Context, Kind
 from druthers.advisor.sayings import NEGATION, PLACES, feeling, references, table, ways, whole_words
+from druthers.language.data import contractions
 from druthers.limits.words import fold, pattern
 
 CLAUSE = re.compile(r"[.;:!?,]|\b(?:but|and|though|although|while|yet|however|aber|und|pero|y|mais|et|ma|maar|en)\b")
@@ -38,15 +40,8 @@ ASSENT = re.compile(
 LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
 UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
 MOST_LETTERS = 2_000
-# "dont", "whats", "youre", "im": endings without their mark.
-UNMARKED = (
-    (re.compile(r"\b((?:do|does|did|is|are|was|were|has|have|had|would|could|should|ca|wo|need)n)t\b"), r"\1't"),
-    (re.compile(r"\b(what|that|who|how|where|there|here|let|when|why)s\b"), r"\1's"),
-    (re.compile(r"\b(you|they)re\b"), r"\1're"),
-    (re.compile(r"\b(i|you|they|we)ve\b"), r"\1've"),
-    (re.compile(r"\bim\b"), "i'm"),
-    (re.compile(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)"), "why "),
-)
+# "dont", "whats", "youre", "im": how many letters of an ending lack their mark, by what it stands for.
+ENDINGS = {"not": 1, "is": 1, "am": 1, "us": 1, "are": 2, "have": 2}
 
 
 @dataclass(frozen=True)
@@ -78,8 +73,8 @@ class Said:
         """Return a text in its forms."""
         plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
         plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
-        for unmarked, marked in UNMARKED:
-            plain = unmarked.sub(marked, plain)
+        plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
+        plain = re.sub(r"\b[a-z]+\b(?!')", lambda match: _marked(match.group()), plain)
         return cls(text, plain, _core(plain), references(RATING.sub(" ", plain), context.shown), context)
 
     def has(self, name: str) -> bool:
@@ -208,6 +203,14 @@ def _begins(clause: str, between: str, part: str) -> bool:
 
 def _is_item(clause: str) -> bool:
     return re.search(r"[^\W\d_]{3,}", whole_words(*BARE).sub(" ", clause)) is None
+
+
+@lru_cache(maxsize=4096)
+def _marked(word: str) -> str:
+    """Return a word whose contraction has its mark: "dont" is "don't"."""
+    opened = contractions().get(word, "").split()
+    letters = ENDINGS.get(opened[-1], 0) if len(opened) == 2 and not word.endswith("not") else 0
+    return f"{word[:-letters]}'{word[-letters:]}" if letters else word
 
 
 def _core(plain: str) -> str:

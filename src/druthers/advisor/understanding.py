@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from druthers.advisor.comparing import NAME, with_items
@@ -89,8 +89,10 @@ class Understanding:
                 break
             found = self._as(kind, odds[kind], said, named, read)
             if found is not None:
-                given_up = found is read and read.kind == Kind.WISH and likely[Kind.DISMISSAL] >= SURE
-                return _given_up(read) if given_up else found
+                return _as_stated(read, likely) if found is read and read.kind in STATED else found
+        if likely[Kind.WISH] >= SURE and not read.limits.unmatched:  # a wish for sure, but for what?
+            reading = self.parser.suppose(said.text)
+            return replace(read, kind=Kind.WISH, reading=reading) if reading.ranking else read
         return read
 
     def _as(self, kind: Kind, chance: float, said: Said, named: tuple[Item, ...], read: Message) -> Message | None:
@@ -187,12 +189,8 @@ class Understanding:
         limits = self._without_strange_places(limits)
         reading = self.parser.read(limits.rest)
         if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
-            reading = _without_guesses(reading)
-        kinds = {
-            Kind.WISH: set(reading.names) - set(limits.where),
-            Kind.LIMIT: limits.where or (limits.dropped and not reading.dismissed),
-            Kind.DISMISSAL: reading.dismissed,
-        }
+            reading = _without_guesses(reading, LIKELY)
+        kinds = _parts(reading, limits)
         if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
             named = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
             return Message(Kind.REJECT, items=tuple(item for item in self.columns.items if item.name in named))
@@ -236,9 +234,9 @@ class Understanding:
         return tuple(found.values())
 
 
-def _without_guesses(reading: Reading) -> Reading:
-    """Return a reading with those wishes only that it is more sure of than not."""
-    sure = [place for place, confidence in enumerate(reading.confidences) if confidence >= LIKELY]
+def _without_guesses(reading: Reading, bar: float) -> Reading:
+    """Return a reading with those wishes only that it is as sure of as that."""
+    sure = [place for place, confidence in enumerate(reading.confidences) if confidence >= bar]
     if len(sure) == len(reading.ranking):
         return reading
     ranking = tuple(reading.ranking[place] for place in sure)
@@ -247,13 +245,29 @@ def _without_guesses(reading: Reading) -> Reading:
     return replace(reading, ranking=ranking, confidences=confidences, strengths=strengths, question=None)
 
 
-def _given_up(message: Message) -> Message:
-    """Return a wish as a dismissal, if it is for one thing only."""
-    reading = message.reading
-    if reading is None or len(reading.ranking) != 1 or reading.dismissed or message.limits.where:
+def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
+    """Return which of the kinds of statements have a part in what was read."""
+    return {
+        Kind.WISH: bool(set(reading.names) - set(limits.where)),
+        Kind.LIMIT: bool(limits.where or (limits.dropped and not reading.dismissed)),
+        Kind.DISMISSAL: bool(reading.dismissed),
+    }
+
+
+def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
+    """Return what was read as what it is most likely: of its parts, without guesses beside them, or given up."""
+    reading, limits = message.reading, message.limits
+    if reading is None:
         return message
-    gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
-    return replace(message, kind=Kind.DISMISSAL, reading=gone)
+    one = len(reading.ranking) == 1 and not reading.dismissed and not limits.where
+    if one and message.kind == Kind.WISH and likely[Kind.DISMISSAL] >= SURE:
+        gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
+        return replace(message, kind=Kind.DISMISSAL, reading=gone)
+    if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
+        reading = _without_guesses(reading, SURE)
+    there = [kind for kind, part in _parts(reading, limits).items() if part]
+    kind = max(there, key=lambda kind: likely[kind], default=message.kind)
+    return replace(message, kind=kind, reading=reading)
 
 
 def _corrects(said: Said, number: float, current: Collection[float]) -> bool:

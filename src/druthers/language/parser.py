@@ -80,6 +80,14 @@ class Parser:
         leftover = _leftover(text, found.shown, found.spans, wishes)
         return self._reading(text, found.tokens, wishes, leftover, found.notes)
 
+    def suppose(self, text: str) -> Reading:
+        """Return what a text is likeliest to wish for that is known to wish for something: one thing, as a guess."""
+        found = self._find(text)
+        words = self._judge is not None and found.language == ENGLISH
+        guess = self._judge.likeliest(found.shown) if self._judge is not None and words else None
+        wishes = weigh(found.shown, found.spans, found.mentions or ([guess] if guess else []), found.language)
+        return self._reading(text, found.tokens, wishes, (), found.notes)
+
     def signs(self, text: str) -> dict[int, int]:
         """Return the objectives that a text about something speaks of: 1 in its favor, -1 against it, 0 if unsaid.
 

@@ -16,12 +16,16 @@ from druthers.limits.words import any_of, pattern, stem, stems, table, units
 from druthers.types import Floats, Objective
 
 GROUPED = "|".join(rf"\d{{1,3}}(?:{mark}\d{{3}})+(?!\d)" for mark in (" ", ",", r"\.", "'"))
-NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)\s?k?(?![\w])(?:\s?[$€£¥])?"
+GLUED = r"(?=(?:kg|g|km|cm|mm|m|gb|mb|tb|h|min|ml|l|lbs?|oz|w)\b)"  # "300g"
+NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)(?:\s?k?(?!\w)|{GLUED})(?:\s?[$€£¥])?"
 COUNTED = r"(?:half an?|an?(?=\s+(?:<powers>|<whole>)\b)|<numbers>(?:[\s-]<numbers>)?)"
 SPELLED = COUNTED + r"(?:\s+<powers>)?(?:\s+and\s+a\s+half)?"
 ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
+# What may follow a number and counts nothing: "up to 450 actually".
+NO_UNIT = re.compile(r"\w+ly|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should")
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 FAR_OFF = 20.0  # times the largest number there is
+TINY = 1e-4  # times the largest number there is
 NEARBY = 4.0  # times the highest price there is, or as much below the lowest
 # What is told in years, and how long, wide or high things are, in meters up to so many.
 IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
@@ -88,7 +92,8 @@ class Attribute:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
         measured = quantity.measure is not None and self.measures(quantity.measure)
         factor = units()[str(quantity.unit)][1] / self.unit(str(quantity.measure)) if measured else 1.0
-        return all(number * factor <= within * self.high for number in quantity.numbers)
+        sizes = [number * factor for number in quantity.numbers]  # half an hour is no number of years
+        return all(size <= within * self.high and (factor == 1.0 or size > TINY * self.high) for size in sizes)
 
     def beyond(self, quantity: Quantity) -> float:
         """Return how many times over the largest number there is, or under the lowest, one is; 1 if none is."""
@@ -268,7 +273,7 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
         word = stem(after.group(1))
         if word not in units() and len(word) > 4:  # "dolars"
             word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
-        if word in units() or len(word) > 3 or word == "us":
+        if word in units() or (len(word) > 3 and not NO_UNIT.fullmatch(word)) or word == "us":
             found.append(word)
         if word in units():
             end += after.end()
@@ -298,8 +303,8 @@ def find_attribute(
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure)
             fitting = fitting or (
-                named and not one.objective and quantity.measure != "time"
-            )  # "10 minutes to the floor"
+                named and not one.objective and (quantity.measure != "time" or one.words <= beside)
+            )  # not "10 minutes to the floor"
             if quantity.measure == "money" and not one.measures("money") and not one.words <= beside:
                 fitting = False
             if (one.objective and not quantity.bound) or not fitting:

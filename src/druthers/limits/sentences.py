@@ -177,6 +177,7 @@ class LimitReader:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
                 continue
             first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
+            first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
             near = folded[first : quantity.end + BESIDE]
             led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -42,6 +43,12 @@ def read_arrays(name: str) -> dict[str, Any]:
     """Return the arrays of a file."""
     with data_file(name).open("rb") as file:
         return dict(np.load(file, allow_pickle=False))
+
+
+def contractions() -> Mapping[str, str]:
+    """Return words in which others are drawn together, and those others: "dont" is "do not"."""
+    listed: Mapping[str, str] = read_data("small_words.toml")["contractions"]
+    return listed
 
 
 @cache

@@ -6,6 +6,7 @@ data/weights.json, with what they were fitted to; benchmarks/reading_weights.py 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ from druthers.types import Objective
 SpokenOf = Callable[[Sequence[Token], Sequence[Mention], Mention], bool]
 # So many words of a text are shown to the sentence model, in whole clauses, those that promise most: about 40 ms.
 MOST_WORDS = 40
+# Log odds from which on a wish is supposed to be for something, where it is known to be a wish.
+SUPPOSED = -2.7
 
 
 @cache
@@ -136,6 +139,12 @@ class Judge:
         idle = {n for m in found if m.kind is Kind.IDLE for n in m.places}
         return Judged(mentions if verdict is None else verdict.mentions(idle, spoken_of), note)
 
+    def likeliest(self, tokens: Sequence[Token]) -> Mention | None:
+        """Return what a text is likeliest to speak of that is known to speak of something; None if unclear."""
+        spans = [span for span in clauses(tokens, [token.text != "|" for token in tokens]) if span[0] < span[1]]
+        model = self._loaded() if self._model and spans else None
+        return None if model is None else _Verdict(model, "model", tokens, _shortened(spans), ()).likeliest()
+
 
 class _Verdict:
     """What the measures of some clauses say about all objectives."""
@@ -184,6 +193,16 @@ class _Verdict:
                     kept.append(new)
         return [replace(m, leaning=self._leaning(m, kept)) for m in kept]
 
+    def likeliest(self) -> Mention | None:
+        """Return the likeliest objective, if it is likely enough of what is known to be a wish."""
+        row, objective = np.unravel_index(int(self.odds.argmax()), self.odds.shape)
+        odds, span = float(self.odds[row, objective]), self._spans[int(row)]
+        if odds < SUPPOSED:
+            return None
+        near = self._measures.nearest(said(self._tokens[slice(*span)]), int(objective))
+        sure = 1.0 / (1.0 + math.exp(-odds))
+        return Mention(int(objective), *core(self._tokens, *span), Kind.MEANS, sure, f"like {near}")
+
     def _odds_of(self, mention: Mention) -> float:
         """Return how likely a mention is meant; where no clause was asked that holds it, nothing is against it."""
         own = self.odds[:, mention.objective]
@@ -196,7 +215,8 @@ class _Verdict:
         for leaning, span in zip(self._leanings, self._spans, strict=True):
             if _holds(span, mention):
                 alone = all(m.objective == mention.objective for m in mentions if _holds(span, m))
-                return float(leaning) if alone else 0.0
+                joined = self._tokens[span[0]].text == "and" and any(m.last == span[0] for m in mentions)
+                return float(leaning) if alone and not joined else 0.0
         return 0.0
 
     def _found(

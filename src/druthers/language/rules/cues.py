@@ -168,7 +168,10 @@ def _listed(
     after = tokens[mention.last].text if mention.last < len(tokens) else ""
     restarts = "," in between and after in small_words_of(language, "starts")
     alike = (last.kind is Kind.NOUN) == (mention.kind is Kind.NOUN)
-    return not restarts and len(between) <= _GAP and (joined or alike)
+    begins = (
+        last.kind is Kind.GOOD and not alike and after in ("does", "do", "is", "are")
+    )  # "quiet and price is no issue"
+    return not (restarts or begins) and len(between) <= _GAP and (joined or alike)
 
 
 def numbered(tokens: Sequence[Token], start: int, end: int, groups: Sequence[Group]) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from druthers.language.data import read_data, small_words
+from druthers.language.data import contractions, read_data, small_words
 
 # Longer texts are read up to here, and the reading says so.
 LIMIT = 10_000
@@ -74,7 +74,7 @@ def open_word(raw: str) -> tuple[str, ...]:
     """Return a word in small letters, without accents and invisible marks, its contraction opened."""
     word = "".join(c for c in unicodedata.normalize("NFKD", raw) if unicodedata.category(c) not in ("Mn", "Cf"))
     word = word.lower().replace("’", "'").replace("ʼ", "'").replace("`", "'").replace("ß", "ss")
-    if (opened := read_data("small_words.toml")["contractions"].get(word)) is not None:
+    if (opened := contractions().get(word)) is not None:
         return tuple(opened.split())
     for clitic, meant in _CLITICS.items():
         if word.endswith(clitic) and len(word) > len(clitic):
