@@ -40,7 +40,7 @@ kernels: $(READY) ## compile ahead what the tests use, by two processes that sha
 
 test: $(READY) browser kernels ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves
 
 test-browser: $(READY) browser ## run only the tests that drive the page in a real chromium
 	$(BIN)/python -m pytest -m browser

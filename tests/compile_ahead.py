@@ -12,10 +12,16 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import cache_steps
+import numpy as np
 
 import druthers as dr
 from druthers.advisor.serving import compile_steps
+from druthers.anchors import Mixture
 from druthers.catalogs import Catalog
+from druthers.environments import Synthetic
+from druthers.evaluation.following import LEARN, believe, follow
+from druthers.logs import record
+from druthers.simulation import play_tape
 
 # What shares most of its kernels is compiled by one process; the longest first, so that both end together.
 TOGETHER = (
@@ -25,6 +31,10 @@ TOGETHER = (
     ("mo-pqucb", "mo-pqucb-recipe", "greedy"),
     ("stated-ucb",),
 )
+# Forms of policies that tests use beside the plain ones.
+FORMS = {"fisher-pqucb": {"population": True}, "mo-pqucb": {"anchor": Mixture()}}
+FOLLOW = ("s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb")  # logs
+SIZE = cache_steps.N_OBJECTIVES
 
 
 def use(names):
@@ -32,13 +42,31 @@ def use(names):
     took = []
     for name in names:
         before = time.process_time()
-        methods = cache_steps.ANCHOR_METHODS if name in dr.ANCHORS else [*cache_steps.POLICY_METHODS, "play"]
-        cache_steps.done(name, list(methods))
-        if name in dr.POLICIES:
-            catalog = Catalog.load("hotels")
-            compile_steps(dr.make_policy(name, n_objectives=catalog.n_objectives), catalog)
+        if name in dr.ANCHORS:
+            cache_steps.done(name, list(cache_steps.ANCHOR_METHODS))
+        else:
+            cache_steps.done(name, list(cache_steps.POLICY_METHODS))
+            use_in_games(name, follows=name in FOLLOW)
+            if name in FORMS:
+                use_in_games(name, **FORMS[name])
         took.append((name, time.process_time() - before))
     return took
+
+
+def use_in_games(name, *, follows=False, **settings):
+    """Let a policy serve, play where users feel and where they pick, and follow logs of that."""
+    catalog = Catalog.load("hotels")
+    compile_steps(dr.make_policy(name, n_objectives=catalog.n_objectives, **settings), catalog)
+    for feedback in ("utility", "choice"):
+        world = Synthetic(n_arms=4, n_objectives=SIZE, n_users=2, offered=3, feedback=feedback)
+        tape = world.tape(seed=3, horizon=6)
+        player, recorder, follower, believer = (dr.make_policy(name, n_objectives=SIZE, **settings) for _ in range(4))
+        list(play_tape(player, tape, np.array([6])))
+        if follows:
+            log = record(recorder, tape)
+            follow(follower, log, LEARN)
+            if believer.learns_preference:
+                believe(believer, log, np.full(3 * 6, 1 / 3))
 
 
 def main(processes):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from naive import fisher_belief, fisher_pqucb, log_evidence, reward_variances, utility_variance
@@ -237,7 +239,15 @@ def test_numbers_stay_finite(size, kind):
         assert np.all(np.diag(believed.covariance) > 0.0)
 
 
-@pytest.mark.parametrize("anchor", [Mixture(), GroupLasso(), Likelihood()], ids=lambda anchor: anchor.name)
+# Each anchor makes a policy that is compiled anew, for minutes: the quick tests try them as plain Python.
+COMPILED = pytest.mark.slow if not os.environ.get("NUMBA_DISABLE_JIT") else ()
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    [pytest.param(anchor, marks=COMPILED, id=anchor.name) for anchor in (Mixture(), GroupLasso())] + [Likelihood()],
+    ids=lambda anchor: anchor.name,
+)
 def test_any_anchor_serves(anchor):
     policy, tape = lived(rounds=300, anchor=anchor)
     misses = [np.abs(policy.preference(user).weights - tape.preferences[user]).mean() for user in range(3)]
