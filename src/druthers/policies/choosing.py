@@ -215,13 +215,14 @@ class Chooser(Memory):
                 )
             return None, out, n_equal
         shortlist = by_score(out[3], max(SHORTLIST, 2 * size))
-        values = np.empty((len(shortlist), 0))
+        values = np.empty((0, len(shortlist)))
         if self.learns_preference and size > 1:
             row = self._users.rows.get(user, 0)
             believed = self._preference(row)
             apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
             base = (out[0] + out[1])[shortlist]
-            values = worths(base, self._slopes(believed.weights, rows[shortlist]), np.ascontiguousarray(apart.T))
+            slopes = self._slopes(believed.weights, rows[shortlist])
+            values = worths(base, np.ascontiguousarray(slopes.T), np.ascontiguousarray(apart.T))
         members = [
             (np.isin(rows, [self._arms.rows.get(arm, -1) for arm in floor.arms]), floor.share) for floor in floors
         ]

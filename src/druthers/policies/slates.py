@@ -104,35 +104,34 @@ def tastes(weights: Floats, covariance: Floats) -> Floats:
 
 @kernel
 def worths(base: Floats, slopes: Floats, apart: Floats) -> Floats:
-    """Return what arms are worth to tastes (m, points): what they are to the mean one, and by how much that changes.
+    """Return what arms are worth to tastes (points, m): what they are to the mean one, and by how much that changes.
 
-    `apart` (D, points) is by how much the weights of each taste differ. It is written out, since threads of a library
-    for matrices get in each other's way where many processes serve.
+    `slopes` are (D, m), and `apart` (D, points) is by how much the weights of each taste differ. It is written out,
+    since threads of a library for matrices get in each other's way where many processes serve.
     """
-    values = np.empty((slopes.shape[0], apart.shape[1]))
-    for arm in range(slopes.shape[0]):
-        for point in range(apart.shape[1]):
-            values[arm, point] = base[arm]
-        for k in range(slopes.shape[1]):
-            slope = slopes[arm, k]
-            for point in range(apart.shape[1]):
-                values[arm, point] += slope * apart[k, point]
+    values = np.empty((apart.shape[1], base.shape[0]))
+    for point in range(apart.shape[1]):
+        for arm in range(base.shape[0]):
+            values[point, arm] = base[arm]
+        for k in range(slopes.shape[0]):
+            step = apart[k, point]
+            for arm in range(base.shape[0]):
+                values[point, arm] += slopes[k, arm] * step
     return values
 
 
 @kernel
 def add_most(values: Floats, best: Floats) -> tuple[int, float]:
-    """Return the row that adds most to the best so far (points,), and the sum of what it adds; of equals the first."""
-    row, most = 0, -1.0
-    for arm in range(values.shape[0]):
-        gain = 0.0
-        for k in range(values.shape[1]):
-            more = values[arm, k] - best[k]
-            if more > 0.0:
-                gain += more
-        if gain > most:
-            row, most = arm, gain
-    return row, most
+    """Return the arm that adds most to the best so far (points,), and the sum of what it adds; of equals the first."""
+    gains = np.zeros(values.shape[1])
+    for k in range(values.shape[0]):
+        for arm in range(values.shape[1]):
+            gains[arm] += max(values[k, arm] - best[k], 0.0)
+    most = 0
+    for arm in range(1, gains.shape[0]):
+        if gains[arm] > gains[most]:
+            most = arm
+    return most, gains[most]
 
 
 class Slate:
@@ -145,7 +144,7 @@ class Slate:
     shortlist
         Places in the offer of the arms that are looked at, the best by score first.
     values
-        What each of these is worth to each taste (m, points).
+        What each of these is worth to each taste (points, m).
     size
         How many places there are.
     exploration
@@ -240,7 +239,7 @@ class Slate:
     def _plan(self, before: tuple[int, ...]) -> tuple[int, ...]:
         """Return the rest of a slate: by what each place adds, or by score where that is worth more."""
         by_score = self._by_score(before)
-        if self._values.shape[1] == 0 or self._size == 1:
+        if self._values.shape[0] == 0 or self._size == 1:
             return by_score
         plan = list(before) or [int(self._shortlist[0])]
         plan += [place for place in self._unseen if place not in plan][: self._size - len(plan)]
@@ -250,7 +249,7 @@ class Slate:
             if gain <= CERTAIN * len(best):  # those in the slate add nothing
                 break
             plan.append(int(self._shortlist[row]))
-            best = np.maximum(best, self._values[row])
+            best = np.maximum(best, self._values[:, row])
         whole = self._by_score(tuple(plan))
         return whole if self._worth(whole) > self._worth(by_score) + CERTAIN else by_score
 
@@ -262,7 +261,7 @@ class Slate:
     def _best_of(self, slate: Sequence[int]) -> Floats:
         rows = np.flatnonzero(np.equal.outer(self._shortlist, slate).any(axis=1))
         best: Floats = (
-            self._values[rows].max(axis=0) if len(rows) else np.full(self._values.shape[1], self._values.min())
+            self._values[:, rows].max(axis=1) if len(rows) else np.full(self._values.shape[0], self._values.min())
         )
         return best
 
