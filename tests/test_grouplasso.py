@@ -9,7 +9,7 @@ import pytest
 
 from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
-from druthers.anchors.profile import add_profile
+from druthers.anchors.profile import Profile, add_profile
 from druthers.errors import InvalidSetting
 from druthers.rankings import gradient
 from druthers.sampling import sample_rankings
@@ -90,7 +90,9 @@ def test_profile_derivatives_agree_with_differences(bound):
 
     def profile(at):
         slope, curvature, deviations = np.zeros(5), np.zeros((5, 5)), np.zeros((6, 5))
-        value = add_profile(orders, sample.lengths, 0.6, bound, 1e-13, at, deviations, slope, curvature)
+        past = np.zeros((5, 5)), np.zeros(5)
+        problem = Profile(orders, sample.lengths, deviations, *past, 0.6, 1e-13, bound, np.inf)
+        value = add_profile(problem, at, slope, curvature)
         return value, slope, curvature, deviations
 
     _, slope, curvature, deviations = profile(point)

@@ -1,7 +1,8 @@
-"""The house stays one that can be read: short files, and a short way from a request to its answer."""
+"""The house stays one that can be read: short files, short functions, and a short way from a request to its answer."""
 
 from __future__ import annotations
 
+import ast
 import threading
 import time
 from pathlib import Path
@@ -19,6 +20,19 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 
 def test_no_file_is_longer_than_400_lines():
     assert not {str(path): n for path in FILES if (n := len(path.read_text("utf-8").splitlines())) > 400}
+
+
+def test_a_function_is_longer_than_60_lines_only_for_a_reason():
+    bare = []
+    for path in FILES:
+        text = path.read_text("utf-8")
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno - node.lineno >= 60:
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                if not lines[first - 2].strip().startswith("# Over sixty lines"):
+                    bare.append(f"{path}:{node.lineno} {node.name}")
+    assert not bare
 
 
 @pytest.fixture

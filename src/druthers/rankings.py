@@ -318,6 +318,8 @@ def total_derivatives(
     minima = np.zeros((n_objectives, n_objectives))
     scaled_exp(preference, odds)
     for row in range(n_rankings):
+        if weights[row] == 0.0:
+            continue
         order = rankings.orders[row]
         length = rankings.lengths[row]
         places = rankings.place_weights if row < rankings.n_weighted else ones

@@ -109,6 +109,18 @@ class Anchor(ABC):
         return self._memory
 
 
+def fresh_window(n_users: int, window: int, n_objectives: int) -> dict[str, Any]:
+    """Return the fields that all anchors with a window of rankings have in their rows, for users never heard."""
+    counts = {name: np.zeros(n_users, dtype=np.int64) for name in ("queries", "total_length", "shortest", "kept")}
+    return {
+        "estimate": np.zeros((n_users, n_objectives)),
+        "information": np.zeros((n_users, n_objectives, n_objectives)),
+        **counts,
+        "orders": np.zeros((n_users, window, n_objectives), dtype=np.int16),
+        "lengths": np.zeros((n_users, window), dtype=np.int64),
+    }
+
+
 @kernel
 def remember(rows: Any, user: int, ranking: NDArray[Any]) -> None:
     """Count a ranking in `queries`, `total_length` and `shortest`."""

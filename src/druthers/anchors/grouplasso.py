@@ -15,27 +15,22 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve
-from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep, keep_latest
-from druthers.anchors.box import complete_rank, project
-from druthers.anchors.contamination import (
-    best_corruption,
-    log_likelihood,
-    measure,
-    measure_trust,
-    uniform_losses,
+from druthers.anchors.base import (
+    Anchor,
+    drop_oldest,
+    fit_anchor,
+    fresh_window,
+    hear_anchor,
+    is_power_of_two,
+    keep,
+    keep_latest,
 )
-from druthers.anchors.deviation import (
-    BASE,
-    DEVIATION,
-    N_SCRATCH,
-    SLOPE,
-    dot,
-    tilt_ranking,
-)
-from druthers.anchors.newton import add_quadratic, minimize
-from druthers.anchors.profile import Profile, add_profile, certificate
+from druthers.anchors.box import complete_rank, project, violation
+from druthers.anchors.contamination import best_corruption, log_likelihood, measure, measure_trust, uniform_losses
+from druthers.anchors.newton import add_quadratic, evaluate_quadratic, minimize
+from druthers.anchors.profile import Profile, add_profile
 from druthers.errors import InvalidSetting
-from druthers.rankings import as_orders
+from druthers.rankings import add_slope, as_orders, loss
 from druthers.types import Floats, Integers, RankingLike
 
 # The penalties tried by "auto": this many between the largest gradient norm and the least useful penalty.
@@ -117,10 +112,7 @@ class GroupLasso(Anchor):
         n_objectives: int | None = None,
     ) -> None:
         super().__init__(n_objectives=n_objectives)
-        if isinstance(penalty, str):
-            if penalty != "auto":
-                raise InvalidSetting(f'penalty must be a positive number or "auto", but got {penalty!r}')
-        elif not penalty > 0:
+        if not (penalty == "auto" if isinstance(penalty, str) else penalty > 0):
             raise InvalidSetting(f'penalty must be a positive number or "auto", but got {penalty!r}')
         if not bound > 0:
             raise InvalidSetting(f"bound must be positive, but got {bound!r}")
@@ -137,14 +129,7 @@ class GroupLasso(Anchor):
         return GroupLassoRows(
             penalty=penalty,
             bound=float(self.bound),
-            estimate=np.zeros((n_users, n_objectives)),
-            information=np.zeros((n_users, n_objectives, n_objectives)),
-            queries=np.zeros(n_users, dtype=np.int64),
-            total_length=np.zeros(n_users, dtype=np.int64),
-            shortest=np.zeros(n_users, dtype=np.int64),
-            kept=np.zeros(n_users, dtype=np.int64),
-            orders=np.zeros((n_users, self.window, n_objectives), dtype=np.int16),
-            lengths=np.zeros((n_users, self.window), dtype=np.int64),
+            **fresh_window(n_users, self.window, n_objectives),
             folded_information=np.zeros((n_users, n_objectives, n_objectives)),
             folded_response=np.zeros((n_users, n_objectives)),
             deviations=np.zeros((n_users, self.window, n_objectives)),
@@ -174,7 +159,7 @@ class GroupLasso(Anchor):
     @property
     def deviations(self) -> Floats:
         """The deviation of each ranking (n, D): of all those given to `fit`, or else of those heard and still kept."""
-        return self._problem()[2].copy()
+        return self._problem().deviations.copy()
 
     @property
     def suspects(self) -> Integers:
@@ -183,7 +168,7 @@ class GroupLasso(Anchor):
         These have a deviation and, at the estimate, are more likely uniform than the user's own. With many objectives
         and a small penalty nearly every ranking has some deviation, so a deviation alone accuses nobody.
         """
-        orders, lengths, deviations, _, _ = self._problem()
+        orders, lengths, deviations, *_ = self._problem()
         estimate = self._own().estimate[0]
         uniforms = uniform_losses(len(estimate))
         losses, ratios, trust = np.empty(len(lengths)), np.empty(len(lengths)), np.empty(len(lengths))
@@ -210,23 +195,49 @@ class GroupLasso(Anchor):
         """
         return self._certificate()[1]
 
-    def _problem(self) -> tuple[NDArray[np.int16], Integers, Floats, Floats, Floats]:
+    def _problem(self) -> Profile:
         rows = self._own()
-        if self._fitted is not None:
-            nothing = np.zeros_like(rows.folded_information[0])
-            return *self._fitted, nothing, nothing[0]
         kept = int(rows.kept[0])
-        return (
-            rows.orders[0, :kept],
-            rows.lengths[0, :kept],
-            rows.deviations[0, :kept],
-            rows.folded_information[0],
-            rows.folded_response[0],
-        )
+        given = rows.orders[0, :kept], rows.lengths[0, :kept], rows.deviations[0, :kept]
+        past = rows.folded_information[0], rows.folded_response[0]
+        if self._fitted is not None:
+            given, past = self._fitted, (np.zeros_like(past[0]), np.zeros_like(past[1]))
+        return Profile(*given, *past, self.penalty_in_use, 0.0, rows.bound, np.inf)
 
     def _certificate(self) -> tuple[float, float]:
-        rows = self._own()
-        return certificate(*self._problem(), self.penalty_in_use, rows.bound, rows.estimate[0])
+        """Return the value of Eq. 9 and the largest violation of its conditions, from nothing but the solution.
+
+        Feasibility of all boxes and sums; for the estimate and each deviation not zero, the projected gradient step;
+        for a deviation of zero, the length of the gradient beyond the penalty.
+        """
+        orders, lengths, deviations, past_hessian, past_linear, penalty, _, bound, _ = self._problem()
+        estimate = self._own().estimate[0]
+        slope = past_hessian @ estimate - past_linear
+        total = float((slope - past_linear) @ estimate) / 2.0
+        worst = max(abs(estimate.sum()), np.abs(estimate).max() - bound)
+        for order, length, deviation in zip(orders, lengths, deviations, strict=True):
+            own = np.zeros_like(estimate)
+            add_slope(order, length, estimate + deviation, own)
+            slope += own
+            size = float(np.linalg.norm(deviation))
+            total += loss(order, length, estimate + deviation)
+            if size > 0.0:
+                total += penalty * size
+                worst = max(worst, abs(deviation.sum()), np.abs(deviation).max() - bound)
+                worst = max(worst, violation(deviation, own + penalty * deviation / size, bound))
+            else:
+                worst = max(worst, float(np.linalg.norm(own)) - penalty)
+        return total, float(max(worst, violation(estimate, slope, bound)))
+
+
+@kernel
+def _problem(
+    rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, deviations: Floats, accuracy: float
+) -> Profile:
+    """Return Eq. 9 for these rankings and what is folded, at the penalty in use."""
+    past_hessian, past_linear = rows.folded_information[user], rows.folded_response[user]
+    penalty = rows.penalty_in_use[user]
+    return Profile(orders, lengths, deviations, past_hessian, past_linear, penalty, accuracy, rows.bound, np.inf)
 
 
 @implements(hear_anchor, GroupLassoRows)
@@ -243,15 +254,14 @@ def _hear(rows: Any, user: int, ranking: Integers) -> None:
     row = keep(rows, user, ranking)
     for k in range(n_objectives):
         rows.deviations[user, row, k] = 0.0
-    orders = rows.orders[user, : row + 1]
-    lengths = rows.lengths[user, : row + 1]
+    orders, lengths = rows.orders[user, : row + 1], rows.lengths[user, : row + 1]
     deviations = rows.deviations[user, : row + 1]
     if is_power_of_two(rows.queries[user]):
         _refit(rows, user, orders, lengths, 1e-8, deviations)
         return
     slope = np.zeros(n_objectives)
-    penalty = rows.penalty_in_use[user]
-    add_profile(orders[row:], lengths[row:], penalty, rows.bound, 1e-8, estimate, deviations[row:], slope, information)
+    newest = _problem(rows, user, orders[row:], lengths[row:], deviations[row:], 1e-8)
+    add_profile(newest, estimate, slope, information)
     root = information.copy()
     complete_rank(root, 0.0)
     if not factor(root, root):
@@ -291,11 +301,9 @@ def _fit_all(rows: Any, user: int, orders: NDArray[Any], lengths: Integers, devi
 def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, deviations: Floats) -> None:
     """Add rankings, their deviations profiled out, to the quadratic: their expansion at the current estimate."""
     estimate = rows.estimate[user]
-    n_objectives = estimate.shape[0]
-    slope = np.zeros(n_objectives)
-    curvature = np.zeros((n_objectives, n_objectives))
-    penalty = rows.penalty_in_use[user]
-    add_profile(orders, lengths, penalty, rows.bound, 1e-12, estimate, deviations, slope, curvature)
+    slope = np.zeros(estimate.shape[0])
+    curvature = np.zeros((estimate.shape[0], estimate.shape[0]))
+    add_profile(_problem(rows, user, orders, lengths, deviations, 1e-12), estimate, slope, curvature)
     add_quadratic(slope, curvature, estimate, rows.folded_information[user], rows.folded_response[user])
 
 
@@ -304,73 +312,68 @@ def _refit(
     rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, accuracy: float, deviations: Floats
 ) -> None:
     """Solve Eq. 9 for rankings and fold from a warm start; with "auto", at the likeliest penalty of the path."""
-    estimate = rows.estimate[user]
-    past_hessian, past_linear = rows.folded_information[user], rows.folded_response[user]
-    gradient, step = np.empty(orders.shape[1]), np.empty(orders.shape[1])
-    if not np.isnan(rows.penalty):
-        first = PATH_LENGTH + 1
-        penalty = rows.penalty
-        best_estimate = estimate
-        best_deviations = deviations
-    else:
-        first = 0
-        penalty = np.inf
-        best_estimate = estimate.copy()
-        best_deviations = deviations.copy()
-    best_penalty = penalty
-    best = -np.inf
-    before = -np.inf
-    ratio = 1.0
-    over = orders.shape[0] < LEAST_RANKINGS
-    for trial in range(first, PATH_LENGTH + 2):
-        last = over or trial == PATH_LENGTH + 1
-        if last:
-            penalty = best_penalty
-            copy_vector(best_estimate, estimate)
-            copy_matrix(best_deviations, deviations)
-        # A rough solution tells penalties apart: an error of 1e-4 in the estimate moves the likelihood by n 1e-8.
-        rough = accuracy if last else 1e-4
-        problem = Profile(orders, lengths, deviations, past_hessian, past_linear, penalty, rough, rows.bound, np.inf)
-        tolerance = rough * (100.0 + orders.shape[0])
-        minimize(problem, tolerance, 0.0, estimate, gradient, rows.information[user], step)
-        if last:
-            break
-        value, largest = _plausibility(orders, lengths, past_hessian, past_linear, estimate)
-        if trial == 0:
-            penalty = max(largest, LEAST_PENALTY)
-            ratio = (LEAST_PENALTY / penalty) ** (1.0 / PATH_LENGTH)
-        if value > best + 1e-3:
-            best = value
-            best_penalty = np.inf if trial == 0 else penalty
-            copy_vector(estimate, best_estimate)
-            copy_matrix(deviations, best_deviations)
-        over = value < best - FALLEN and value < before
-        before = value
-        penalty *= ratio
-    rows.penalty_in_use[user] = best_penalty
+    if np.isnan(rows.penalty):
+        _choose_penalty(rows, user, orders, lengths, deviations)
+    _solve(_problem(rows, user, orders, lengths, deviations, accuracy), rows.estimate[user], rows.information[user])
 
 
 @kernel
-def _plausibility(
-    orders: NDArray[Any], lengths: Integers, folded_information: Floats, folded_response: Floats, estimate: Floats
-) -> tuple[float, float]:
+def _solve(problem: Profile, estimate: Floats, information: Floats) -> None:
+    """Move an estimate, and the deviations, to the minimum of Eq. 9."""
+    n_rankings, n_objectives = problem.orders.shape
+    gradient, step = np.empty(n_objectives), np.empty(n_objectives)
+    minimize(problem, problem.accuracy * (100.0 + n_rankings), 0.0, estimate, gradient, information, step)
+
+
+@kernel
+def _choose_penalty(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, deviations: Floats) -> None:
+    """Walk the path of penalties from infinity down to the likeliest; leave its estimate and deviations, roughly."""
+    estimate = rows.estimate[user]
+    best_estimate, best_deviations, best_penalty = estimate.copy(), deviations.copy(), np.inf
+    best = before = -np.inf
+    penalty, ratio = np.inf, 1.0
+    for trial in range(PATH_LENGTH + 1 if orders.shape[0] >= LEAST_RANKINGS else 0):
+        rows.penalty_in_use[user] = penalty
+        # A rough solution tells penalties apart: an error of 1e-4 in the estimate moves the likelihood by n 1e-8.
+        problem = _problem(rows, user, orders, lengths, deviations, 1e-4)
+        _solve(problem, estimate, rows.information[user])
+        value, largest = _plausibility(problem, estimate)
+        if value > best + 1e-3:
+            best = value
+            best_penalty = penalty
+            copy_vector(estimate, best_estimate)
+            copy_matrix(deviations, best_deviations)
+        if value < best - FALLEN and value < before:
+            break
+        before = value
+        if trial == 0:
+            penalty = max(largest, LEAST_PENALTY)
+            ratio = (LEAST_PENALTY / penalty) ** (1.0 / PATH_LENGTH)
+        penalty *= ratio
+    rows.penalty_in_use[user] = best_penalty
+    copy_vector(best_estimate, estimate)
+    copy_matrix(best_deviations, deviations)
+
+
+@kernel
+def _plausibility(problem: Profile, estimate: Floats) -> tuple[float, float]:
     """Return the likeliest mixture's log-likelihood less the folded quadratic, and the largest gradient norm."""
+    orders, lengths = problem.orders, problem.lengths
     n_rankings, n_objectives = orders.shape
-    losses = np.empty(n_rankings)
-    ratios = np.empty(n_rankings)
+    losses, ratios = np.empty(n_rankings), np.empty(n_rankings)
+    slope, unused = np.empty(n_objectives), np.empty((n_objectives, n_objectives))
     uniforms = uniform_losses(n_objectives)
-    work = np.zeros((N_SCRATCH, n_objectives))
-    largest = 0.0
-    for row in range(n_rankings):
-        for place in range(n_objectives):
-            work[BASE, place] = estimate[orders[row, place]]
-        losses[row] = tilt_ranking(work, DEVIATION, lengths[row])
-        ratios[row] = np.exp(min(losses[row] - uniforms[lengths[row]], 700.0))
-        largest = max(largest, np.sqrt(dot(work, SLOPE, SLOPE)))
+    measure(orders, lengths, estimate, uniforms, losses, ratios)
     corruption = best_corruption(ratios, 0.0, 0.0, 0.0, 0.1)
     total = log_likelihood(lengths, uniforms, losses, ratios, 0.0, 0.0, corruption)
-    for k in range(n_objectives):
-        total += folded_response[k] * estimate[k]
-        for other in range(n_objectives):
-            total -= 0.5 * estimate[k] * folded_information[k, other] * estimate[other]
+    total -= evaluate_quadratic(problem.past_hessian, problem.past_linear, 0.0, estimate, slope, unused)
+    largest = 0.0
+    for row in range(n_rankings):
+        for k in range(n_objectives):
+            slope[k] = 0.0
+        add_slope(orders[row], lengths[row], estimate, slope)
+        square = 0.0
+        for k in range(n_objectives):
+            square += slope[k] * slope[k]
+        largest = max(largest, np.sqrt(square))
     return total, largest

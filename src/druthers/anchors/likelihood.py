@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import copy_matrix, copy_vector, factor, max_abs, solve
-from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep
+from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, fresh_window, hear_anchor, is_power_of_two, keep
 from druthers.anchors.box import boxed_step, complete_rank
 from druthers.anchors.newton import LONGEST, STALE, add_product, evaluate, evaluate_quadratic, minimize, standard_errors
 from druthers.errors import InvalidSetting
@@ -120,14 +120,7 @@ class Likelihood(Anchor):
         return LikelihoodRows(
             bound=float(self.bound),
             ridge=float(self.ridge),
-            estimate=np.zeros((n_users, n_objectives)),
-            information=np.zeros((n_users, n_objectives, n_objectives)),
-            queries=np.zeros(n_users, dtype=np.int64),
-            total_length=np.zeros(n_users, dtype=np.int64),
-            shortest=np.zeros(n_users, dtype=np.int64),
-            kept=np.zeros(n_users, dtype=np.int64),
-            orders=np.zeros((n_users, self.window, n_objectives), dtype=np.int16),
-            lengths=np.zeros((n_users, self.window), dtype=np.int64),
+            **fresh_window(n_users, self.window, n_objectives),
             work=np.zeros((n_users, 6 + 2 * n_objectives, n_objectives)),
         )
 

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve
-from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep, keep_latest
+from druthers.anchors.base import (
+    Anchor,
+    drop_oldest,
+    fit_anchor,
+    fresh_window,
+    hear_anchor,
+    is_power_of_two,
+    keep,
+    keep_latest,
+)
 from druthers.anchors.box import complete_rank
 from druthers.anchors.contamination import honesty, measure_trust, uniform_losses
 from druthers.anchors.hypotheses import fold, refit
@@ -127,16 +136,9 @@ class Mixture(Anchor):
             ridge=float(self.ridge),
             gate=float(self.gate),
             prior=float(self.prior),
-            estimate=np.zeros((n_users, n_objectives)),
-            information=np.zeros(matrices),
+            **fresh_window(n_users, self.window, n_objectives),
             corruption=np.zeros(n_users),
-            queries=np.zeros(n_users, dtype=np.int64),
-            total_length=np.zeros(n_users, dtype=np.int64),
-            shortest=np.zeros(n_users, dtype=np.int64),
-            kept=np.zeros(n_users, dtype=np.int64),
             refitted=np.zeros(n_users, dtype=np.int64),
-            orders=np.zeros((n_users, self.window, n_objectives), dtype=np.int16),
-            lengths=np.zeros((n_users, self.window), dtype=np.int64),
             mixture_estimate=np.zeros((n_users, n_objectives)),
             mixture_corruption=np.zeros(n_users),
             folded_information=np.zeros(matrices),
