@@ -279,3 +279,24 @@ def test_what_is_stated_is_what_it_is_most_likely(understand):
 def test_an_adjective_is_no_subject(understand):
     message = understand("light and price does not matter")
     assert (message.reading.names, message.reading.dismissed_names) == (("weight",), ("price",))
+
+
+def test_what_points_at_nothing_shown_is_neither_told_nor_turned_down(understand):
+    assert understand("the bus was late again today").kind not in (Kind.REJECT, Kind.TAKEN)
+    assert understand("wait, what is that on the radio").kind == Kind.UNCLEAR
+
+
+def test_a_question_finds_what_is_called_otherwise():
+    gyms = Columns({name: Item(name, details={"open 24 hours": name == "a", "sauna": True}) for name in "ab"})
+    objectives = [Objective("price", low=0, high=90, less_is_better=True)]
+    understanding = Understanding(make_parser("lexicon", objectives=objectives), LimitReader(gyms, objectives), gyms)
+    message = understanding.read("are there any that are open round the clock?")
+    assert (message.kind, message.limits.where) == (Kind.FIND, {"open 24 hours": True})
+    assert understanding.read("are there any that have a good bar?").kind != Kind.FIND
+
+
+def test_to_care_is_no_wish_for_care():
+    parser = make_parser("lexicon", objectives=["price", "care"])
+    reading = parser.read("my employer pays, so I don't care about the price")
+    assert (reading.names, reading.dismissed_names) == ((), ("price",))
+    assert parser.read("with great care").names == ("care",)

@@ -23,7 +23,7 @@ AFTER = (
     r"|over|under|as|if|because|since|when|while|until|till|though|although|so|too|also|instead|please|pls|plz|thanks?|now"
     r"|just|not|no|never|only|really|still|already|again|yet|even|better|best|worse|out|off|away|up|down|back|like|compare"
     r"|compared|side|last|this|that|today|tomorrow|tonight|yesterday|once|the|a|an|it|i|we|you|my|our|me|us|all|any|what"
-    r"|which|how|why|where|who|look|looks|looked|seem|seems|seemed|sound|sounds|feel|feels|felt|get|gets|got|go|goes|went"
+    r"|which|how|why|where|who|before|after|earlier|look|looks|looked|seem|seems|seemed|sound|sounds|feel|feels|felt|get|gets|got|go|goes|went"
     r"|come|comes|came|cost|costs|keep|keeps|kept|make|makes|made|give|gives|gave|take|takes|took|hurt|hurts|broke|breaks"
     r"|work|works|fit|fits|wins|suits|needs|offers|allows|includes|runs|beats|sucks|rocks|left|let|fell|ran|stank|smells"
     r"|definitely|absolutely|maybe|perhaps|exactly|final|ist|war|hat|und|oder|bitte|gegen|mit|y|o|e|et|ou|es|fue|era|est"

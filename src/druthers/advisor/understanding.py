@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from druthers.advisor.comparing import NAME, with_items
 from druthers.advisor.kinds import chances
 from druthers.advisor.messages import Context, Kind, Message
@@ -16,13 +18,15 @@ from druthers.advisor.taking_back import find_taken_back, in_force
 from druthers.catalogs import Item
 from druthers.denials import find_denials
 from druthers.language import Parser, is_english
-from druthers.limits import Columns, LimitReader, Limits, Stated
+from druthers.language.models.table import Table
+from druthers.limits import Columns, LimitReader, Limits, Stated, Where
 from druthers.limits.quantities import find_quantities, plain_number
 from druthers.types import Reading
 
 # How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
 # and small talk or nothing, to overrule one that was read for sure.
 POSSIBLE, LIKELY, SURE, CERTAIN = 0.1, 0.5, 0.8, 0.9
+ALIKE, AHEAD = 0.35, 0.1  # cosines: how like a question the name of a flag must be, and how far ahead of all others
 MOST_WORDS = 6  # of a name
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL)
@@ -90,7 +94,9 @@ class Understanding:
             found = self._as(kind, odds[kind], said, named, read)
             if found is not None:
                 return _as_stated(read, likely) if found is read and read.kind in STATED else found
-        if likely[Kind.WISH] >= SURE and not read.limits.unmatched:  # a wish for sure, but for what?
+        if (
+            stated >= SURE and likely[Kind.WISH] >= LIKELY and not read.limits.unmatched
+        ):  # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
             return replace(read, kind=Kind.WISH, reading=reading) if reading.ranking else read
         return read
@@ -114,6 +120,9 @@ class Understanding:
             return read if read.most and not said.asks else self._searching(kind, said)
         if not said.context.shown and not named:
             return Message(kind) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
+        met = kind != Kind.FEEDBACK or said.has("took") or said.past.search(said.plain)
+        if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (said.places or named or (met and chance >= SURE)):
+            return None  # what points at no item must be clearer
         return self._about_items(kind, said, named, read)
 
     def _searching(self, kind: Kind, said: Said) -> Message | None:
@@ -123,8 +132,19 @@ class Understanding:
         if ranking and (said.has("best") or (kind == Kind.BEST and not limits.where)):
             reading = replace(reading, ranking=ranking, dismissed=())
             return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
-        limits = limits if limits.where else replace(limits, where=self.limits.flags_in(said.text))
+        if not limits.where:
+            limits = replace(limits, where=self.limits.flags_in(said.text) or self._alike(said.text))
         return Message(Kind.FIND, limits=limits) if limits.where and not said.places else None
+
+    def _alike(self, text: str) -> Where:
+        """Return the flag whose name is most like a question, if one is clearly: "are any open round the clock?"."""
+        names, encoder = sorted(self.limits.flags), self.parser.encoder()
+        if not names or not is_english(text):
+            return {}
+        near = np.max([one.encode(names) @ one.encode([text])[0] for one in (Table(), encoder) if one], axis=0)
+        best, *rest = sorted(zip(near, names, strict=True), reverse=True)
+        clear = best[0] >= ALIKE and all(best[0] - other[0] >= AHEAD for other in rest)
+        return {best[1]: True} if clear else {}
 
     def _about_items(self, kind: Kind, said: Said, named: tuple[Item, ...], read: Message) -> Message | None:
         """Return what is asked, told or done about items that were shown or named."""

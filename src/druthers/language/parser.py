@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
+from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH, UNKNOWN, language_of, name_of, not_understood
 from druthers.language.lexicon.objectives import as_objectives
@@ -126,7 +127,8 @@ class Parser:
         if self._judge is not None and language == ENGLISH:
             mentions, note = self._judge(shown, open_, mentions, spoken_of)
             notes += [note] if note else []
-        standing = sorted((m for m in mentions if m.kind is not Kind.IDLE), key=lambda mention: mention.first)
+        standing = [m for m in mentions if m.kind is not Kind.IDLE and not _says_how(shown, m)]
+        standing.sort(key=lambda mention: mention.first)
         return _Found(tokens, shown, spans, standing, language, notes)
 
     def read_all(self, texts: Iterable[str]) -> list[Reading]:
@@ -183,6 +185,15 @@ def _evidence(
         said = text[start:end]
         pieces.append(Evidence(mention.objective, start, end, said, role, why, mention.worth, claim.strength))
     return tuple(pieces)
+
+
+def _says_how(tokens: Sequence[Token], mention: Mention) -> bool:
+    """Tell whether a word says only how much something counts, though an objective is called so: "I don't care"."""
+    if mention.last - mention.first > 1 or tokens[mention.first].text not in small_words("counting"):
+        return False
+    before = tokens[mention.first - 1].text if mention.first else ""
+    after = tokens[mention.last].text if mention.last < len(tokens) else ""
+    return before in ("not", "who", "i", "we") or after in ("about", "how", "if", "whether")
 
 
 def _sureness(evidence: Sequence[Evidence], wishes: Wishes, objective: int) -> float:

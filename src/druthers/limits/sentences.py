@@ -151,6 +151,11 @@ class LimitReader:
         spoken = set(stems(fold(text)))
         return {name: True for key, name in self._flags.items() if spoken.issuperset(key)}
 
+    @property
+    def flags(self) -> set[str]:
+        """The names of details that are there or not."""
+        return set(self._flags.values())
+
     @cached_property
     def price(self) -> str | None:
         """The name of what is paid for an item; None where nothing is called like it."""
