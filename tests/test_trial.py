@@ -73,7 +73,7 @@ def test_two_commands_make_a_service(tmp_path, capsys):
         made = server.ask(
             "POST", "/v1/users/eve/decisions", {"text": "in Vienna, at most 120 euros, quiet", "size": 3}
         )[1]
-        rows = {row["hotel_id"]: row for row in csv.DictReader(table.open(encoding="utf-8"))}
+        rows = {row["hotel_id"]: row for row in csv.DictReader(table.read_text(encoding="utf-8").splitlines())}
         fitting = [
             row
             for row in rows.values()
