@@ -123,6 +123,14 @@ def test_nobody_is_erased_without_a_second_word(talk):
     assert "Nothing yet" in talk("what do you know about me?").text
 
 
+@pytest.mark.parametrize("text", ["yes, forget everything", "yes erase it all", "yes, delete it all please"])
+def test_nobody_is_erased_by_taking_all_back(talk, text):
+    talk("cheap")
+    talk("the first one was awful")
+    assert "taken back" in talk(text).text
+    assert "Nothing yet" not in talk("what do you know about me?").text
+
+
 def test_references_and_feelings():
     three = [Item(name, name) for name in ("The Amber", "Birch Inn", "c")]
     assert references("the amber or the third one", three) == (0, 2)

@@ -300,3 +300,24 @@ def test_to_care_is_no_wish_for_care():
     reading = parser.read("my employer pays, so I don't care about the price")
     assert (reading.names, reading.dismissed_names) == ((), ("price",))
     assert parser.read("with great care").names == ("care",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "weight is the one thing that matters, nothing else does", "my only worry is the weight",
+        "all we want is low weight",
+        "I don't care about anything except weight", "whatever you like as long as it's lightweight",
+        "nothing counts as much as weight", "we wouldn't say no to something lightweight", "weight isn't irrelevant",
+    ],
+)  # fmt: skip
+def test_what_alone_matters_is_not_given_up(understand, text):
+    message = understand(text)
+    assert (message.kind, message.reading.names, message.reading.dismissed) == (Kind.WISH, ("weight",), ())
+
+
+@pytest.mark.parametrize(
+    "text", ["at least 4 stars", "something with five stars", "four-star quality", "4 stars or more"]
+)
+def test_stars_that_are_wanted_rate_nothing(understand, text):
+    assert understand(text).kind not in (Kind.FEEDBACK, Kind.TAKEN, Kind.LIKE, Kind.REJECT)

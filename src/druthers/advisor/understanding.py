@@ -30,6 +30,8 @@ ALIKE, AHEAD = 0.35, 0.1  # cosines: how like a question the name of a flag must
 MOST_WORDS = 6  # of a name
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL)
+# What changes something that is known of items: it must be likely, however little speaks for anything else.
+CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
 # Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
 IN_A_PLACE = re.compile(r"\b(?P<place>[Ii]n (?:[Tt]he )?[A-Z][^\W\d_A-Z]{2,}(?: [A-Z][^\W\d_A-Z]+)*)\b")
 SOMEWHERE = re.compile(
@@ -42,6 +44,13 @@ BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
 # "book it": what was spoken of.
 SPOKEN_OF = re.compile(r"\b(?:it|its|this|that|these|those|them|they|one|there)\b")
+# "the only thing I care about", "nothing but", "as long as", "not unimportant": sounds like giving up, and is a wish.
+AT_LEAST_THAT = re.compile(
+    r"\bonly\b(?! (?:an?|secondary|optional|nice)\b)(?!.*\b(?:not|\w+n't) )|\ball (?:that )?(?:i|we|matters?|counts?)\b"
+    r"|\b(?:nothing|anything|everything|no ?one) (?:but|except|besides|apart|else)\b|\b(?:as|so) long as\b|\bprovided\b"
+    r"|\b(?:nothing|none) .*\b(?:more|as) .*\b(?:than|as)\b|\bno to\b"
+    r"|(?:\bnot|n't) (?:\w+ )?(?:unimportant|irrelevant)\b"
+)
 NOTHING = Context()
 
 
@@ -93,7 +102,7 @@ class Understanding:
                 break
             found = self._as(kind, odds[kind], said, named, read)
             if found is not None:
-                return _as_stated(read, likely) if found is read and read.kind in STATED else found
+                return _as_stated(read, likely, said.plain) if found is read and read.kind in STATED else found
         if (
             stated >= SURE and likely[Kind.WISH] >= LIKELY and not read.limits.unmatched
         ):  # a wish for sure, but for what?
@@ -105,6 +114,8 @@ class Understanding:
         """Return a message as one of a kind, if it has what that needs."""
         if kind in STATED:
             return None if read.kind == Kind.UNCLEAR else read
+        if kind in CHANGING and chance < LIKELY:
+            return None
         if kind in (Kind.THANKS, Kind.GREETING, Kind.UNCLEAR, Kind.HELP):
             if (read.kind in STATED and chance < CERTAIN) or (
                 kind == Kind.THANKS and whole_words("insult").search(said.plain)
@@ -274,13 +285,14 @@ def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
     }
 
 
-def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
+def _as_stated(message: Message, likely: Mapping[Kind, float], plain: str) -> Message:
     """Return what was read as what it is most likely: of its parts, without guesses beside them, or given up."""
     reading, limits = message.reading, message.limits
     if reading is None:
         return message
     one = len(reading.ranking) == 1 and not reading.dismissed and not limits.where
-    if one and message.kind == Kind.WISH and likely[Kind.DISMISSAL] >= SURE:
+    given_up = likely[Kind.DISMISSAL] >= SURE and not AT_LEAST_THAT.search(plain)
+    if one and message.kind == Kind.WISH and given_up:
         gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
         return replace(message, kind=Kind.DISMISSAL, reading=gone)
     if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
