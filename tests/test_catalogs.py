@@ -45,7 +45,8 @@ def catalogs(draw):
         known = draw(st.lists(st.sampled_from(objectives), unique_by=lambda objective: objective.name))
         values = {objective.name: draw(st.floats(objective.low, objective.high)) for objective in known}
         facts = names | numbers | st.booleans() | st.integers(-(2**70), 2**70)
-        details = draw(st.dictionaries(names, facts | st.lists(facts, max_size=3), max_size=2))
+        free = names.filter(lambda name: name not in words)
+        details = draw(st.dictionaries(free, facts | st.lists(facts, max_size=3), max_size=2))
         items.append(Item(id, draw(names), draw(st.text(max_size=9)), values, details))
     return Catalog(draw(names), objectives, items, draw(st.text(max_size=9)), draw(st.booleans()))
 
@@ -210,6 +211,10 @@ DAMAGES = [
     ({"items__1__details": {"stars": float("nan")}}, f'items[1] "barn": details.stars {FACT}, but got nan'),
     ({"items__1__details": {"near": [["sea"]]}}, f"items[1] \"barn\": details.near {FACT}, but got [['sea']]"),
     ({"items__1__details": {"near": {"sea": 1}}}, f"items[1] \"barn\": details.near {FACT}, but got {{'sea': 1}}"),
+    (
+        {"items__1__details": {"price": 60}},
+        'items[1] "barn": details.price must not have the name of an objective, but got 60; give it as values.price, *',
+    ),
     ({"items__1__details": {"": 3}}, f'items[1] "barn": the name of a detail {WORD}, but got ""'),
 ]
 

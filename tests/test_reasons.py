@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from druthers.advisor import Advisor
-from druthers.advisor.reasons import Fact, sentence
+from druthers.advisor.reasons import Fact, Offer, TradeOff, sentence
 from druthers.catalogs import Catalog, Item
+from druthers.limits import Columns
 from druthers.types import Objective
 
 NAMES = ("price", "quiet", "clean", "distance")
@@ -120,3 +121,20 @@ def test_what_was_dismissed_is_no_reason():
     with Advisor(Catalog("nine", objectives, items), parser="lexicon") as advisor:
         advisor.hear("ada", "price does not matter")
         assert all("rice" not in one.why for one in advisor.recommend("ada", size=9).items)
+
+
+def test_the_best_one_may_be_known_by_a_detail_only():
+    """No catalog may say so any more, but journals keep what they were once told, and objectives are renamed."""
+    objectives = [Objective("price", high=100, less_is_better=True), Objective("quiet", high=10)]
+    items = [
+        Item("a", values={"price": 20, "quiet": 9}),
+        Item("b", values={"quiet": 3}, details={"price": 10}),
+        Item("c", values={"price": 50, "quiet": 8}),
+    ]
+    offer = Offer(Columns({item.id: item for item in items}), objectives)
+    traded = [offer.trade_off(item, ["price", "quiet"]) for item in items]
+    assert traded == [
+        TradeOff("b", ("price", 10.0), ("quiet", 6.0)),
+        None,
+        TradeOff("b", ("price", 40.0), ("quiet", 5.0)),
+    ]

@@ -133,7 +133,7 @@ class Offer:
         column = self.column(first)
         best = np.nanargmin(column) if self.objectives[first].less_is_better else np.nanargmax(column)
         rival = self.item(int(best))
-        lost = abs(item.values[first] - rival.values[first])
+        lost = abs(item.values[first] - float(column[best]))
         if lost == 0.0 or rival.id == item.id:
             return None
         for name in wished[1:]:

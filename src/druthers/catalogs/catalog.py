@@ -40,7 +40,8 @@ class Item:
         What is known of it: objective name to measured value, in the objective's own range. What is not known is
         left out.
     details
-        Further facts, such as a city: texts, numbers, true or false, or lists of these.
+        Further facts, such as a city: texts, numbers, true or false, or lists of these. None may have the name of an
+        objective: what is known there are values.
     counts
         How many ratings a value is the mean of, by objective; left out where it is no mean.
     """

@@ -256,6 +256,9 @@ def _check_items(
         for name, detail in details.items() if isinstance(details, TABLES) else ():
             if not _is_name(name):
                 found.append(Mistake(where, f"the name of a detail must be {NAME[1]}", f"got {shown(name)}"))
+            elif name in ranges:
+                law = f"details.{name} must not have the name of an objective"
+                found.append(Mistake(where, law, f"got {shown(detail)}", f"give it as values.{name}, or rename it"))
             elif not is_detail(detail):
                 found.append(Mistake(where, f"details.{name} must be {DETAIL}", f"got {shown(detail)}"))
 
