@@ -163,6 +163,16 @@ def test_who_wants_something_else_on_weekends_gets_it(name):
     assert shifts["weekend"][0] > 0.1
 
 
+@pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
+def test_shifts_of_arms_with_unknown_values_are_those_of_their_utilities(name):
+    policy = visits(make_policy(name, n_objectives=2))
+    policy.learn("shop", "new", [0.5, np.nan])
+    for arms in (["new"], ["inn", "spa", "new"]):
+        usual, shifts = policy.utilities_apart("ada", arms)
+        with policy.in_context(WEEKEND):
+            assert np.allclose(usual + shifts["weekend"], policy.utilities("ada", arms))
+
+
 def test_without_a_context_nothing_changes():
     """Bit for bit: contexts of nothing, those of others, and those nothing was felt in."""
     for name in ("stated-ucb", "fisher-pqucb"):

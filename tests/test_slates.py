@@ -61,6 +61,9 @@ def test_an_offer_may_tell_places():
     assert np.array_equal(told.reasons, named.reasons)
     with pytest.raises(InvalidOffer, match="1 to 5"):
         policy.choose_slate("eve", Places(places), size=6)
+    for wrong in ([0, 0], [-1], [99]):
+        with pytest.raises(InvalidOffer, match="each once"):
+            policy.choose_slate("eve", Places(np.array(wrong)), size=1)
 
 
 def test_single_arms_are_shifted_and_no_others():

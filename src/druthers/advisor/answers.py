@@ -86,14 +86,18 @@ class Suggestion:
 
     Parameters
     ----------
-    item, name
-        Its id, and what it is called.
+    item
+        Its id.
+    name
+        What it is called.
     score
         What it was ranked by: utility and bonuses.
     utility
         How good it should be for this user.
-    reward_bonus, preference_bonus
-        Optimism for not knowing the item, and for not knowing the user.
+    reward_bonus
+        Optimism for not knowing the item.
+    preference_bonus
+        Optimism for not knowing the user.
     propensity
         The chance of being here, given the places before; None where it is unknown.
     why
@@ -176,18 +180,26 @@ class Decided(Answer):
 
     Parameters
     ----------
-    id, user
-        Its id, and whom it was for.
+    id
+        What feedback refers to.
+    user
+        Whom it was for.
     at
         When, in seconds since 1970.
     items
         The slate, best first, with the reasons of then.
-    size, offer, where
-        What was asked for: how many items, of which (None for all), within which limits.
+    size
+        How many items were asked for.
+    offer
+        Of which items; None for all.
+    where
+        Limits that came with the request.
     limits
         The limits that held, what the user had said included.
-    deferred, activated
-        Whether it was made before anybody knew whether it would be shown, and whether it then was.
+    deferred
+        Whether it was made before anybody knew whether it would be shown.
+    activated
+        Whether a deferred one was shown.
     held
         A reward that waits for the activation.
     feedback
@@ -224,11 +236,14 @@ class Weight:
         Its name.
     weight
         The estimate: by how much utility rises when this objective goes from its worst to its best.
-    low, high
-        A 90 % interval; None where the policy does not know its own errors.
-    words, behavior
-        How much of the estimate comes from what the user said, and from what the user felt; the rest is what is
-        believed of anyone. None where the policy cannot tell.
+    low
+        Lower end of a 90 % interval; None where the policy does not know its own errors.
+    high
+        Upper end of it.
+    words
+        How much of the estimate comes from what the user said; None where the policy cannot tell.
+    behavior
+        How much comes from what the user felt; the rest is what is believed of anyone.
     """
 
     objective: str
@@ -284,8 +299,12 @@ class Picked(Answer):
 
     Parameters
     ----------
-    decision, picked, offer
-        What was picked after which decision, None for none of these, and from which items.
+    decision
+        After which decision.
+    picked
+        The item; None for none of these.
+    offer
+        The items that could be picked from.
     new
         Whether it was told for the first time; if not, nothing was learned.
     weights
@@ -326,8 +345,10 @@ class Card(Answer):
         How the user's words are read, as probabilities; None for a policy that takes them at their word.
     suspicious
         Queries that are more likely not the user's own.
-    wished, dismissed
-        Objectives that matter by what was said, most important first, and that do not.
+    wished
+        Objectives that matter by what was said, most important first.
+    dismissed
+        Objectives that do not matter by what was said.
     limits
         What an item must be, by what was said.
     """
@@ -350,7 +371,7 @@ class Reply(Answer):
     Parameters
     ----------
     kind
-        What the message was taken for.
+        What the message was taken for: wish, limit, dismissal, feedback, why, compare ...
     text
         The answer, in sentences.
     items

@@ -156,7 +156,7 @@ class Choosing:
     ) -> Floats:
         """Return what the weights say of items, on average over the contexts in which they were rated.
 
-        Utilities are linear in the entries of a context.
+        Utilities are linear in the entries of a context; where a value is unknown, as good as that.
         """
         expected, shifts = self.fold.policy.utilities_apart(user, felt)
         for name, shift in shifts.items():

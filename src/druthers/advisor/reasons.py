@@ -33,15 +33,20 @@ class Fact:
         Why it is spoken of: "wished", "learned" from ratings, or a "strength" where nothing was asked for.
     value
         The item's value in the objective's own unit; None where nobody knows it.
-    place, of
+    place
         Its place among the offered items whose value is known, 1 the best; equal ones share the better place.
+    of
+        How many offered items there are whose value is known.
     better_than
         The share of the others that are worse, equal ones counting half.
-    expected, deviation
-        Where nobody knows the value: what to expect by what else is known of the item, and one standard deviation of
-        that; None where there is nothing to go by.
-    columns, alike
-        The details that this comes from most, and how many items of which the value is known are like it in them.
+    expected
+        Where nobody knows the value: what to expect by what else is known of the item; None where that is nothing.
+    deviation
+        One standard deviation of what is expected.
+    columns
+        The details that this comes from most.
+    alike
+        How many items of which the value is known are like it in these details.
     """
 
     objective: str
@@ -71,8 +76,10 @@ class TradeOff:
     ----------
     rival
         The id of the offered item that is best there.
-    loses, gains
-        Objective and by how much, in its own unit: what is given up, and what is got for it.
+    loses
+        What is given up: the objective and by how much, in its own unit.
+    gains
+        What is got for it, in the same way.
     """
 
     rival: str

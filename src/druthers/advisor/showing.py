@@ -47,8 +47,10 @@ class Remembered(Answer):
 
     Parameters
     ----------
-    position, at
-        Where the journal has it, and when it was.
+    position
+        Where the journal has it.
+    at
+        When, in seconds since 1970.
     kind
         "said", "corrected", "felt", or "picked" out of a slate; of the last, no item stands for none of these.
     counts

@@ -175,9 +175,10 @@ def _deviate(work: Floats, length: int, penalty: float, bound: float, accuracy: 
     for place in range(n_objectives):
         work[TRIAL, place] = work[DEVIATION, place]
         work[DEVIATION, place] = 0.0
-        work[UNIT, place] = work[SLOPE, place] / steepness
     if steepness <= penalty:
         return value
+    for place in range(n_objectives):
+        work[UNIT, place] = work[SLOPE, place] / steepness
     _multiply_places(work, UNIT, MORE)
     reach = min((steepness - penalty) / max(dot(work, UNIT, MORE), 1e-300), bound)
     decrement = reach * (steepness - penalty)

@@ -246,17 +246,23 @@ class Chooser(Memory):
 
     def _offered(self, offer: Iterable[Hashable] | Places | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
         """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
-        ids, rows = self._arms.listing()
-        if isinstance(offer, Places):
-            ids, rows = tuple([ids[place] for place in offer.places.tolist()]), rows[offer.places]
-        elif offer is not None:
+        places = offer.places if isinstance(offer, Places) else None
+        rows = NOTHING
+        if offer is None or places is not None:
+            ids, rows = self._arms.listing()
+            if places is not None:
+                if np.any((places < 0) | (places >= len(ids))) or len(np.unique(places)) < len(places):
+                    law = f"places must be of the {len(ids)} arms that are known, each once"
+                    raise InvalidOffer(f"{law}, but got {places!r}")
+                ids, rows = tuple([ids[place] for place in places.tolist()]), rows[places]
+        else:
             ids = tuple(offer)
         if not ids:
             known = "no arm is known; offer some or add them" if offer is None else "got none"
             raise InvalidOffer(f"an offer must hold at least one arm, but {known}")
         if not isinstance(size, WHOLE) or not 1 <= size <= len(ids):
             raise InvalidOffer(f"a slate must hold 1 to {len(ids)} of the offered arms, but got size {size!r}")
-        if offer is None or isinstance(offer, Places):
+        if len(rows):
             return ids, rows
         require_distinct(ids)
         try:

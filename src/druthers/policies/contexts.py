@@ -132,10 +132,16 @@ class ContextPolicy(Policy):
             usual = self._utilities(here, row, arms)
         if not here.visit.shifts.any():  # by the belief that utilities come from
             return usual, {}
-        weights = self._posterior_in(self._state, row).estimate[: self.n_objectives]
-        slopes = self._slopes(weights, self._rows_of(arms))
-        by = here.visit.shifts @ np.c_[slopes, np.ones((len(slopes), self.moods))].T
-        return usual, dict(zip(self.entries(user), by, strict=True))
+        rows, names = self._rows_of(arms), self.entries(user)
+        if np.all(self._state.arms.pulls[rows] > 0.0):
+            slopes = self._slopes(self._posterior_in(here, row).estimate[: self.n_objectives], rows)
+            by = here.visit.shifts @ np.c_[slopes, np.ones((len(slopes), self.moods))].T
+            return usual, dict(zip(names, by, strict=True))
+        shifts = {}  # what an unknown value counts for may depend on the weights
+        for name in names:
+            with self._within({name: 1.0}):
+                shifts[name] = self.utilities(user, arms) - usual
+        return usual, shifts
 
     def _posterior_in(self, here: Any, row: int) -> Posterior:
         """Return what is believed of a user in a state, with its visit or without."""

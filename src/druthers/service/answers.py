@@ -53,13 +53,23 @@ class LimitAnswer(BaseModel):
     end: int
 
 
+class ChoiceMade(BaseModel):
+    """What a user picked."""
+
+    picked: str | None = Field(description="The item; null for none of these.")
+    offer: list[str] = Field(description="The items that could be picked from.")
+
+
 _MODELS: dict[Any, Any] = {Reading: ReadingAnswer, Stated: LimitAnswer}
 
 
-def _described(name: str, answer: type) -> type[BaseModel]:
-    """Return the model of an answer: its fields that are told, each with what the docstring of its class says of it."""
+def _described(name: str, answer: type, **plainer: Any) -> type[BaseModel]:
+    """Return the model of an answer: its fields that are told, each with what the docstring of its class says of it.
+
+    Of what is `plainer` in the class than in the description, the type is told here.
+    """
     text = inspect.getdoc(answer) or ""
-    hints = get_type_hints(answer)
+    hints = get_type_hints(answer) | plainer
     about: dict[str, str] = {}
     for names, said in re.findall(r"^(\w+(?:, \w+)*)\n((?:    .*(?:\n|$))+)", text, re.M):
         about |= dict.fromkeys(names.split(", "), re.sub(r"\bNone\b", "null", " ".join(said.split())))
@@ -86,7 +96,7 @@ SuggestionAnswer = _described("SuggestionAnswer", answers.Suggestion)
 QuestionAnswer = _described("QuestionAnswer", asking.Asked)
 DecisionAnswer = _described("DecisionAnswer", answers.Recommendation)
 OutcomeAnswer = _described("OutcomeAnswer", answers.Outcome)
-DecidedAnswer = _described("DecidedAnswer", answers.Decided)
+DecidedAnswer = _described("DecidedAnswer", answers.Decided, choice=ChoiceMade | None)
 ShownAnswer = _described("ShownAnswer", showing.Shown)
 RememberedAnswer = _described("RememberedAnswer", showing.Remembered)
 ChangeAnswer = _described("ChangeAnswer", answers.Change)
