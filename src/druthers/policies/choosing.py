@@ -246,15 +246,11 @@ class Chooser(Memory):
 
     def _offered(self, offer: Iterable[Hashable] | Places | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
         """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
-        places = offer.places if isinstance(offer, Places) else None
         rows = NOTHING
-        if offer is None or places is not None:
+        if offer is None:
             ids, rows = self._arms.listing()
-            if places is not None:
-                if np.any((places < 0) | (places >= len(ids))) or len(np.unique(places)) < len(places):
-                    law = f"places must be of the {len(ids)} arms that are known, each once"
-                    raise InvalidOffer(f"{law}, but got {places!r}")
-                ids, rows = tuple([ids[place] for place in places.tolist()]), rows[places]
+        elif isinstance(offer, Places):
+            ids, rows = self._placed(offer.places)
         else:
             ids = tuple(offer)
         if not ids:
@@ -270,6 +266,13 @@ class Chooser(Memory):
         except KeyError:
             self.add_arms(ids)
             return ids, self._rows_of(ids)
+
+    def _placed(self, places: Integers) -> tuple[tuple[Hashable, ...], Integers]:
+        """Return the ids and rows of arms that stand at places."""
+        ids, rows = self._arms.listing()
+        if np.any((places < 0) | (places >= len(ids))) or len(np.unique(places)) < len(places):
+            raise InvalidOffer(f"places must be of the {len(ids)} arms that are known, each once, but got {places!r}")
+        return tuple([ids[place] for place in places.tolist()]), rows[places]
 
     def _rows_of(self, arms: Iterable[Hashable]) -> Integers:
         return np.fromiter(map(self._arms.rows.__getitem__, arms), np.int64)
