@@ -57,7 +57,8 @@ def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, show
     for one in found:
         where = merge(where, {one.name: {"not": unwanted} if one.name == NAME else one.limit})
         rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
-    return replace(limits, where=where, stated=(*limits.stated, *found), rest=rest)
+    unmatched = tuple(piece for piece in limits.unmatched if not any(piece.endswith(one.text) for one in found))
+    return replace(limits, where=where, stated=(*limits.stated, *found), unmatched=unmatched, rest=rest)
 
 
 def _better(folded: str, text: str, parser: Parser, columns: Columns, shown: Sequence[Item]) -> list[Stated]:

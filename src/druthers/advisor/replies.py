@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
-from druthers.advisor import events
+from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.messages import Context, Kind, Message, Opinion
@@ -29,6 +29,7 @@ from druthers.stores import Event
 SIZE = 3
 # What "not that one", "I take that one" and "more like that" say of an item.
 DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
+STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL, Kind.UNCLEAR)
 
 
 class Conversation:
@@ -55,19 +56,36 @@ class Conversation:
         person = yield from self.ask.find(user)
         decision, ids = ("", []) if person is None else person.shown
         shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
+        at = (yield from self._at_their_places(decision, ids)) if shown else []
         columns = self.ask.columns
-        context = self._context(person, shown, (yield from self._taken_before(decision)) if shown else None)
+        context = self._context(person, at, (yield from self._taken_before(decision)) if shown else None)
         message: Message = yield Read(
             lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, context)
         )
-        about = tuple(shown[place] for place in message.places) or message.items
-        turn = Turn(user, text, message, decision, shown, about, size)
+        pointed = [at[place] for place in (*message.places, *message.rejected)]
+        gone = [item.name for item in pointed if item not in shown]
+        about = tuple(item for item in pointed[: len(message.places)] if item in shown) or message.items
+        turn = Turn(user, text, message, decision, shown, about, size, at)
+        if gone and message.kind not in STATED:
+            return turn.reply(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there; nothing was noted.")
         for place in message.rejected:
-            there = yield from self._decision(turn, shown[place])
-            yield from feedback(self.ask, there, item=shown[place].id, utility=DISLIKED)
+            there = yield from self._decision(turn, at[place])
+            yield from feedback(self.ask, there, item=at[place].id, utility=DISLIKED)
         if message.kind in TELLING:
             return (yield from TELLING[message.kind](self._telling, turn))
         return (yield from _ANSWERS[message.kind](self, turn))
+
+    def _at_their_places(self, decision: str, ids: Sequence[str]) -> Operation[list[Item]]:
+        """Return the items of a decision, each at the place at which it was shown: numbers point at no other one.
+
+        Of those that are there no longer only the name is left.
+        """
+        items = self.ask.fold.items
+        if all(id in items for id in ids):
+            return [items[id] for id in ids]
+        past: Event | None = yield Look(partial(self.ask.store.find, events.decision_key(decision)))
+        names = {} if past is None else {one.item: one.name for one in decisions.suggestions(past)}
+        return [items[id] if id in items else Item(id, names.get(id, id)) for id in ids]
 
     def _taken_before(self, decision: str) -> Operation[str | None]:
         """Return what was picked after a decision, from its items or in answer to its question."""
@@ -82,7 +100,8 @@ class Conversation:
             return Context(shown)
         names = [one.name for one in self.ask.catalog.objectives]
         felt = picked or next(reversed(person.felt), None)
-        latest = next((place for place, item in enumerate(shown) if item.id == felt), 0)
+        there = [place for place, item in enumerate(shown) if item.id in self.ask.fold.items]
+        latest = next((place for place in there if shown[place].id == felt), there[0] if there else 0)
         return Context(shown, [names[k] for k in person.wishes.draws], dict(person.wishes.limits), latest)
 
     def _hear(self, turn: Turn) -> Operation[Reply]:

@@ -132,6 +132,22 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     >>> references("compare 1 and the last one", [Item("a"), Item("b"), Item("c")])
     (0, 2)
     """
+    return tuple(place for place in _places(text, shown) if 0 <= place < len(shown))
+
+
+def beyond(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
+    """Return the numbers in a text of items that were not shown.
+
+    Examples
+    --------
+    >>> beyond("compare 1 and 9", [Item("a"), Item("b")])
+    (9,)
+    """
+    return tuple(place + 1 for place in _places(text, shown) if place >= len(shown) > 0)
+
+
+def _places(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
+    """Return which places a text speaks of, whether or not anything was shown there."""
     found = [(match.start(2), int(match.group(2)) - 1) for match in PLACE.finditer(text)]
     numbered = "|".join(table()["numbered"])
     for place, words in enumerate(table()["counts"]):
@@ -153,4 +169,4 @@ def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     for place, item in enumerate(shown):
         if (at := called(text, item)) >= 0:
             found.append((at, place))
-    return tuple(dict.fromkeys(place for _, place in sorted(found) if 0 <= place < len(shown)))
+    return tuple(dict.fromkeys(place for _, place in sorted(found)))

@@ -11,6 +11,7 @@ from druthers.advisor.answers import Reply
 from druthers.advisor.messages import Kind
 from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import number
+from druthers.advisor.sayings import beyond
 from druthers.advisor.steps import Look, Operation
 from druthers.advisor.turns import Turn
 from druthers.advisor.wording import count, fact_in_words, limit_in_words, listed
@@ -18,7 +19,7 @@ from druthers.catalogs import Item
 from druthers.language import not_understood
 from druthers.language.lexicon.concepts import adjectives
 from druthers.limits import speaks_of_money
-from druthers.limits.words import stems
+from druthers.limits.words import fold, stems
 
 YES_OR_NO = re.compile(r"\W*(?:(?:and|but|so|ok(?:ay)?)\W+)*(?:does|do|has|have|is|are|can|will)\b", re.I)
 SAME_FAMILY = 4  # letters that the shorter one of two words has
@@ -79,6 +80,8 @@ class Telling:
         """Tell why an item was recommended."""
         if not turn.shown:
             return turn.reply("Nothing was recommended yet: say what matters to you.")
+        if not turn.about and (none := _not_shown(turn)):
+            return turn.reply(none)
         past = yield Look(lambda: self.ask.store.find(events.decision_key(turn.decision)))
         item = (turn.about or turn.shown)[0]
         made = () if past is None else decisions.suggestions(past)
@@ -90,6 +93,8 @@ class Telling:
     def compare(self, turn: Turn) -> Operation[Reply]:
         """Tell where two items differ."""
         yield from ()
+        if none := _not_shown(turn):
+            return turn.reply(none)
         pair = list(turn.about or turn.shown[:2])[:MOST_BEST]
         if len(pair) < 2:
             pair = list(turn.shown)[:2]
@@ -110,6 +115,9 @@ class Telling:
     def detail(self, turn: Turn) -> Operation[Reply]:
         """Tell what was asked about an item."""
         yield from ()
+        bounded = any(isinstance(limit, dict) for limit in turn.message.limits.where.values())  # "is it under 9?"
+        if not (turn.about or bounded) and (none := _not_shown(turn)):
+            return turn.reply(none)
         item = (turn.about or turn.shown)[0]
         asked = set(stems(turn.text))
         reading = turn.message.reading
@@ -218,6 +226,12 @@ TELLING = {
     Kind.NO: Telling.no,
     Kind.UNCLEAR: Telling.unclear,
 }
+
+
+def _not_shown(turn: Turn) -> str:
+    """Return that there is nothing at a place that a question is about, if so."""
+    numbers = beyond(" ".join(fold(turn.text).split()), turn.at)
+    return f"There is no {listed(list(map(str, numbers)))}: {count(len(turn.at), 'item')} shown." if numbers else ""
 
 
 def _asks_for(name: str, asked: Collection[str]) -> bool:

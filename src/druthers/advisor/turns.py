@@ -20,8 +20,8 @@ class Turn:
         Who says what.
     message
         As it was understood.
-    decision, shown
-        The last recommendation, and its items.
+    decision, shown, at
+        The last recommendation, those of its items that are still there, and all of them, each at its place.
     about
         Items that the message points at.
     size
@@ -35,6 +35,7 @@ class Turn:
     shown: Sequence[Item]
     about: Sequence[Item]
     size: int
+    at: Sequence[Item] = ()
 
     def reply(
         self, text: str, *, heard: Heard | None = None, made: Recommendation | None = None, about: Sequence[Item] = ()

@@ -10,6 +10,8 @@ from druthers.advisor.answers import Heard
 from druthers.advisor.reasons import number
 from druthers.language import not_understood
 from druthers.language.data import small_words
+from druthers.limits import Where
+from druthers.limits.stated import join
 
 MOST_LISTED = 20
 LONG_WORD = re.compile(r"[^\W_]{4,}")
@@ -23,7 +25,10 @@ def understood_in_words(heard: Heard, *, asks: bool = False) -> str:
     gone = () if heard.reading is None else heard.reading.dismissed_names
     if gone:
         said.append(f"Set aside: {listed(gone)}.")
-    said += [f"Only {one.name} {limit_in_words(one.limit)}." for one in heard.limits]
+    where: Where = {}
+    for one in heard.limits:  # "black or silver" is one limit
+        where = join(where, one)
+    said += [f"Only {name} {limit_in_words(limit)}." for name, limit in where.items()]
     if heard.reading is not None and not_understood() in heard.reading.notes:
         said.append(f"As for the rest, {not_understood()}.")
     if heard.dropped:

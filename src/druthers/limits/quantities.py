@@ -46,13 +46,14 @@ class Attribute:
     high: float
     objective: bool
     counted: bool = False
+    less_is_better: bool = False
 
     @classmethod
     def of_objective(cls, one: Objective) -> Attribute:
         """Return an objective as an attribute."""
         words = frozenset(word for text in (one.name, *one.synonyms) for word in stems(text))
         about = " ".join([one.name, *one.synonyms, one.description]).casefold()
-        return cls(one.name, words, about, one.low, one.high, objective=True)
+        return cls(one.name, words, about, one.low, one.high, objective=True, less_is_better=one.less_is_better)
 
     @classmethod
     def of_detail(cls, name: str, numbers: Floats) -> Attribute:
@@ -102,6 +103,17 @@ class Attribute:
         ]
         under = [self.low / number if number > 0.0 else math.inf for number in quantity.numbers if number < self.low]
         return max((1.0, *over, *under))
+
+    def bears(self, quantity: Quantity, *, beside: bool) -> bool:
+        """Tell whether a bound makes sense of an objective: nobody wants less of what is good, or more than there is.
+
+        Of one named right beside it the bound may go either way, but not leave all items in.
+        """
+        if not self.objective or quantity.measure is not None:
+            return True
+        if quantity.bound == ("min" if self.less_is_better else "max"):
+            return beside and self.low <= quantity.numbers[0] <= self.high
+        return beside or self.less_is_better or min(quantity.numbers) <= self.high
 
     @property
     def in_years(self) -> bool:
@@ -268,7 +280,7 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
 def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     """Return the words that may be a unit, of the number itself and after it, and where they end."""
     found = [sign for sign in number if sign in "$€£¥"]
-    after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|[^\W\d_]+2?)", text[end:])
+    after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
         if word not in units() and len(word) > 4:  # "dolars"
@@ -311,6 +323,8 @@ def find_attribute(
                 continue
             if not one.fits(quantity, within=FAR_OFF if named else within):
                 continue
+            if not one.bears(quantity, beside=bool(one.words & beside)):
+                continue
             score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool(one.words & said)
             score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
@@ -328,7 +342,8 @@ def find_attribute(
         if (year := next(years, None)) is not None:
             return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
-        prices = [one for one in attributes if one.measures("money")]
+        paid = (one for one in attributes if one.less_is_better or not one.objective)  # not value for money
+        prices = [one for one in paid if one.measures("money")]
         nearest = min(prices, key=lambda one: one.beyond(quantity), default=None)
         if nearest is not None and nearest.beyond(quantity) <= NEARBY:  # "under 20" is a price, if none is that low
             return nearest
