@@ -321,3 +321,80 @@ def test_what_alone_matters_is_not_given_up(understand, text):
 )
 def test_stars_that_are_wanted_rate_nothing(understand, text):
     assert understand(text).kind not in (Kind.FEEDBACK, Kind.TAKEN, Kind.LIKE, Kind.REJECT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "8 was dreadful", "number 6 was lovely", "the fifth one was great", "my last tent was heavy and awful",
+        "our old one leaked, it was horrible", "last summer the price was terrible", "the seventh one please",
+    ],
+)  # fmt: skip
+def test_what_is_said_of_nothing_shown_rates_and_takes_nothing(understand, text):
+    assert understand(text).kind not in (Kind.FEEDBACK, Kind.TAKEN, Kind.LIKE, Kind.REJECT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "our bus leaves at 2", "I have an appointment at 3", "a table for 2 please", "maybe 3", "I might take 1", "3?",
+        "I'll take 2 if the price is right", "I changed my mind about 1",
+    ],
+)  # fmt: skip
+def test_what_is_only_thought_of_is_not_taken(understand, text):
+    assert understand(text).kind not in (Kind.FEEDBACK, Kind.TAKEN, Kind.LIKE, Kind.REJECT)
+
+
+@pytest.mark.parametrize("text", ["I'll take 2 if I may", "2 please", "book the second if that's ok"])
+def test_what_is_asked_for_politely_is_taken(understand, text):
+    message = understand(text)
+    assert (message.kind, message.places) == (Kind.TAKEN, (1,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["let's not begin again", "we don't want to start over", "please do not undo that", "I'm not taking that back"],
+)
+def test_who_takes_nothing_back_keeps_all(understand, text):
+    assert understand(text).kind == Kind.NO
+
+
+@pytest.mark.parametrize("text", ["forget me not", "don't you dare erase me", "delete my profile? never"])
+def test_who_does_not_want_to_be_forgotten_is_not_asked(understand, text):
+    assert understand(text).kind != Kind.FORGET_ME
+
+
+@pytest.mark.parametrize(
+    "text", ["hello, a lightweight one please", "thanks, but I said lightweight", "hey lightweight"]
+)
+def test_small_talk_swallows_no_wish(understand, text):
+    assert understand(text).reading.names == ("weight",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what if I wanted a cheap one?", "who doesn't want a low price?", "is the weight important?",
+        "I wonder whether weight matters", "price isn't everything", "weight is not the only thing",
+    ],
+)  # fmt: skip
+def test_what_is_only_supposed_changes_nothing(understand, text):
+    message = understand(text)
+    assert message.kind not in (Kind.WISH, Kind.DISMISSAL, Kind.LIMIT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["start over: a lightweight one", "forget all that, I want it lightweight", "forget what I said, lightweight!"],
+)
+def test_who_starts_over_with_a_wish_has_it_heard(understand, text):
+    message = understand(text)
+    assert (message.kind, message.reading.names, message.forgotten) == (Kind.WISH, ("weight",), ("price",))
+
+
+def test_all_but_one_thing_is_taken_back(reader):
+    columns = Columns({item.id: item for item in TENTS.items})
+    understanding = Understanding(make_parser("lexicon", objectives=TENTS.objectives), reader, columns)
+    said = Context(shown=tuple(TENTS.items[:3]), wished=("price", "weight"), limits={"berths": {"min": 2}})
+    message = understanding.read("forget everything except the price", said)
+    assert (message.kind, message.forgotten) == (Kind.FORGET_THAT, ("weight", "berths"))

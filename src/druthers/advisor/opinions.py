@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from druthers.advisor.messages import Kind, Message, Opinion
 from druthers.advisor.said import ASSENT, CLAUSE, RATING, Said
-from druthers.advisor.sayings import feeling, references, whole_words
+from druthers.advisor.sayings import NEGATION, feeling, references, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language import Parser
 
@@ -47,11 +47,13 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
         about_items = references(RATING.sub(" ", clause), said.context.shown)
         at = about_items[0] if about_items else at
         felt = feeling(clause)
-        signs = parser.signs(clause)
+        told = felt is None and about_items and ways("took").search(clause.strip())  # "had number 1 yesterday"
+        signs = {} if told else parser.signs(clause)
         if felt is None and not any(signs.values()):
             unsaid |= {parser.objectives[k].name: at for k in signs}
             continue
-        aspects = {parser.objectives[k].name: _judged(felt, sign) for k, sign in signs.items()}
+        denied = NEGATION.search(clause) is not None
+        aspects = {parser.objectives[k].name: _judged(felt, sign, denied) for k, sign in signs.items()}
         for place in about_items if len(about_items) > 1 else (at,):
             opinion = opinions.setdefault(place, Opinion([], {}))
             opinion.aspects.update({name: worth for name, worth in aspects.items() if worth is not None})
@@ -63,8 +65,11 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
     return opinions
 
 
-def _judged(felt: float | None, sign: int) -> float | None:
-    """Return how an objective was: by a word of its own, as much as it was felt; else as all of it felt."""
-    if not sign or (felt is not None and felt * sign > 0.0):
+def _judged(felt: float | None, sign: int, denied: bool) -> float | None:
+    """Return how an objective was: by a word of its own, as much as it was felt; else as all of it felt.
+
+    Where the two disagree and nothing is denied, the feeling counts: "loved the smell".
+    """
+    if not sign or (felt is not None and (felt * sign > 0.0 or not denied)):
         return felt
     return FELT * sign

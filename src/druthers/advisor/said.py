@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from druthers.advisor.messages import Context, Kind
 from druthers.advisor.sayings import NEGATION, PLACES, feeling, references, table, ways, whole_words
+from druthers.catalogs import Item
 from druthers.language.data import contractions
 from druthers.limits.words import fold, pattern
 
@@ -38,7 +39,22 @@ ASSENT = re.compile(
     r"|(?:great|good|fine|perfect|lovely|nice|cool|brilliant|excellent|super|awesome|wonderful)\s*[,.!:;-]+\s*)+"
 )
 LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
-UNDECIDED = re.compile(r"\b(?:if|unless|whether|almost|nearly|until)\b")  # "I'm almost sold on the first one"
+# "I'm almost sold on the first one", "maybe 2"; not "I'll take 2 if I may".
+UNDECIDED = re.compile(
+    r"\bif\b(?! (?:i|we|you) (?:may|can|could|don't|would)| (?:that|it)(?:'s| is) (?:ok|all ?right|fine|possible))"
+    r"|\b(?:unless|whether|almost|nearly|until|might|maybe|perhaps|possibly|changed my mind)\b"
+)
+# A number that is a time or counts people: "my train leaves at 2", "a table for 2".
+COUNTED = re.compile(
+    r"\b(?:lands?|arrives?|arriving|leaves?|leaving|starts?|ends?|meeting|appointment|dinner|lunch|flight|train|bus|ready"
+    r"|home|free|opens?|closes?|rooms?|tables?|beds?|space|seats?|tickets?|enough|big)"
+    r"(?: \w+){0,2} (?:at|for|by|around|before|after|until) [1-9]\b(?! (?:and|or) [1-9])"
+)
+BEYOND = re.compile(r"\b(?:sixth|seventh|eighth|ninth|tenth|\d+th)(?: (?:one|option))?\b")
+AFTER_SMALL_TALK = re.compile(
+    r"\s*(?P<talk>(?:hi|hello|hey)\b|[^,.;:!]+(?=[,.;:!]))[\s,.;:!-]*(?:(?:but|and|so)\b\s*)?(?=\w)", re.I
+)
+NINE = tuple(map(Item, "abcdefghi"))
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": how many letters of an ending lack their mark, by what it stands for.
 ENDINGS = {"not": 1, "is": 1, "am": 1, "us": 1, "are": 2, "have": 2}
@@ -75,7 +91,7 @@ class Said:
         plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
         plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
         plain = re.sub(r"\b[a-z]+\b(?!')", lambda match: _marked(match.group()), plain)
-        return cls(text, plain, _core(plain), references(RATING.sub(" ", plain), context.shown), context)
+        return cls(text, plain, _core(plain), references(_without_counts(plain), context.shown), context)
 
     def has(self, name: str) -> bool:
         """Tell whether it says something in one of the ways of a list."""
@@ -98,6 +114,25 @@ class Said:
         return False
 
     @property
+    def decided(self) -> bool:
+        """Whether what it picks is taken: not asked about, and not only thought of."""
+        return not UNDECIDED.search(self.core) and (self.picks or not self.text.rstrip(" !").endswith("?"))
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it points at an item beyond those shown, and at none of these: "7 was terrible"."""
+        text = _without_counts(self.plain)
+        return not self.places and bool(references(text, NINE) or BEYOND.search(text))
+
+    @property
+    def after_small_talk(self) -> str:
+        """What comes after thanks or a greeting: "I said quiet" of "thank you, but I said quiet"."""
+        match = AFTER_SMALL_TALK.match(self.text)
+        if match is None or Said.of(match["talk"], self.context).small_talk is None:
+            return ""
+        return self.text[match.end() :]
+
+    @property
     def settled(self) -> bool:
         """Whether it picks one item in so many words, and nothing in them takes it back."""
         match = ways("settled").search(self.core)
@@ -113,7 +148,7 @@ class Said:
     @property
     def rejects(self) -> bool:
         """Whether it turns down something shown: "no to 2" begins with what may stand before the point."""
-        return ways("reject").search(self.plain) is not None
+        return ways("reject").search(self.plain) is not None or "\N{THUMBS DOWN SIGN}" in self.text
 
     @property
     def apart(self) -> tuple[tuple[int, ...], str] | None:
@@ -187,6 +222,11 @@ class Said:
             for text in (match["given"] or str(len(match["drawn"])), match["of"] or "5")
         )
         return 2.0 * (max(given, 1.0) - 1.0) / (most - 1.0) - 1.0 if given <= most else None
+
+
+def _without_counts(plain: str) -> str:
+    """Return a text without points, times and numbers of people: none of them is that of an item."""
+    return COUNTED.sub(" ", RATING.sub(" ", plain))
 
 
 def _goes_on(between: str, part: str) -> bool:

@@ -8,17 +8,29 @@ from typing import Any
 
 from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.said import Said
-from druthers.advisor.sayings import whole_words
+from druthers.advisor.sayings import ways, whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, speaks_of_money
 from druthers.limits.quantities import find_quantities
-from druthers.limits.words import stems
+from druthers.limits.words import fold, stems
 
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
+_NOT = (
+    r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:(?:ever|just|want|need|have|going|like|you|dare|to|please|yet|really) )*"
+)
 UNTRUE = re.compile(
     r"\b(?:or|otherwise|else),? (?:just |you can |we can )?forget\b|"  # "at least 5 years, otherwise forget it"
-    r"(?:\b(?:never|not|nicht|no|ne)|n't)\s+(?:ever |just )?(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b"
+    rf"{_NOT}(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b|"
+    r"\bforget[- ]me[- ]not|\bif you (?:ever )?for[gt]\w+|\b(?:me|account|data|profile)\? (?:no|never|nope|nah)\b"
 )
+# Nothing but that nothing is to be taken back: "let's not start over", "I'm not taking that back".
+DECLINED = re.compile(
+    rf"[^.,;:!?]*{_NOT}(?:(?:start|begin)\w* (?:over|again|afresh|anew|from scratch)|undo\w*|reset\w*|restart\w*"
+    r"|tak(?:e|ing) (?:that|it|this|anything|any of (?:that|it)) back|take back\b"
+    r"|(?:forget|erase|delete) (?:me|my data))"
+    r"[^.,;:!?]*"
+)
+EXCEPT = re.compile(r"\b(?:except|but|apart from|besides|other than)\b(?P<kept>.*)")
 WAIVED = re.compile(r"\b(?:ignore|disregard|never ?mind)\b")  # "never mind the price, it's a gift" dismisses it
 # What speaks of something said, and not of the thing itself.
 SAID_BEFORE = re.compile(
@@ -31,6 +43,11 @@ def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader)
     """Return what a message takes back, which is of a kind that takes something back; None if it is nothing."""
     if UNTRUE.search(said.plain):  # "I'd never forget that place"
         return None
+    if kind == Kind.FORGET_ALL and (match := EXCEPT.search(said.plain)):  # "forget everything except the price"
+        kept = in_force(match["kept"], said.context, parser, limits)
+        gone = tuple(name for name in (*said.context.wished, *said.context.limits) if name not in kept)
+        if kept:
+            return Message(Kind.FORGET_THAT, forgotten=gone) if gone else Message(Kind.NO)
     if kind != Kind.FORGET_THAT:
         return Message(kind)
     names = in_force(whole_words("forget").sub(" ", said.core), said.context, parser, limits)
@@ -41,6 +58,22 @@ def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader)
         return _with_wishes(names, said, parser) or Message(kind, forgotten=names)
     only = (*said.context.wished, *said.context.limits)
     return Message(kind) if said.has("forget_last") or len(only) == 1 else None
+
+
+def find_new_start(said: Said) -> str:
+    """Return what comes after starting over: "cheap and central" of "start over: cheap and central"."""
+    for mark in re.finditer(r"[.,:;!]\s+(?=\w)", said.text):
+        head = fold(said.text[: mark.start()])
+        if UNTRUE.search(head) or EXCEPT.search(head):
+            break
+        if ways("forget_all").search(head):
+            return said.text[mark.end() :]
+    return ""
+
+
+def declines(said: Said) -> bool:
+    """Tell whether a message says that nothing is to be taken back, and nothing else."""
+    return DECLINED.fullmatch(said.plain) is not None
 
 
 def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser) -> Message | None:

@@ -14,7 +14,7 @@ from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.opinions import find_opinion
 from druthers.advisor.said import Said
 from druthers.advisor.sayings import table, ways, whole_words
-from druthers.advisor.taking_back import find_taken_back, in_force
+from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.catalogs import Item
 from druthers.denials import find_denials
 from druthers.language import Parser, is_english
@@ -51,6 +51,19 @@ AT_LEAST_THAT = re.compile(
     r"|\b(?:nothing|none) .*\b(?:more|as) .*\b(?:than|as)\b|\bno to\b"
     r"|(?:\bnot|n't) (?:\w+ )?(?:unimportant|irrelevant)\b"
 )
+# What is only wondered about, or not all that matters, and wishes for nothing: "is comfort important?".
+SUPPOSED = re.compile(
+    r"^(?:(?:and|but|so) )?(?:what if|suppos(?:e|ing)) (?:i|we|it|they|some\w+|that)\b"
+    r"|^who (?:does|would|is)(?:n't| not)\b|\b(?:i|we)(?:'m| am)? wonder(?:ing)? (?:if|whether|how|why)\b"
+    r"|^would an? .*\b(?:have|be) (?:more|less|\w+er)\b.*\?"
+    r"|^(?:is|are|does|do|should) (?:(?:the|an?) )?(?:\w+ ){1,3}?(?:really )?(?:important|matter|count)\b.*\?"
+    r"|^[^,.;:]*(?:\bnot|n't) (?:the only|everything|all(?! that))\b[^,.;:]*$"
+)
+# Something else than what is shown: "my last one", "last year", "our old one".
+ELSEWHERE = re.compile(
+    r"\b(?:my|our|your|his|her|their|another) (?:\w+ )?(?:last|old|previous|former|current|other)\b"
+    r"|\blast (?:time|year|month|week|summer|winter|spring|autumn|trip|holiday)\b"
+)
 NOTHING = Context()
 
 
@@ -80,6 +93,14 @@ class Understanding:
         for kind in (Kind.NO, Kind.FORGET_ME_YES):
             if ways(kind.name.lower()).fullmatch(said.plain):
                 return Message(kind)
+        if (point := said.after_small_talk) and self._is_sure(point):  # "hi, good service please"
+            return self.read(point, context)
+        if declines(said):
+            return Message(Kind.NO)
+        if again := find_new_start(said):  # "start over: cheap and central"
+            other = self.read(again, replace(context, wished=(), limits={}))
+            if other.kind in STATED:
+                return replace(other, forgotten=(*context.wished, *context.limits))
         if (apart := said.apart) is not None and not MET.search(said.plain):  # "avoid 1 and compare 2 and 3"
             rejected, rest = apart
             other = self.read(rest, context)
@@ -96,16 +117,16 @@ class Understanding:
         likely = chances(said.text, encoder, [item.name for item in (*said.context.shown, *named)])
         stated = sum(likely[kind] for kind in STATED)
         odds = {Kind.WISH: stated, **{kind: chance for kind, chance in likely.items() if kind not in STATED}}
-        read = self._another_number(said) or self._wishing(said)
+        supposed = not said.places and SUPPOSED.search(said.plain)
+        read = Message(Kind.UNCLEAR) if supposed else self._another_number(said) or self._wishing(said)
         for kind in sorted(odds, key=lambda kind: -odds[kind]):
             if odds[kind] < POSSIBLE:
                 break
             found = self._as(kind, odds[kind], said, named, read)
             if found is not None:
                 return _as_stated(read, likely, said.plain) if found is read and read.kind in STATED else found
-        if (
-            stated >= SURE and likely[Kind.WISH] >= LIKELY and not read.limits.unmatched
-        ):  # a wish for sure, but for what?
+        if stated >= SURE and likely[Kind.WISH] >= LIKELY and not (read.limits.unmatched or supposed):
+            # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
             return replace(read, kind=Kind.WISH, reading=reading) if reading.ranking else read
         return read
@@ -117,9 +138,14 @@ class Understanding:
         if kind in CHANGING and chance < LIKELY:
             return None
         if kind in (Kind.THANKS, Kind.GREETING, Kind.UNCLEAR, Kind.HELP):
-            if (read.kind in STATED and chance < CERTAIN) or (
-                kind == Kind.THANKS and whole_words("insult").search(said.plain)
+            small_talk = kind in (Kind.THANKS, Kind.GREETING)
+            if (
+                (read.kind in STATED and chance < CERTAIN)
+                or (kind == Kind.THANKS and whole_words("insult").search(said.plain))
+                or (small_talk and chance < LIKELY and not whole_words(kind.value).search(said.plain))
             ):
+                return None
+            if small_talk and said.has("forget_me"):
                 return None
             return read if kind == Kind.UNCLEAR and read.kind not in STATED else Message(kind)
         if kind in (Kind.FORGET_THAT, Kind.FORGET_ALL, Kind.FORGET_ME):
@@ -132,9 +158,17 @@ class Understanding:
         if not said.context.shown and not named:
             return Message(kind) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
         met = kind != Kind.FEEDBACK or said.has("took") or said.past.search(said.plain)
-        if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (said.places or named or (met and chance >= SURE)):
+        pointed = bool(said.places or named)
+        if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (pointed or (met and chance >= SURE)):
             return None  # what points at no item must be clearer
+        if kind in CHANGING and not pointed and (said.beyond or ELSEWHERE.search(said.plain)):
+            return None  # what is said of something else is said of nothing shown
         return self._about_items(kind, said, named, read)
+
+    def _is_sure(self, text: str) -> bool:
+        """Tell whether wishes or limits are read from a text for sure."""
+        reading = self.parser.read(text)
+        return bool(self.limits.read(text).where) or (bool(reading.ranking) and reading.confidence >= SURE)
 
     def _searching(self, kind: Kind, said: Said) -> Message | None:
         """Return a question for items: those that have the most of something, or those within limits."""
@@ -175,8 +209,8 @@ class Understanding:
             return Message(kind, reading=read.reading, limits=read.limits)
         if not (pointed or kind == Kind.LIKE or SPOKEN_OF.search(said.core)):
             return None
-        if kind == Kind.TAKEN:
-            return Message(kind, said.places, named)
+        if kind == Kind.TAKEN:  # what is only thought of is told about
+            return Message(kind if said.decided else Kind.DETAIL, said.places, named)
         beside = said.places or kind == Kind.LIKE  # "something similar, but under 400"
         wish = self._wishing(said.beside(kind.name.lower())) if beside else Message(kind)
         felt = find_opinion(said, self.parser, ()) if kind == Kind.REJECT and said.places else None
