@@ -105,6 +105,7 @@ def test_limits_in_sentences(text, where, rest):
 def test_limits_are_taken_back():
     assert READER.read("any district is fine").dropped == ("district",)
     assert READER.read("forget the rent limit").dropped == ("rent",)
+    assert READER.read("rent limit off").dropped == READER.read("turn off the rent limit").dropped == ("rent",)
     assert set(READER.read("drop all the filters").dropped) == {"district", "pets", "rooms", "rent", "size", "commute"}
     assert READER.read("anywhere").dropped == ("district",)
 

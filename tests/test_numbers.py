@@ -87,6 +87,7 @@ def test_numbers_stay_when_an_item_goes(talk):
     gone = say("2 was awful")
     assert gone.text == f"{CAMERAS.item(second).name} is no longer there; nothing was noted."
     assert gone.items == ()
+    assert say("why 2?").text == f"{CAMERAS.item(second).name} is no longer there."
     assert say("3 was awful").items == (third,)
     advisor.retire_item(first)
     assert advisor.message("ada", "why?").text

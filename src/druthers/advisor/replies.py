@@ -67,7 +67,8 @@ class Conversation:
         about = tuple(item for item in pointed[: len(message.places)] if item in shown) or message.items
         turn = Turn(user, text, message, decision, shown, about, size, at)
         if gone and message.kind not in STATED:
-            return turn.reply(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there; nothing was noted.")
+            noted = "" if message.kind in TELLING else "; nothing was noted"
+            return turn.reply(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there{noted}.")
         for place in message.rejected:
             there = yield from self._decision(turn, at[place])
             yield from feedback(self.ask, there, item=at[place].id, utility=DISLIKED)
