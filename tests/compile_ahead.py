@@ -33,7 +33,9 @@ TOGETHER = (
 )
 # Forms of policies that tests use beside the plain ones.
 FORMS = {"fisher-pqucb": {"population": True}, "mo-pqucb": {"anchor": Mixture()}}
-FOLLOW = ("s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb")  # logs
+# Who follows logs in quick tests, and who follows those of picks and tells what it believes on the way.
+FOLLOW = ("s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb")
+BELIEVE = ("fisher-pqucb",)
 SIZE = cache_steps.N_OBJECTIVES
 
 
@@ -46,27 +48,35 @@ def use(names):
             cache_steps.done(name, list(cache_steps.ANCHOR_METHODS))
         else:
             cache_steps.done(name, list(cache_steps.POLICY_METHODS))
-            use_in_games(name, follows=name in FOLLOW)
+            serve(name)
+            log = play(name, "utility", logs=name in FOLLOW)
+            play(name, "choice", logs=name in BELIEVE)
+            if name in BELIEVE:
+                believe(dr.make_policy(name, n_objectives=SIZE), log, np.full(3 * 6, 1 / 3))
             if name in FORMS:
-                use_in_games(name, **FORMS[name])
+                serve(name, **FORMS[name])
+                play(name, "utility", **FORMS[name])
         took.append((name, time.process_time() - before))
     return took
 
 
-def use_in_games(name, *, follows=False, **settings):
-    """Let a policy serve, play where users feel and where they pick, and follow logs of that."""
+def serve(name, **settings):
+    """Let a policy serve."""
     catalog = Catalog.load("hotels")
     compile_steps(dr.make_policy(name, n_objectives=catalog.n_objectives, **settings), catalog)
-    for feedback in ("utility", "choice"):
-        world = Synthetic(n_arms=4, n_objectives=SIZE, n_users=2, offered=3, feedback=feedback)
-        tape = world.tape(seed=3, horizon=6)
-        player, recorder, follower, believer = (dr.make_policy(name, n_objectives=SIZE, **settings) for _ in range(4))
-        list(play_tape(player, tape, np.array([6])))
-        if follows:
-            log = record(recorder, tape)
-            follow(follower, log, LEARN)
-            if believer.learns_preference:
-                believe(believer, log, np.full(3 * 6, 1 / 3))
+
+
+def play(name, feedback, *, logs=False, **settings):
+    """Let a policy play where users feel or pick, and follow the log of that."""
+    world = Synthetic(n_arms=4, n_objectives=SIZE, n_users=2, offered=3, feedback=feedback)
+    tape = world.tape(seed=3, horizon=6)
+    player, recorder, follower = (dr.make_policy(name, n_objectives=SIZE, **settings) for _ in range(3))
+    list(play_tape(player, tape, np.array([6])))
+    if not logs:
+        return None
+    log = record(recorder, tape)
+    follow(follower, log, LEARN)
+    return log
 
 
 def main(processes):
