@@ -35,7 +35,7 @@ browser:
 	    { $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } > /dev/null 2>&1 < /dev/null; } || \
 	  echo "NO BROWSER: install chromium to have the page tested" >&2
 
-kernels: $(READY) ## compile ahead what the tests use, by two processes that share the work
+kernels: $(READY) ## compile ahead what the quick tests use, by two processes that share the work
 	@$(BIN)/python tests/compile_ahead.py
 
 test: $(READY) browser kernels ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python

@@ -1,4 +1,4 @@
-"""Fit the model that tells what a message is where no rule knows it, and measure it on messages it has not seen.
+"""Fit the model that tells what a message is, and measure it on messages it has not seen.
 
     python benchmarks/message_kinds.py --check  # each fifth of the messages by a model of the others
     python benchmarks/message_kinds.py --write  # write src/druthers/advisor/kinds.npz

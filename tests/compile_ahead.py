@@ -1,4 +1,4 @@
-"""Compiles ahead what the tests use, by two processes that share the work, and prints what each part of it took.
+"""Compiles ahead what the quick tests use, by two processes that share the work, and prints what each part of it took.
 
 Run by `make kernels`. Processes that run tests on an empty cache compile the same machine code at the same time, and
 have nothing of being two; where all is kept already, this takes seconds.

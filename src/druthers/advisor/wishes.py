@@ -29,7 +29,7 @@ DRAWS = {
     Strength.FAINT: 0.5,
 }
 SURE = 0.75  # confidence of a reading from which on a wish counts in full
-NEXT = 0.6  # draws of a place in a list, in those of the place before
+NEXT = 0.55  # draws of a place in a list, in those of the place before
 MOST = 8.0  # draws of one objective, however often it is repeated
 FADING = 0.7  # what earlier draws keep when something else is wished later
 DISMISSED = 0.02  # what a dismissed objective keeps of its share of the prior
