@@ -31,6 +31,8 @@ class Backup:
             self._copy(self.copy, self.path)
             return
         with self._connect() as connection:
+            # Who saves a state meanwhile would come between emptying a table and filling it.
+            connection.execute(f"LOCK TABLE {', '.join(TABLES)} IN SHARE ROW EXCLUSIVE MODE")
             for table, rows in self.rows.items():
                 connection.execute(f"DELETE FROM {table}")
                 if rows:
