@@ -199,10 +199,13 @@ class Said:
         """Thanks or a greeting, if it is nothing else."""
         if re.search(r"[^\W\d_]", whole_words("greeting", "thanks", "courtesy").sub(" ", self.plain)):
             return None
-        for kind in (Kind.THANKS, Kind.GREETING):
-            if whole_words(kind.value).search(self.plain):
-                return kind
-        return None
+        return self.courtesy
+
+    @property
+    def courtesy(self) -> Kind | None:
+        """Thanks or a greeting, whatever else it is."""
+        found = (kind for kind in (Kind.THANKS, Kind.GREETING) if whole_words(kind.value).search(self.plain))
+        return next(found, None)
 
     @property
     def rating(self) -> float | None:

@@ -143,9 +143,8 @@ class Understanding:
                 (read.kind in STATED and chance < CERTAIN)
                 or (kind == Kind.THANKS and whole_words("insult").search(said.plain))
                 or (small_talk and chance < LIKELY and not whole_words(kind.value).search(said.plain))
+                or (small_talk and said.has("forget_me"))
             ):
-                return None
-            if small_talk and said.has("forget_me"):
                 return None
             return read if kind == Kind.UNCLEAR and read.kind not in STATED else Message(kind)
         if kind in (Kind.FORGET_THAT, Kind.FORGET_ALL, Kind.FORGET_ME):
@@ -157,13 +156,7 @@ class Understanding:
             return read if read.most and not said.asks else self._searching(kind, said)
         if not said.context.shown and not named:
             return Message(kind) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
-        met = kind != Kind.FEEDBACK or said.has("took") or said.past.search(said.plain)
-        pointed = bool(said.places or named)
-        if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (pointed or (met and chance >= SURE)):
-            return None  # what points at no item must be clearer
-        if kind in CHANGING and not pointed and (said.beyond or ELSEWHERE.search(said.plain)):
-            return None  # what is said of something else is said of nothing shown
-        return self._about_items(kind, said, named, read)
+        return self._about_items(kind, chance, said, named, read)
 
     def _is_sure(self, text: str) -> bool:
         """Tell whether wishes or limits are read from a text for sure."""
@@ -191,9 +184,16 @@ class Understanding:
         clear = best[0] >= ALIKE and all(best[0] - other[0] >= AHEAD for other in rest)
         return {best[1]: True} if clear else {}
 
-    def _about_items(self, kind: Kind, said: Said, named: tuple[Item, ...], read: Message) -> Message | None:
+    def _about_items(
+        self, kind: Kind, chance: float, said: Said, named: tuple[Item, ...], read: Message
+    ) -> Message | None:
         """Return what is asked, told or done about items that were shown or named."""
         pointed = bool(said.places or named)
+        met = kind != Kind.FEEDBACK or said.has("took") or said.past.search(said.plain)
+        if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (pointed or (met and chance >= SURE)):
+            return None  # what points at no item must be clearer
+        if kind in CHANGING and not pointed and (said.beyond or ELSEWHERE.search(said.plain)):
+            return None  # what is said of something else is said of nothing shown
         if kind == Kind.FEEDBACK:
             return find_opinion(said, self.parser, named)
         if kind == Kind.WHY:
@@ -269,9 +269,8 @@ class Understanding:
                 return Message(kind, said.places, reading=reading, limits=limits, forgotten=gone, most=most)
         if gone:
             return Message(Kind.FORGET_THAT, forgotten=gone)
-        for kind in (Kind.THANKS, Kind.GREETING):
-            if whole_words(kind.value).search(said.plain):
-                return Message(kind)
+        if said.courtesy is not None:
+            return Message(said.courtesy)
         return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
 
     def _without_strange_places(self, limits: Limits) -> Limits:
