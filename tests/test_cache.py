@@ -71,7 +71,11 @@ def test_numba_is_one_of_the_versions_that_were_tried():
 
 
 @pytest.mark.parametrize(
-    "name", ["stated-ucb", "mo-pqucb", pytest.param("fisher-pqucb-robust", marks=pytest.mark.slow)]
+    "name",
+    [
+        "prucb",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("stated-ucb", "mo-pqucb", "fisher-pqucb-robust")),
+    ],
 )
 def test_processes_that_come_one_after_the_other(tmp_path, name):
     """What one has compiled as part of something else never breaks what another compiled before it."""
@@ -81,11 +85,11 @@ def test_processes_that_come_one_after_the_other(tmp_path, name):
 
 def test_a_cache_that_is_damaged_is_made_whole(tmp_path):
     """Files that are missing, cut off, empty or of no meaning are made anew, and then used."""
-    work = ("s-ucb", ["choose", "learn", "choose"])
+    work = ("s-ucb", ["choose"])
     want = expected(work)
     assert json.loads(finished(stepping(tmp_path, work))) == want
     files = kept(tmp_path)
-    assert len(files) >= 4
+    assert len(files) >= 2
     damages = (Path.unlink, cut_off, empty, nonsense)
     for turn in range(4):
         for place, path in enumerate(files):
@@ -221,39 +225,45 @@ def test_without_a_folder_to_keep_it_in_all_is_compiled_each_time(tmp_path):
     assert finished(start(["-c", OURS], tmp_path / "file", **place)) == "True"
 
 
-# What is changed: a kernel that another file's kernel calls, a constant it reads, and the order of a NamedTuple.
-CHANGED = {
-    "a kernel": ("_matrices.py", "value = x[k] / root[k, k]", "value = 2.0 * x[k] / root[k, k]"),
-    "a constant": ("policies/arms.py", "NEVER_SEEN = 1e9", "NEVER_SEEN = 1e6"),
-    "a field": ("policies/arms.py", "    pulls: Floats\n    means: Floats", "    means: Floats\n    pulls: Floats"),
-}
-USE = """
+CHOOSE = """
 import druthers as dr
 policy = dr.SUCB(n_objectives=2)
 policy.add_arms(["inn"])
 policy.learn("ada", "inn", [3.0, 4.0])
 print(policy.choose("ada", ["inn", "spa"]).reasons.round(3).tolist())
+"""
+ESTIMATE = """
+import druthers as dr
 estimator = dr.HybridEstimator(n_objectives=2, feedback_weight=0.5, ridge=0.1)
 estimator.learn([1.0, 2.0], 3.0)
 print(estimator.estimate([0.5, -0.5]).round(3).tolist())
 """
+# What uses a kernel that another file's kernel calls, a constant it reads, or the order of a NamedTuple; what changes.
+CHANGED = {
+    "a kernel": (ESTIMATE, "_matrices.py", "value = x[k] / root[k, k]", "value = 2.0 * x[k] / root[k, k]"),
+    "a constant": (CHOOSE, "policies/arms.py", "NEVER_SEEN = 1e9", "NEVER_SEEN = 1e6"),
+    "a field": (
+        CHOOSE,
+        "policies/arms.py",
+        "    pulls: Floats\n    means: Floats",
+        "    means: Floats\n    pulls: Floats",
+    ),
+}
 
 
 @pytest.mark.parametrize("what", CHANGED)
 def test_code_that_changed_is_compiled_anew(tmp_path, what):
     shutil.copytree(PACKAGE, tmp_path / "druthers", ignore=shutil.ignore_patterns("__pycache__"))
-    run = functools.partial(start, ["-B", "-c", USE], tmp_path / "cache", PYTHONPATH=str(tmp_path))
+    use, name, old, new = CHANGED[what]
+    run = functools.partial(start, ["-B", "-c", use], tmp_path / "cache", PYTHONPATH=str(tmp_path))
     before = finished(run())
-    assert finished(run()) == before
-    name, old, new = CHANGED[what]
     path = tmp_path / "druthers" / name
     source, times = path.read_text("utf-8"), path.stat()
     assert old in source
     path.write_text(source.replace(old, new), "utf-8")
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     after = finished(run())
-    again = tmp_path / "again"
-    assert after == finished(start(["-B", "-c", USE], again, PYTHONPATH=str(tmp_path)))
+    assert after == finished(run(NUMBA_DISABLE_JIT="1"))
     assert (after == before) == (what == "a field")  # which is the same, read from another place
     path.write_text(source, "utf-8")
     assert finished(run()) == before

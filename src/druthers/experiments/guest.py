@@ -106,13 +106,15 @@ def play_guest(guest: Guest) -> dict[str, Any]:
         policy.add_users([GUEST])
         for arm, report in zip(np.tile(np.arange(len(tape.means)), REPORTS), reports, strict=True):
             policy.learn(OTHERS, int(arm), report)
-        beliefs = [policy.preference(GUEST)]
+        shown = player == next(iter(PLAYERS))
+        beliefs = [policy.preference(GUEST)] if shown else []
         regret = [0.0]
         for lost in _rounds(policy, tape, chunk, feels=feels):
             regret.append(regret[-1] + lost)
-            beliefs.append(policy.preference(GUEST))
+            if shown:
+                beliefs.append(policy.preference(GUEST))
         told["regret"][player] = _figures(np.array(regret[1:]))
-        if player == next(iter(PLAYERS)):
+        if shown:
             told["estimates"] = [_figures(one.weights) for one in beliefs]
             told["spreads"] = [_figures(INTERVAL * np.sqrt(np.diag(one.covariance))) for one in beliefs]
     return told

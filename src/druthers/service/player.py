@@ -1,7 +1,8 @@
-"""A process that plays simulated guests, so that playing keeps the service from nothing.
+"""Processes that play simulated guests, so that playing keeps the service from nothing.
 
-It reads settings, one JSON object a line, and answers each with what was played; it ends with its parent. It runs the
-kernels as plain Python: a game takes a second, and nobody waits a minute until they are compiled.
+Each reads settings, one JSON object a line, and answers each with what was played; it ends with its parent. Two are
+started when somebody first asks: one runs the kernels as plain Python, and takes seconds for a game; the other plays
+once its kernels are compiled, or read from where they are kept, within a tenth of a second, and takes over then.
 """
 
 from __future__ import annotations
@@ -12,19 +13,26 @@ import subprocess
 import sys
 import threading
 from dataclasses import asdict
+from typing import IO
 
+from druthers._jit import SWITCHED_OFF
 from druthers.errors import DruthersError, InvalidSetting
 from druthers.experiments.guest import Guest, play_guest
 
 KEPT = 32  # games that are remembered
+# The compiled player does its first game for itself; long enough to use all kernels, and without being in the way.
+FIRST = Guest(rounds=20)
+GENTLY = 10
 
 
 class Player:
-    """The process, started when somebody first asks; one game at a time."""
+    """Both processes; one game at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._plain: subprocess.Popen[bytes] | None = None
+        self._compiled: subprocess.Popen[bytes] | None = None
+        self._ready = threading.Event()
         self._played: dict[Guest, bytes] = {}
 
     def play(self, guest: Guest) -> bytes:
@@ -40,29 +48,65 @@ class Player:
             return known
 
     def _ask(self, line: bytes) -> bytes:
-        if self._process is None or self._process.poll() is not None:
-            command = [sys.executable, "-m", "druthers.service.player"]
-            plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=plain)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(line)
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
+        process = self._quickest()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(line)
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended, and answers nothing
+        answer = _lines(process).readline()
         if not answer:
             raise InvalidSetting("a game must come to its end, but its process ended before; try again")
         return answer
 
+    def _quickest(self) -> subprocess.Popen[bytes]:
+        """Return the quickest process that can play now."""
+        if self._compiled is None:
+            self._compiled = _start("0")
+            threading.Thread(target=self._wait, args=(self._compiled,), daemon=True).start()
+        if self._ready.is_set() and self._compiled.poll() is None:
+            _end(self._plain)
+            self._plain = None
+            return self._compiled
+        if self._plain is None or self._plain.poll() is not None:
+            _end(self._plain)
+            self._plain = _start("1")
+        return self._plain
+
+    def _wait(self, compiled: subprocess.Popen[bytes]) -> None:
+        if _lines(compiled).readline():
+            self._ready.set()
+
     def close(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        """End the processes."""
+        for process in (self._plain, self._compiled):
+            _end(process)
+
+
+def _start(plain: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "druthers.service.player"]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": plain}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+
+
+def _end(process: subprocess.Popen[bytes] | None) -> None:
+    if process is not None:
+        process.kill()
+        process.communicate()
+
+
+def _lines(process: subprocess.Popen[bytes]) -> IO[bytes]:
+    assert process.stdout is not None
+    return process.stdout
 
 
 def main() -> None:
     """Play whatever is asked for, until nobody asks any more."""
+    if not SWITCHED_OFF:
+        os.nice(GENTLY)
+        play_guest(FIRST)
+        print("compiled", flush=True)
     for line in sys.stdin:
         try:
             answer = play_guest(Guest(**json.loads(line)))

@@ -1,0 +1,50 @@
+"""Simulated guests are played by processes of their own, at once and soon quickly, with the same outcome."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from druthers.errors import InvalidSetting
+from druthers.experiments.guest import Guest
+from druthers.service.player import Player
+
+SHORT = Guest(rounds=12)
+
+
+@pytest.fixture
+def player():
+    player = Player()
+    yield player
+    player.close()
+
+
+def test_who_is_compiled_takes_over_and_plays_the_same(player):
+    first = player._quickest()
+    plainly = json.loads(player.play(SHORT))
+    assert player._ready.wait(600)
+    quick = player._quickest()
+    assert quick is not first
+    assert first.poll() is not None  # nobody needs it any more
+    player._played.clear()
+    compiled = json.loads(player.play(SHORT))
+    assert compiled["said"] == plainly["said"]
+    for name, regret in plainly["regret"].items():
+        assert np.allclose(compiled["regret"][name], regret, rtol=1e-4)
+    assert np.allclose(compiled["estimates"], plainly["estimates"], rtol=1e-3, atol=1e-4)
+
+
+def test_a_process_that_ended_is_said_and_the_next_game_is_played(player):
+    player._quickest().kill()
+    player._quickest().wait()
+    assert json.loads(player.play(SHORT))["guest"]["rounds"] == 12
+    player._quickest().kill()
+    with pytest.raises(InvalidSetting, match="try again"):
+        player._ask(b"{}\n")
+
+
+def test_what_cannot_be_played_is_refused(player):
+    with pytest.raises(InvalidSetting, match="a guest comes 1 to 500 times"):
+        player.play(Guest(rounds=501))
