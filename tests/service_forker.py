@@ -6,10 +6,12 @@ writes where it stands beside its log: position and digest of all that it knows,
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 from druthers.advisor import Advisor
@@ -67,7 +69,10 @@ if __name__ == "__main__":
                     for stream in (1, 2):
                         os.dup2(file.fileno(), stream)
                 os.close(0)
+                faulthandler.register(signal.SIGUSR2)  # where all threads are, for who waits in vain
                 serve(log, load_settings(environ={}, **given))
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(1)
         print(child, flush=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -12,19 +14,22 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE = 60  # seconds that a machine with other work to do may need for anything
+PATIENCE = 300  # seconds that a machine with much other work to do may need for anything
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
+    """Return a port for a server that may end and come back to it: of those that nobody is given who connects."""
+    while True:
+        port = random.SystemRandom().randrange(12_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def until(holds, what, patience=PATIENCE):
-    """Wait until something holds."""
+    """Wait until something holds; `what` may be a function, asked where it is waited for in vain."""
     deadline = time.monotonic() + patience
     while not (found := holds()):
-        assert time.monotonic() < deadline, f"waited {patience} s in vain: {what}"
+        assert time.monotonic() < deadline, f"waited {patience} s in vain: {what() if callable(what) else what}"
         time.sleep(0.01)
     return found
 
@@ -38,8 +43,18 @@ class Server:
 
     def start(self, **settings):
         """Start it, and wait until it is ready."""
-        self.process = self.forker.fork(self.log, {"port": self.port, "log_level": "warning", **settings})
-        until(self.ready, f"the server of {self.log} to be ready:\n{self.told()}")
+        self.process = child = self.forker.fork(self.log, {"port": self.port, "log_level": "warning", **settings})
+
+        def ready():
+            assert Path(f"/proc/{child}").exists(), f"a server must come up, but this one ended:\n{self.told()}"
+            return self.ready()
+
+        def in_vain():
+            os.kill(child, signal.SIGUSR2)
+            time.sleep(1)
+            return f"the server of {self.log} to be ready:\n{self.told()}"
+
+        until(ready, in_vain)
         return self
 
     def told(self):
@@ -71,7 +86,7 @@ class Server:
         digest.unlink(missing_ok=True)
         Path(f"{self.log}.users").write_text(json.dumps(sorted(users)))
         os.kill(self.process, signal.SIGUSR1)
-        until(digest.exists, f"the digest of {self.log}:\n{self.told()}")
+        until(digest.exists, lambda: f"the digest of {self.log}:\n{self.told()}")
         return tuple(json.loads(digest.read_text()))
 
     def kill(self):

@@ -169,6 +169,29 @@ def test_two_processes_that_compile_at_once_keep_all_they_compiled(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in kept(tmp_path)} == before
 
 
+# Telling Numba what a kernel is takes long here, so that all threads are sure to come while one is at it.
+AT_ONCE = """
+import threading
+import time
+import numpy as np
+from druthers import _jit
+from druthers._matrices import center, max_abs, sum_of
+from druthers.policies import steps
+teach, taught = _jit._teach, []
+_jit._teach = lambda made: (taught.append(made), time.sleep(0.01), teach(made))
+threads = [threading.Thread(target=used, args=(np.zeros(2),)) for used in (center, max_abs, sum_of)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(taught) == len(set(taught)) == len(_jit._GENERICS) > 0)
+"""
+
+
+def test_threads_that_come_at_once_load_numba_once(tmp_path):
+    assert finished(start(["-c", AT_ONCE], tmp_path)) == "True"
+
+
 FOREIGN = """
 import numpy as np
 from typing import NamedTuple

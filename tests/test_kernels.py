@@ -10,7 +10,8 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from druthers import make_policy
+from druthers import POLICIES, make_policy
+from druthers._jit import SWITCHED_OFF
 from druthers._matrices import (
     add_rank_one,
     center,
@@ -33,6 +34,7 @@ from druthers.anchors.box import boxed_step, complete_rank, project, violation
 from druthers.anchors.contamination import MOST_CORRUPTION, best_corruption, honesty, uniform_losses
 from druthers.anchors.likelihood import Likelihood, problem_of
 from druthers.anchors.newton import evaluate
+from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting
 from druthers.policies.arms import Arms, never_seen, observe
 from druthers.policies.conucb import key_features
@@ -55,6 +57,8 @@ from druthers.rankings import (
     total_derivatives,
     total_gradient,
 )
+from druthers.simulation import play_tape
+from druthers.testing import same_state
 
 examined = settings(
     derandomize=True,
@@ -901,3 +905,36 @@ def test_prucb_recipe_scores(seed):
         user, offer, decision = life.choose()
         check_reasons(decision, naive.prucb_recipe(life.history, user, offer, **params))
         life.live(8)
+
+
+@pytest.mark.skipif(not SWITCHED_OFF, reason="machine code asks NumPy for no memory")
+@pytest.mark.parametrize("name", POLICIES)
+def test_nothing_is_read_before_it_is_written(monkeypatch, name):
+    """What memory happens to hold decides nothing: a run on NaN is one on large numbers, bit for bit."""
+    world = Synthetic(
+        n_arms=5,
+        n_objectives=3,
+        n_users=2,
+        offered=3,
+        users_per_round=2,
+        length="random",
+        query_rate=0.7,
+        feedback="both",
+    )
+    tape, empty, ends = world.tape(seed=7, horizon=20), np.empty, []
+    for rest in (math.nan, 7e8):
+
+        def filled(shape, dtype=float, rest=rest):
+            made = empty(shape, dtype)
+            made.fill(rest if made.dtype.kind == "f" else not math.isnan(rest))
+            return made
+
+        policy = make_policy(name, n_objectives=3)
+        with monkeypatch.context() as patch, np.errstate(all="ignore"):  # machine code does not warn either
+            patch.setattr(np, "empty", filled)
+            parts = [part for _, part in play_tape(policy, tape, np.array([9, 20]))]
+            believed = [policy.preference(user) for user in range(2)] if policy.learns_preference else []
+        ends.append({"played": np.concatenate([part for both in parts for part in both]), **policy.state()})
+        ends[-1] |= {f"believed {k}": np.vstack([one.weights, one.covariance]) for k, one in enumerate(believed)}
+    assert [key for key in ends[0] if not same_state(ends[0][key], ends[1][key])] == []
+    assert np.isfinite(ends[0]["played"]).all()

@@ -156,7 +156,11 @@ def test_services_go_on_with_the_catalog_that_a_command_changed(command, tmp_pat
         return status == 200 and [objective["name"] for objective in told] == ["clean", "quiet", "wifi"]
 
     for service in services:
-        until(lambda service=service: follows(service.client), f"the change:\n{service.told()}", LONG)
+        until(
+            lambda service=service: follows(service.client),
+            lambda service=service: f"the change:\n{service.told()}",
+            LONG,
+        )
         until(service.ready, "the service", LONG)
         assert service.process.poll() is None
     told = "\n".join(service.told() for service in services)

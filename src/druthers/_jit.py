@@ -118,9 +118,10 @@ else:
         `implements` adds a body for a class; for any other class the stub's own body serves. Inside other kernels the
         choice is made when they are compiled and costs nothing when they run.
         """
-        made = Generic(stub)
-        if _numba.cache_info().currsize:
-            _teach(made)
+        with _LOCK:  # else Numba, being loaded by another thread, could miss it
+            made = Generic(stub)
+            if _loaded.cache_info().currsize:
+                _teach(made)
         return made
 
 
@@ -161,8 +162,14 @@ def _kind(value: Any) -> Any:
     return type(value)
 
 
-@functools.cache
 def _numba() -> Any:
+    """Return Numba; of several threads that ask for it at once, one loads it."""
+    with _LOCK:
+        return _loaded()
+
+
+@functools.cache
+def _loaded() -> Any:
     """Load Numba and tell it what kernels are."""
     import numba
     from numba.extending import typeof_impl
