@@ -40,6 +40,11 @@ class Kind(StrEnum):
     UNCLEAR = "unclear"
 
 
+# What is said of wishes; and what only asks for an answer.
+STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL)
+ASKING = (Kind.WHY, Kind.COMPARE, Kind.DETAIL, Kind.FIND, Kind.BEST, Kind.PROFILE, Kind.HELP)
+
+
 class Opinion(NamedTuple):
     """How an item was: as a whole, clause by clause, and in single objectives."""
 
@@ -82,6 +87,8 @@ class Message:
         Whether it wishes for nothing but the most of something: "the cheapest one".
     rejected
         Which of the items shown it turns down beside: "not 1, I'll take 2".
+    chance
+        How likely it is of this kind.
     """
 
     kind: Kind
@@ -96,6 +103,7 @@ class Message:
     shown: bool = False
     most: bool = False
     rejected: tuple[int, ...] = ()
+    chance: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -118,3 +126,9 @@ class Context:
     wished: Sequence[str] = ()
     limits: Where = field(default_factory=dict)
     latest: int = 0
+
+
+def guessed(reading: Reading) -> tuple[str, ...]:
+    """Return the names of what is wanted of which no word of the text tells: only its meaning is like theirs."""
+    worded = {piece.objective for piece in reading.evidence if not piece.why.startswith("'like ")}
+    return tuple(reading.objectives[index] for index in reading.ranking if index not in worded)

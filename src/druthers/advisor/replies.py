@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from druthers.advisor import decisions, events
+from druthers.advisor.acts import Act, find_acts
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
-from druthers.advisor.messages import Context, Kind, Message, Opinion
+from druthers.advisor.messages import STATED, Context, Kind, Opinion
 from druthers.advisor.operations import Operations
 from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
@@ -17,7 +18,7 @@ from druthers.advisor.rating import feedback
 from druthers.advisor.sayings import called
 from druthers.advisor.steps import Look, Operation, Read
 from druthers.advisor.telling import TELLING, Telling
-from druthers.advisor.turns import Turn
+from druthers.advisor.turns import Turn, joined
 from druthers.advisor.understanding import Understanding
 from druthers.advisor.wording import grade, listed, understood_in_words
 from druthers.catalogs import Item
@@ -29,7 +30,8 @@ from druthers.stores import Event
 SIZE = 3
 # What "not that one", "I take that one" and "more like that" say of an item.
 DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
-STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL, Kind.UNCLEAR)
+# What ends in a recommendation.
+RECOMMENDING = (*STATED, Kind.FEEDBACK, Kind.REJECT, Kind.LIKE, Kind.OTHER, Kind.FORGET_THAT)
 
 
 class Conversation:
@@ -46,6 +48,7 @@ class Conversation:
     def __init__(self, operations: Operations, *, erases: bool = True) -> None:
         self.ask = operations
         self.erases = erases
+        self._asked_to_erase: set[str] = set()
         self._telling = Telling(operations)
 
     def reply(self, user: str, text: str, *, size: int = SIZE) -> Operation[Reply]:
@@ -59,19 +62,32 @@ class Conversation:
         at = (yield from self._at_their_places(decision, ids)) if shown else []
         columns = self.ask.columns
         context = self._context(person, at, (yield from self._taken_before(decision)) if shown else None)
-        message: Message = yield Read(
-            lambda: Understanding(self.ask.parser, self.ask.limit_reader(columns), columns).read(text, context)
+        acts: tuple[Act, ...] = yield Read(
+            lambda: find_acts(Understanding(self.ask.parser, self.ask.limit_reader(columns), columns), text, context)
         )
-        pointed = [at[place] for place in (*message.places, *message.rejected)]
-        gone = [item.name for item in pointed if item not in shown]
-        about = tuple(item for item in pointed[: len(message.places)] if item in shown) or message.items
-        turn = Turn(user, text, message, decision, shown, about, size, at)
-        if gone and message.kind not in STATED:
+        replies = []
+        for place, (said, message) in enumerate(acts):
+            pointed = [at[one] for one in message.places]
+            about = tuple(item for item in pointed if item in shown) or message.items
+            beside = any(act.message.kind in RECOMMENDING for act in acts[place + 1 :])
+            turn = Turn(user, said, message, decision, shown, about, size, at, beside)
+            if message.kind == Kind.UNCLEAR and len(acts) > 1:
+                replies.append(turn.reply(f"Not understood: “{said}”."))
+            else:
+                replies.append((yield from self._act(turn, pointed)))
+        return replies[0] if len(replies) == 1 else joined(replies)
+
+    def _act(self, turn: Turn, pointed: Sequence[Item]) -> Operation[Reply]:
+        """Do what one act of a message is about."""
+        message = turn.message
+        turned_down = [turn.at[place] for place in message.rejected]
+        gone = [item.name for item in (*pointed, *turned_down) if item not in turn.shown]
+        if gone and message.kind not in (*STATED, Kind.UNCLEAR):
             noted = "" if message.kind in TELLING else "; nothing was noted"
             return turn.reply(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there{noted}.")
-        for place in message.rejected:
-            there = yield from self._decision(turn, at[place])
-            yield from feedback(self.ask, there, item=at[place].id, utility=DISLIKED)
+        for item in turned_down:
+            there = yield from self._decision(turn, item)
+            yield from feedback(self.ask, there, item=item.id, utility=DISLIKED)
         if message.kind in TELLING:
             return (yield from TELLING[message.kind](self._telling, turn))
         return (yield from _ANSWERS[message.kind](self, turn))
@@ -138,6 +154,8 @@ class Conversation:
         only: Sequence[str] | None = None,
     ) -> Operation[Reply]:
         offer = only
+        if turn.beside:
+            return turn.reply(text.strip(), heard=heard)
         if without:
             person = yield from self.ask.find(turn.user)
             limits = {} if person is None else person.wishes.limits
@@ -263,8 +281,10 @@ class Conversation:
     def _forget_me(self, turn: Turn) -> Operation[Reply]:
         if not self.erases:
             return turn.reply("Who runs this service can erase you: ask there to have all that is known of you erased.")
-        if turn.message.kind == Kind.FORGET_ME:
+        if turn.message.kind == Kind.FORGET_ME or turn.user not in self._asked_to_erase:
+            self._asked_to_erase.add(turn.user)
             return turn.reply("This erases all that is known of you, for good. Say “yes, forget me” to do it.")
+        self._asked_to_erase.discard(turn.user)
         try:
             yield from self.ask.forget(turn.user)
         except UnknownUser:

@@ -30,9 +30,11 @@ AFTER = (
     r"|etait|por|per|favor|s'il|ha|en|is|was|of the (?:list|ones?)|\w{3,}ed|\w{2,}er)\b"
 )
 COUNTS = rf"(?:\s*(?:or|to|and|-)\s*[1-9])?\s+(?!{AFTER})[^\W\d_]"
+# Of what a bare number is said to be: "is 2 clean?", but not "is 2 nights enough?".
+IS = r"(?<=\bis )(?=[1-9] (?!\w+(?<!ou)(?<!s)s\b|people\b))"
 # A number of an item: after "number" or "#", or bare and no amount of something.
 PLACE = re.compile(
-    r"(?<![\w.,€$£/])(?P<marked>#|(?:number|nummer|numero|option|no\.?|nr\.?) ?)?([1-9])"
+    rf"(?<![\w.,€$£/])(?P<marked>#|(?:number|nummer|numero|option|no\.?|nr\.?) ?|{IS})?([1-9])"
     rf"(?![\w€$£%/]|[.,]\d|\s*(?:star|night|people|person|hour|min))(?(marked)|(?!{COUNTS}))"
 )
 # What is counted by an ordinal and is no item: "the first time", "second-hand", "first of all".

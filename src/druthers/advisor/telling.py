@@ -22,6 +22,7 @@ from druthers.limits import speaks_of_money
 from druthers.limits.words import fold, stems
 
 YES_OR_NO = re.compile(r"\W*(?:(?:and|but|so|ok(?:ay)?)\W+)*(?:does|do|has|have|is|are|can|will)\b", re.I)
+HOW_MUCH = re.compile(r"\bhow much (?:is|are|does|do|would|for)\b|\bwhat does .+ (?:go|sell|retail) for\b", re.I)
 SAME_FAMILY = 4  # letters that the shorter one of two words has
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
 LEAST = re.compile(r"\b(?:least|fewest|lowest)\b(?: (?P<what>\w+))?", re.I)
@@ -123,6 +124,9 @@ class Telling:
         reading = turn.message.reading
         named = () if reading is None else (*reading.names, *reading.dismissed_names)
         names = [name for name in self.ask.columns.names if _asks_for(name, asked) or name in named]
+        price = self.ask.limit_reader(self.ask.columns).price
+        if HOW_MUCH.search(turn.text) and price is not None:
+            names.append(price)
         if "where" in asked:
             names += [name for name in ("city", "district", "location", "address") if name in item.details]
         facts = {**item.details, **item.values}

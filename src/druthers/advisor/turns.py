@@ -26,6 +26,8 @@ class Turn:
         Items that the message points at.
     size
         How many items to recommend next.
+    beside
+        Whether another act of the same message recommends something after it.
     """
 
     user: str
@@ -36,9 +38,19 @@ class Turn:
     about: Sequence[Item]
     size: int
     at: Sequence[Item] = ()
+    beside: bool = False
 
     def reply(
         self, text: str, *, heard: Heard | None = None, made: Recommendation | None = None, about: Sequence[Item] = ()
     ) -> Reply:
         """Return the answer to this message."""
         return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard, made)
+
+
+def joined(replies: Sequence[Reply]) -> Reply:
+    """Return the answers to the acts of one message as one, of the kind of the first."""
+    text = " ".join(one.text for one in replies if one.text)
+    items = next((one.items for one in replies if one.items), ())
+    heard = next((one.heard for one in replies if one.heard is not None), None)
+    made = next((one.recommendation for one in reversed(replies) if one.recommendation is not None), None)
+    return Reply(replies[0].kind, text, items, heard, made)

@@ -10,7 +10,7 @@ import numpy as np
 
 from druthers.advisor.comparing import NAME, with_items
 from druthers.advisor.kinds import chances
-from druthers.advisor.messages import Context, Kind, Message
+from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
 from druthers.advisor.said import Said
 from druthers.advisor.sayings import table, ways, whole_words
@@ -20,7 +20,8 @@ from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Stated, Where
-from druthers.limits.quantities import find_quantities, plain_number
+from druthers.limits.numbers import plain_number
+from druthers.limits.quantities import find_quantities
 from druthers.types import Reading
 
 # How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
@@ -29,7 +30,6 @@ POSSIBLE, LIKELY, SURE, CERTAIN = 0.1, 0.5, 0.8, 0.9
 ALIKE, AHEAD = 0.35, 0.1  # cosines: how like a question the name of a flag must be, and how far ahead of all others
 MOST_WORDS = 6  # of a name
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
-STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL)
 # What changes something that is known of items: it must be likely, however little speaks for anything else.
 CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
 # Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
@@ -122,9 +122,12 @@ class Understanding:
         for kind in sorted(odds, key=lambda kind: -odds[kind]):
             if odds[kind] < POSSIBLE:
                 break
+            if kind == Kind.UNCLEAR and odds[kind] >= LIKELY and _is_guess(read, stated):
+                return replace(read, kind=kind)
             found = self._as(kind, odds[kind], said, named, read)
             if found is not None:
-                return _as_stated(read, likely, said.plain) if found is read and read.kind in STATED else found
+                stated_so = found is read and read.kind in STATED
+                return replace(_as_stated(read, likely, said.plain) if stated_so else found, chance=odds[kind])
         if stated >= SURE and likely[Kind.WISH] >= LIKELY and not (read.limits.unmatched or supposed):
             # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
@@ -307,6 +310,14 @@ def _without_guesses(reading: Reading, bar: float) -> Reading:
     confidences = tuple(reading.confidences[place] for place in sure)
     strengths = tuple(reading.strengths[place] for place in sure)
     return replace(reading, ranking=ranking, confidences=confidences, strengths=strengths, question=None)
+
+
+def _is_guess(message: Message, stated: float) -> bool:
+    """Tell whether a wish is only one that something may imply, or is told of anything but wishes."""
+    reading = message.reading
+    if message.kind != Kind.WISH or reading is None or message.limits.where or reading.dismissed:
+        return False
+    return len(guessed(reading)) == len(reading.ranking) or stated < POSSIBLE
 
 
 def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from druthers.advisor.answers import Heard
+from druthers.advisor.messages import guessed
 from druthers.advisor.reasons import number
 from druthers.language import not_understood
 from druthers.language.data import small_words
@@ -20,8 +21,11 @@ LONG_WORD = re.compile(r"[^\W_]{4,}")
 def understood_in_words(heard: Heard, *, asks: bool = False) -> str:
     """Return what was understood, in words, and what is asked back."""
     said = []
-    if heard.ranking:
-        said.append(f"You want {listed(heard.ranking)}.")
+    guesses = () if heard.reading is None else guessed(heard.reading)
+    if sure := [name for name in heard.ranking if name not in guesses]:
+        said.append(f"You want {listed(sure)}.")
+    if implied := [name for name in heard.ranking if name in guesses]:
+        said.append(f"I take it that you want {listed(implied)}; if not, say “forget that”.")
     gone = () if heard.reading is None else heard.reading.dismissed_names
     if gone:
         said.append(f"Set aside: {listed(gone)}.")

@@ -127,7 +127,8 @@ class Parser:
         if self._judge is not None and language == ENGLISH:
             mentions, note = self._judge(shown, open_, mentions, spoken_of)
             notes += [note] if note else []
-        standing = [m for m in mentions if m.kind is not Kind.IDLE and not _says_how(shown, m)]
+        telling = [m for m in mentions if m.kind is not Kind.IDLE and not _interjects(shown, m)]
+        standing = [m for m in telling if not _says_how(shown, m)]
         standing.sort(key=lambda mention: mention.first)
         return _Found(tokens, shown, spans, standing, language, notes)
 
@@ -185,6 +186,13 @@ def _evidence(
         said = text[start:end]
         pieces.append(Evidence(mention.objective, start, end, said, role, why, mention.worth, claim.strength))
     return tuple(pieces)
+
+
+def _interjects(tokens: Sequence[Token], mention: Mention) -> bool:
+    """Tell whether a word only asks for attention: "wait, not the service"."""
+    alone = mention.last - mention.first == 1 and tokens[mention.first].text in ("wait", "look")
+    begins = mention.first == 0 or not tokens[mention.first - 1].is_word
+    return alone and begins and mention.last < len(tokens) and tokens[mention.last].text in (",", "-", "!", ".")
 
 
 def _says_how(tokens: Sequence[Token], mention: Mention) -> bool:

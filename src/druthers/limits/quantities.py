@@ -12,26 +12,22 @@ from typing import Any
 
 import numpy as np
 
+from druthers.limits.numbers import ANY_NUMBER, ends, is_year, plain_number, value_of
 from druthers.limits.words import any_of, pattern, stem, stems, table, units
 from druthers.types import Floats, Objective
 
-GROUPED = "|".join(rf"\d{{1,3}}(?:{mark}\d{{3}})+(?!\d)" for mark in (" ", ",", r"\.", "'"))
-GLUED = r"(?=(?:kg|g|km|cm|mm|m|gb|mb|tb|h|min|ml|l|lbs?|oz|w)\b)"  # "300g"
-NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)(?:\s?k?(?!\w)|{GLUED})(?:\s?[$€£¥])?"
-COUNTED = r"(?:half an?|an?(?=\s+(?:<powers>|<whole>)\b)|<numbers>(?:[\s-]<numbers>)?)"
-SPELLED = COUNTED + r"(?:\s+<powers>)?(?:\s+and\s+a\s+half)?"
-ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
 # What may follow a number and counts nothing: "up to 450 actually".
 NO_UNIT = re.compile(r"\w+ly|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should")
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 FAR_OFF = 20.0  # times the largest number there is
 TINY = 1e-4  # times the largest number there is
+AROUND = 1.2  # times a number that is only near it
+LEAST_PRICE = 10.0  # a bare number that is only near it, and smaller, is something else: "about 2"
 NEARBY = 4.0  # times the highest price there is, or as much below the lowest
 # What is told in years, and how long, wide or high things are, in meters up to so many.
 IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 MOST = 50  # numbers that are looked at in one text
-FIRST_YEAR, LAST_YEAR = 1900, 2100
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
 
@@ -158,7 +154,7 @@ class Quantity:
     numbers
         One, or the two ends of a range.
     bound
-        "max", "min", "range", or "" for a bare number.
+        "max", "min", "range", "about" for one that is only near, or "" for a bare number.
     units
         Words that may be its unit.
     speedy
@@ -192,6 +188,8 @@ class Quantity:
             measure, size = units()[self.unit]
             factor = size / attribute.unit(measure)
         numbers = [plain_number(round(number * factor, 6)) for number in self.numbers]
+        if self.bound == "about":
+            return {"max": plain_number(round(AROUND * numbers[0], 6))} if attribute.measures("money") else None
         if self.bound == "range":
             return {"min": min(numbers), "max": max(numbers)}
         turned = (self.speedy and attribute.measures("time")) or (self.aged and attribute.in_years)
@@ -224,15 +222,22 @@ def find_quantities(text: str) -> list[Quantity]:
         before = text[place : match.start()]
         between = pattern(r"\b<between>\s*$").search(before)
         if match.group(3) and (between or match.group(2) in table()["to"]):
-            numbers = _value(match.group(1)), _value(match.group(3))
+            numbers = ends(match.group(1), match.group(3))
             units_, end = _units(text, match.group(), match.end())
             start = place + between.start() if between else match.start()
             found.append(Quantity(numbers, "range", units_, start, end))
             continue
-        units_, end = _units(text, match.group(1), match.end(1))
+        ish = re.match(r"-?ish\b", text[match.end(1) :])
+        units_, end = _units(text, match.group(1), match.end(1) + (ish.end() if ish else 0))
+        if not units_ and pattern(r"\b<party>\s*$").search(before):
+            units_ = ("people",)
         bound, start = _before(before, match.start())
         bound, start, end = _after(text, bound, start, end, place, units_)
-        if bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
+        if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
+            units_, end = later
+        if not bound and units_ and pattern(r"\s*<too_much>\b").match(text[end:]):
+            bound = "max"
+        elif bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
             bound = "min" if bound == "max" else "max"
         if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
             bound = ""
@@ -242,12 +247,27 @@ def find_quantities(text: str) -> list[Quantity]:
             bound = "min" if bound == "max" else "max"
         older = pattern(rf"\b<aged> than{FILLER}$").search(before) is not None
         aged = pattern(r"\b<age>\s*$").search(before)
+        near = None if bound else _near(before, text[end:], units_, value_of(match.group(1)))
+        if near is not None or (ish and not bound):
+            bound, start = "about", start - (near or 0)
+        held = pattern(r"\b<holding>\s+$").search(before)
         article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
-        if bound or (units_ and not article) or aged or any(letter.isdigit() for letter in match.group(1)):
-            value = _value(match.group(1))
+        if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
+            value = value_of(match.group(1))
             speedy, older = speedy and not units_, older and is_year(value)
             found.append(Quantity((value,), bound, units_, start, end, speedy, older))
     return [one for one in found if all(map(math.isfinite, one.numbers))]
+
+
+def _near(before: str, after: str, units_: Sequence[str], value: float) -> int | None:
+    """Return how many letters before a price say that it is only near: "around 100", "100 or so"; None if none do."""
+    lead = pattern(r"(?<!\w)(?P<other><other_about>)?<roughly>\s*$").search(before)
+    money = any(units().get(unit, ("",))[0] == "money" for unit in units_)
+    if (units_ or value < LEAST_PRICE or is_year(value) or pattern(r"\s*<hour>").match(after)) and not money:
+        return None
+    if lead is not None and not lead["other"]:
+        return len(before) - lead.start()
+    return 0 if pattern(r"\s*<or_so>\b").match(after) else None
 
 
 def _before(before: str, here: int) -> tuple[str, int]:
@@ -307,7 +327,7 @@ def find_attribute(
     Money is for what is paid: for anything else only if that is named right beside it ("a desk for 300 a month").
     A number that is `held` has "room for" or the like before it.
     """
-    said, beside = set(stems(clause)), set(stems(clause if near is None else near))
+    said, beside = (_with_nouns(set(stems(text))) for text in (clause, clause if near is None else near))
     found = None
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
@@ -350,37 +370,6 @@ def find_attribute(
     return None
 
 
-def is_year(number: float) -> bool:
-    """Tell whether a number can be a year of our time."""
-    return number == int(number) and FIRST_YEAR <= number <= LAST_YEAR
-
-
-def _value(text: str) -> float:
-    """Return a number in figures or words.
-
-    Examples
-    --------
-    >>> [_value(text) for text in ("1,500", "2 grand", "fifteen hundred", "three and a half", "half an", "twenty-five")]
-    [1500.0, 2000.0, 1500.0, 3.5, 0.5, 25.0]
-    """
-    names, powers = table()["numbers"], table()["powers"]
-    power = next((powers[word] for word in text.split() if word in powers), 1)
-    spelled = [word for word in re.split(r"[\s-]+", text) if word not in powers]
-    if text.startswith("half"):
-        return 0.5
-    if spelled and spelled[0] in (*names, "a", "an"):
-        tens = sum(names.get(word, 0) for word in spelled) or 1
-        return (tens + 0.5 * ("half" in spelled)) * power
-    if power > 1:
-        return _value(" ".join(spelled)) * power
-    plain = re.sub(r"[$€£¥\s]", "", text)
-    thousand = 1000.0 if plain.endswith("k") else 1.0
-    plain = plain.rstrip("k")
-    if re.fullmatch(r"\d{1,3}(?:[,.']\d{3})+", plain):
-        return float(re.sub(r"[,.']", "", plain)) * thousand
-    return float(plain.replace(",", ".").replace("'", "")) * thousand
-
-
-def plain_number(number: float) -> float:
-    """Return a whole number as one."""
-    return int(number) if number == int(number) else number
+def _with_nouns(said: set[str]) -> set[str]:
+    """Return words with what is called after them: "rated 4 or higher" is about the rating."""
+    return said | {f"{word[:-2]}ing" for word in said if word.endswith("ed")}

@@ -12,7 +12,8 @@ import numpy as np
 from druthers.denials import find_denials
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
-from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities, is_year
+from druthers.limits.numbers import is_year
+from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities
 from druthers.limits.stated import Limits, Stated, join
 from druthers.limits.where import Where
 from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words

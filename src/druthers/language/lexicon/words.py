@@ -49,6 +49,8 @@ class Mention:
         The concept that the term belongs to.
     named
         Whether it is the objective's own name, or a synonym from the catalog.
+    less_is_better
+        Whether it is the name of something of which less is better.
     doubtful
         Whether it counts only with support from its surroundings.
     leaning
@@ -63,6 +65,7 @@ class Mention:
     why: str
     concept: str = ""
     named: bool = False
+    less_is_better: bool = False
     doubtful: bool = False
     leaning: float = 0.0
 
@@ -112,12 +115,13 @@ class Words:
     def _add_own(self, index: int, text: str, objectives: Sequence[Objective]) -> None:
         """Add the words of an objective's own name, or of a synonym."""
         words, is_name = words_of(text), text == objectives[index].name
+        less = objectives[index].less_is_better
         if not words:
             return
         concepts = {name: bound.strength for name, bound in self._bindings.items() if bound.objective == index}
         concept = max(concepts, key=concepts.__getitem__, default="")
         for last in (words[-1], *(inflections(words[-1], noun=True) if len(words) > 1 else ())):
-            own = Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True)
+            own = Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True, less_is_better=less)
             _add(self._senses, (*words[:-1], last), own)
         telling = [word for word in words if word not in small_words("generic") and len(word) > 2]
         for word in telling if is_name else words if len(words) == 1 else ():
@@ -126,11 +130,12 @@ class Words:
             if shared or (known is not None and known.kind is Kind.WEAK):
                 continue
             alone = len(telling) == 1
-            sense = Mention(index, 0, 0, Kind.NOUN, 1.0 if alone else _ONE_OF_MANY, text, named=alone)
+            worth = 1.0 if alone else _ONE_OF_MANY
+            sense = Mention(index, 0, 0, Kind.NOUN, worth, text, named=alone, less_is_better=less)
             _add(self._senses, (word,), sense)
             for form in inflections(word, noun=True):
                 self._senses.setdefault((form,), replace(sense, worth=WORTH[Kind.NOUN], named=False))
-            judges = Kind.BAD if objectives[index].less_is_better else Kind.GOOD
+            judges = Kind.BAD if less else Kind.GOOD
             for adjective in adjectives(word) if alone else ():
                 for form in (adjective, *inflections(adjective)):
                     self._senses.setdefault((form,), replace(sense, kind=judges, worth=WORTH[judges], named=False))

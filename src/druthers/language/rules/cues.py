@@ -32,6 +32,7 @@ class Effect(StrEnum):
 
     DISMISS = "dismiss"
     UNNEEDED = "unneeded"
+    DENY = "deny"
     ACCEPT = "accept"
     FIRST = "first"
     SECOND = "2"

@@ -29,7 +29,7 @@ LEVELS = {
 }
 _COUNTED = (Effect.SECOND, Effect.THIRD, Effect.FOURTH)
 _BY_LEVEL = (Effect.FIRST, Effect.MORE, *_COUNTED, Effect.STRONG, Effect.BONUS, Effect.FAINT)
-_DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.ACCEPT)
+_DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.DENY, Effect.ACCEPT)
 # Cues that speak of all that was said so far.
 _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
@@ -205,7 +205,7 @@ def _apply(
             acting = [match for match in matches if match.x == number and _reaches(match, group, index)]
             if mention.objective not in bad:
                 acting = [match for match in acting if match.cue.does is not Effect.CASE]
-            waived = number in given_up and mention.objective not in bad
+            waived = number in given_up and mention.objective not in bad and (group.linked or index == 0)
             fate, level, cue = _fate(mention, acting, number in held, waived)
             if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(mention):
                 fate, cue = Fate.DISMISSED, "sounds given up"
@@ -284,7 +284,8 @@ def _reaches(match: Match, group: Group, index: int) -> bool:
     if len(group.mentions) == 1:
         return True
     if match.before:
-        return match.cue.does in _DISMISSING or group.linked or index == 0
+        whole = match.cue.does in _DISMISSING and match.cue.does is not Effect.DENY
+        return whole or group.linked or index == 0
     if match.cue.does in (Effect.LAST, *_COUNTED):
         plural = group.linked and any(f" {verb} " in match.text for verb in ("are", "come", "go", "matter"))
         return plural or last
@@ -322,5 +323,7 @@ def _gives_up(mention: Mention, match: Match) -> bool:
     if match.cue.does is Effect.UNNEEDED:
         wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
         return mention.kind is not Kind.BAD and not wants
+    if match.cue.does is Effect.DENY:  # "no noise" wants less of it
+        return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
     fine = mention.kind is Kind.NOUN and match.text.split()[-1] in _FINE
     return mention.kind is not Kind.GOOD and not fine
