@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 
 from druthers.anchors import Anchor
-from druthers.errors import (
-    InvalidRanking,
-)
+from druthers.errors import InvalidRanking
 from druthers.sampling import sample_rankings
+from druthers.testing.laws import laws_of
 from druthers.types import Floats, Integers
 
 BuildAnchor = Callable[..., Anchor]
-
-ANCHOR_CHECKS: list[Callable[[BuildAnchor], None]] = []
-
-
-def law(check: Callable[[BuildAnchor], None]) -> Callable[[BuildAnchor], None]:
-    """Add a law of anchors to those that are checked."""
-    ANCHOR_CHECKS.append(check)
-    return check
 
 
 def _rankings(
@@ -40,7 +31,6 @@ def _heard(build: BuildAnchor, n_objectives: int, rankings: list[Any]) -> Anchor
     return anchor
 
 
-@law
 def check_anchor_before_any_ranking(build: BuildAnchor) -> None:
     """Nothing heard means nothing wanted and nothing known."""
     anchor = build(n_objectives=4)
@@ -51,7 +41,6 @@ def check_anchor_before_any_ranking(build: BuildAnchor) -> None:
     assert np.array_equal(anchor.fit([]).estimate, np.zeros(4))
 
 
-@law
 def check_anchor_sums_to_zero(build: BuildAnchor) -> None:
     """The estimate is centered and finite after every ranking, of any length."""
     rng = np.random.default_rng(2)
@@ -63,7 +52,6 @@ def check_anchor_sums_to_zero(build: BuildAnchor) -> None:
             assert abs(anchor.estimate.sum()) < 1e-8
 
 
-@law
 def check_anchor_information(build: BuildAnchor) -> None:
     """The information is symmetric, not negative, blind to the constant, and grows."""
     _, rankings = _rankings(5, 300)
@@ -80,7 +68,6 @@ def check_anchor_information(build: BuildAnchor) -> None:
     assert np.trace(late) > 3.0 * np.trace(early)
 
 
-@law
 def check_anchor_learns_the_truth(build: BuildAnchor) -> None:
     """With many rankings the estimate comes near the truth."""
     for length in (None, 2):
@@ -89,7 +76,6 @@ def check_anchor_learns_the_truth(build: BuildAnchor) -> None:
         assert error < 0.12, f"error {error:.3f} after 1,500 rankings of length {length}"
 
 
-@law
 def check_anchor_objectives_are_alike(build: BuildAnchor) -> None:
     """Renaming the objectives renames the estimate."""
     permutation = np.array([3, 0, 4, 1, 2])
@@ -99,7 +85,6 @@ def check_anchor_objectives_are_alike(build: BuildAnchor) -> None:
     assert np.allclose(_heard(build, 5, renamed).estimate, expected, atol=1e-6)
 
 
-@law
 def check_anchor_extreme_rankings(build: BuildAnchor) -> None:
     """An objective always first ends on top, one never named at the bottom, and all stays finite."""
     anchor = _heard(build, 4, [(2, 0), (2, 1)] * 40)
@@ -110,7 +95,6 @@ def check_anchor_extreme_rankings(build: BuildAnchor) -> None:
     assert np.argmax(one.estimate) == 1
 
 
-@law
 def check_anchor_refuses_bad_rankings(build: BuildAnchor) -> None:
     """A bad ranking raises InvalidRanking and changes nothing; a good one is left untouched."""
     _, rankings = _rankings(5, 20)
@@ -127,7 +111,6 @@ def check_anchor_refuses_bad_rankings(build: BuildAnchor) -> None:
     assert np.array_equal(rankings[0], copy)
 
 
-@law
 def check_anchor_fit_equals_hearing(build: BuildAnchor) -> None:
     """Fitting at once agrees with hearing one by one where both are exact: at 64 rankings."""
     _, rankings = _rankings(5, 64, seed=5)
@@ -136,7 +119,6 @@ def check_anchor_fit_equals_hearing(build: BuildAnchor) -> None:
     assert fitted.queries == 64
 
 
-@law
 def check_anchor_memory_is_bounded(build: BuildAnchor) -> None:
     """The memory has a fixed size."""
     _, rankings = _rankings(3, 1000)
@@ -147,11 +129,13 @@ def check_anchor_memory_is_bounded(build: BuildAnchor) -> None:
     assert sum(field.nbytes for field in anchor._own() if isinstance(field, np.ndarray)) == size
 
 
-@law
 def check_anchor_params_rebuild(build: BuildAnchor) -> None:
     """An anchor's params are its constructor's arguments and rebuild it; its repr shows them."""
     anchor = build(n_objectives=3)
     assert repr(type(anchor)(**anchor.params)) == repr(anchor)
+
+
+ANCHOR_CHECKS = laws_of(globals())
 
 
 def check_anchor(build: BuildAnchor) -> None:

@@ -19,18 +19,10 @@ from druthers.errors import (
     UnknownUser,
 )
 from druthers.policies import Policy
+from druthers.testing.laws import laws_of
 from druthers.testing.worlds import BuildPolicy, World, finite, learned, same_state, trained
 
-CHOOSING_CHECKS: list[Callable[[BuildPolicy], None]] = []
 
-
-def law(check: Callable[[BuildPolicy], None]) -> Callable[[BuildPolicy], None]:
-    """Add a law of choosing to those that are checked."""
-    CHOOSING_CHECKS.append(check)
-    return check
-
-
-@law
 def check_chooses_inside_the_offer(build: BuildPolicy) -> None:
     """Every choice comes from the offer, whatever its size and its ids."""
     policy, _ = trained(build)
@@ -40,7 +32,6 @@ def check_chooses_inside_the_offer(build: BuildPolicy) -> None:
         assert decision.offer == tuple(offer)
 
 
-@law
 def check_works_before_any_feedback(build: BuildPolicy) -> None:
     """A policy that knows nothing chooses, with finite reasons, and for anyone."""
     policy = build(n_objectives=4, seed=0)
@@ -51,7 +42,6 @@ def check_works_before_any_feedback(build: BuildPolicy) -> None:
     assert question is None or (question.user == "ada" and 0 <= question.objective < 4), f"it asks {question!r}"
 
 
-@law
 def check_reasons_stay_finite(build: BuildPolicy) -> None:
     """Scores, bonuses and propensities stay finite while it learns."""
     policy, world = trained(build, rounds=200)
@@ -59,7 +49,6 @@ def check_reasons_stay_finite(build: BuildPolicy) -> None:
         assert finite(policy.choose(user, size=5))
 
 
-@law
 def check_leaves_inputs_untouched(build: BuildPolicy) -> None:
     """Arrays that are passed in come back unchanged."""
     policy, _ = trained(build)
@@ -73,7 +62,6 @@ def check_leaves_inputs_untouched(build: BuildPolicy) -> None:
     assert offer == copies[2]
 
 
-@law
 def check_choosing_learns_nothing(build: BuildPolicy) -> None:
     """Choosing, asking and looking leave the learned state as it was."""
     policy, _ = trained(build)
@@ -87,7 +75,6 @@ def check_choosing_learns_nothing(build: BuildPolicy) -> None:
     assert same_state(before, learned(policy)), "choosing changed the learned state"
 
 
-@law
 def check_same_seed_same_choices(build: BuildPolicy) -> None:
     """Two policies with the same settings and seed choose alike."""
     world = World.draw(seed=3, rounds=80)
@@ -95,7 +82,6 @@ def check_same_seed_same_choices(build: BuildPolicy) -> None:
     assert first == world.play(build(n_objectives=3, seed=5)), "the same seed gave other choices"
 
 
-@law
 def check_restored_continues(build: BuildPolicy) -> None:
     """A policy rebuilt from its state continues bit for bit, chance included."""
     world = World.draw(seed=4, rounds=90)
@@ -108,7 +94,6 @@ def check_restored_continues(build: BuildPolicy) -> None:
     assert same_state(policy.state(), twin.state()), "the restored policy learned otherwise"
 
 
-@law
 def check_users_are_apart(build: BuildPolicy) -> None:
     """Without a population, what one user says or feels never moves another user's preference."""
     policy, _ = trained(build)
@@ -124,7 +109,6 @@ def check_users_are_apart(build: BuildPolicy) -> None:
     assert np.array_equal(before.covariance, after.covariance)
 
 
-@law
 def check_users_are_exchangeable(build: BuildPolicy) -> None:
     """Which row of memory a user has, and what the user is called, changes nothing for anybody, to rounding."""
     world = World.draw(seed=15, rounds=60)
@@ -140,7 +124,6 @@ def check_users_are_exchangeable(build: BuildPolicy) -> None:
         assert np.allclose(ours.covariance, theirs.covariance, rtol=1e-6, atol=1e-8)
 
 
-@law
 def check_objectives_are_alike(build: BuildPolicy) -> None:
     """Renaming the objectives renames the preference and changes no choice.
 
@@ -166,7 +149,6 @@ def check_objectives_are_alike(build: BuildPolicy) -> None:
         assert np.allclose(twin.preference(0).weights, expected, rtol=1e-6, atol=1e-8)
 
 
-@law
 def check_arms_are_alike(build: BuildPolicy) -> None:
     """Renaming the arms renames the choices; only equal scores are settled by the order of the offer."""
     world, names = World.draw(seed=1, rounds=60), ["e", "d", "c", "b", "a"]
@@ -184,7 +166,6 @@ def check_arms_are_alike(build: BuildPolicy) -> None:
         assert [names[int(str(arm))] for arm in decision.arms] == list(renamed.arms)
 
 
-@law
 def check_deaf_policies_do_not_hear(build: BuildPolicy) -> None:
     """A policy that says it does not hear is not moved by rankings."""
     policy, _ = trained(build)
@@ -199,7 +180,6 @@ def check_deaf_policies_do_not_hear(build: BuildPolicy) -> None:
     assert same_state(before, policy.state()), "a policy that does not hear was moved by a ranking"
 
 
-@law
 def check_arms_are_made_on_first_sight(build: BuildPolicy) -> None:
     """Offered, added or told of, an arm never seen becomes known; one that has retired comes back only if offered."""
     offered, told = (build(n_objectives=3, seed=0) for _ in range(2))
@@ -220,7 +200,6 @@ def check_arms_are_made_on_first_sight(build: BuildPolicy) -> None:
     twin.learn("ada", "inn", [0.1, 0.2, 0.3], 0.5)
 
 
-@law
 def check_refuses_bad_input(build: BuildPolicy) -> None:
     """Bad input raises the named error and changes nothing."""
     policy, _ = trained(build)
@@ -270,7 +249,6 @@ def _bad_calls(policy: Policy) -> Iterator[tuple[type[DruthersError], Callable[[
     yield UnknownArm, lambda: policy.learn_choice(0, 1, [1, "retired", "new arm"])
 
 
-@law
 def check_memory_is_bounded(build: BuildPolicy) -> None:
     """The state does not grow with the number of rounds."""
     world = World.draw(seed=8, rounds=700)
@@ -282,7 +260,6 @@ def check_memory_is_bounded(build: BuildPolicy) -> None:
     assert sizes == later, "the state grew with the rounds"
 
 
-@law
 def check_params_rebuild(build: BuildPolicy) -> None:
     """A policy's params are its constructor's arguments and rebuild it; its repr shows them."""
     policy = build(n_objectives=3, seed=7)
@@ -291,7 +268,6 @@ def check_params_rebuild(build: BuildPolicy) -> None:
     assert same_state(twin.state(), policy.state())
 
 
-@law
 def check_beats_chance(build: BuildPolicy) -> None:
     """A policy that learns preferences has at most two thirds of the regret of random choices in an easy world."""
     policy = build(n_objectives=3, seed=0)
@@ -301,3 +277,6 @@ def check_beats_chance(build: BuildPolicy) -> None:
     regret = world.regret(world.play(policy))
     chance = world.regret(np.random.default_rng(0).integers(len(world.means), size=600).tolist())
     assert regret <= 2.0 / 3.0 * chance, f"regret {regret:.1f} against {chance:.1f} by chance"
+
+
+CHOOSING_CHECKS = laws_of(globals())

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
-from druthers.errors import (
-    DamagedState,
-)
+from druthers.errors import DamagedState
+from druthers.testing.laws import laws_of
 from druthers.testing.worlds import BuildPolicy, World, finite, learned, same_state, trained
 
-LEARNING_CHECKS: list[Callable[[BuildPolicy], None]] = []
 
-
-def law(check: Callable[[BuildPolicy], None]) -> Callable[[BuildPolicy], None]:
-    """Add a law of learning to those that are checked."""
-    LEARNING_CHECKS.append(check)
-    return check
-
-
-@law
 def check_order_of_feedback_does_not_matter(build: BuildPolicy) -> None:
     """The same feedback in another order leads to the same knowledge, to rounding."""
     world = World.draw(seed=10, rounds=40)
@@ -38,7 +27,6 @@ def check_order_of_feedback_does_not_matter(build: BuildPolicy) -> None:
     assert same_state(*policies, tolerance=1e-9), "late feedback was learned otherwise"
 
 
-@law
 def check_choices_teach(build: BuildPolicy) -> None:
     """Who always picks what is best in an objective is believed to want it, and that none pleases tells too."""
     policy = build(n_objectives=3, seed=0)
@@ -61,7 +49,6 @@ def check_choices_teach(build: BuildPolicy) -> None:
     assert np.allclose(policy.preference("ada").weights, before), "choices were taken back with words"
 
 
-@law
 def check_order_of_choices_hardly_matters(build: BuildPolicy) -> None:
     """The same choices in another order, of users, objectives and arms by other names, tell the same.
 
@@ -88,7 +75,6 @@ def check_order_of_choices_hardly_matters(build: BuildPolicy) -> None:
         assert np.all(off < 1.0 / 3.0), f"the same choices led to weights that are {off} deviations apart"
 
 
-@law
 def check_unknown_values_do_not_silence(build: BuildPolicy) -> None:
     """A utility of an arm with unknown values tells something if one of known values does, the same in any order."""
     world = World.draw(seed=11, rounds=30)
@@ -115,7 +101,6 @@ def check_unknown_values_do_not_silence(build: BuildPolicy) -> None:
     assert moved == (not np.array_equal(before, policy.preference("guest").weights)), "a utility moved nothing"
 
 
-@law
 def check_utilities_can_be_revised(build: BuildPolicy) -> None:
     """Who revises a utility is as one who told only the last, to rounding; what was learned of arms stays."""
     world = World.draw(seed=13, rounds=20)
@@ -142,7 +127,6 @@ def check_utilities_can_be_revised(build: BuildPolicy) -> None:
             assert same, f"a utility taken back left a trace in the {part}"
 
 
-@law
 def check_takes_partial_feedback(build: BuildPolicy) -> None:
     """A reward with gaps, a reward alone and a utility alone are all taken in."""
     policy, _ = trained(build)
@@ -156,7 +140,6 @@ def check_takes_partial_feedback(build: BuildPolicy) -> None:
     assert finite(policy.choose("newcomer"))
 
 
-@law
 def check_slates_are_ranked(build: BuildPolicy) -> None:
     """A slate has distinct arms in falling order of score, headed by the single choice."""
     policy, _ = trained(build, exploration=0.0)
@@ -168,7 +151,6 @@ def check_slates_are_ranked(build: BuildPolicy) -> None:
     assert np.all(np.diff(scores) <= 0.0)
 
 
-@law
 def check_exploration_gives_propensities(build: BuildPolicy) -> None:
     """With an exploration floor every choice has a propensity of at least its share of it."""
     policy, _ = trained(build, exploration=0.2)
@@ -179,7 +161,6 @@ def check_exploration_gives_propensities(build: BuildPolicy) -> None:
         assert math.isnan(pick.propensity) or floor - 1e-12 <= pick.propensity <= 1.0
 
 
-@law
 def check_users_and_arms_come_and_go(build: BuildPolicy) -> None:
     """A retired arm or forgotten user leaves nothing behind, and others stay as they were, but for a population."""
     policy, _ = trained(build)
@@ -200,7 +181,6 @@ def check_users_and_arms_come_and_go(build: BuildPolicy) -> None:
     assert finite(policy.choose("user 7"))
 
 
-@law
 def check_users_move_house(build: BuildPolicy) -> None:
     """A user exported, forgotten and imported again is the same; so is one in another policy with the same arms."""
     policy, world = trained(build)
@@ -227,7 +207,6 @@ def check_users_move_house(build: BuildPolicy) -> None:
         raise AssertionError("a user of the wrong size was taken in")
 
 
-@law
 def check_words_can_be_taken_back(build: BuildPolicy) -> None:
     """Who takes all words back is as one who felt the same and said nothing."""
     world = World.draw(seed=12, rounds=30)
@@ -247,7 +226,6 @@ def check_words_can_be_taken_back(build: BuildPolicy) -> None:
     assert "stranger" not in told.users
 
 
-@law
 def check_means_are_those_of_the_rewards(build: BuildPolicy) -> None:
     """What is told of an arm is the mean of its rewards, objective by objective; NaN where there is none."""
     policy = build(n_objectives=3, seed=0)
@@ -257,7 +235,6 @@ def check_means_are_those_of_the_rewards(build: BuildPolicy) -> None:
     assert np.array_equal(policy.reward_means("ab"), [[0.5, 0.25, math.nan], 3 * [math.nan]], equal_nan=True)
 
 
-@law
 def check_sources_add_up(build: BuildPolicy) -> None:
     """Where a policy tells what comes from words and what from behavior, the parts sum to one, none negative."""
     policy, _ = trained(build)
@@ -269,3 +246,6 @@ def check_sources_add_up(build: BuildPolicy) -> None:
             assert np.allclose(shares.sum(axis=0), 1.0)
     if (shares := policy.sources(0)) is not None:
         assert np.all(shares[1] > 0.0), "thirty rounds of feedback count for nothing"
+
+
+LEARNING_CHECKS = laws_of(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from druthers.testing.laws import laws_of
 from druthers.types import Reading
 
 
@@ -17,15 +18,6 @@ class Reads(Protocol):
 
 
 BuildParser = Callable[[tuple[str, ...]], Reads]
-
-PARSER_CHECKS: list[Callable[[BuildParser], None]] = []
-
-
-def law(check: Callable[[BuildParser], None]) -> Callable[[BuildParser], None]:
-    """Add a law of parsers to those that are checked."""
-    PARSER_CHECKS.append(check)
-    return check
-
 
 OBJECTIVES = ("price", "location", "cleanliness", "service")
 TEXTS = (
@@ -41,7 +33,6 @@ TEXTS = (
 )
 
 
-@law
 def check_reads_any_text(build: BuildParser) -> None:
     """Any text has a reading: known objectives, each once, none both wanted and dismissed."""
     parser = build(OBJECTIVES)
@@ -54,7 +45,6 @@ def check_reads_any_text(build: BuildParser) -> None:
         assert all(0.0 <= value <= 1.0 for value in (reading.confidence, *reading.confidences))
 
 
-@law
 def check_evidence_lies_in_the_text(build: BuildParser) -> None:
     """Every objective of a reading rests on a piece of the text, and the pieces are where they say."""
     parser = build(OBJECTIVES)
@@ -66,7 +56,6 @@ def check_evidence_lies_in_the_text(build: BuildParser) -> None:
         assert {*reading.ranking, *reading.dismissed} <= shown, "an objective without evidence"
 
 
-@law
 def check_nothing_said_is_nothing_read(build: BuildParser) -> None:
     """Empty text gives an empty reading."""
     parser = build(OBJECTIVES)
@@ -76,7 +65,6 @@ def check_nothing_said_is_nothing_read(build: BuildParser) -> None:
         assert not reading.dismissed, f"{text!r} dismissed {reading.dismissed_names}"
 
 
-@law
 def check_reading_is_deterministic(build: BuildParser) -> None:
     """The same text has the same reading, whatever was read before, and in another parser too."""
     parser, twin = build(OBJECTIVES), build(OBJECTIVES)
@@ -85,7 +73,6 @@ def check_reading_is_deterministic(build: BuildParser) -> None:
     assert first[::-1] == [twin.read(text) for text in TEXTS[::-1]], "another parser reads differently"
 
 
-@law
 def check_instructions_have_no_effect(build: BuildParser) -> None:
     """Text aimed at the machine changes nothing: what the user says is data."""
     parser = build(OBJECTIVES)
@@ -98,6 +85,9 @@ def check_instructions_have_no_effect(build: BuildParser) -> None:
     ):
         assert not parser.read(order).ranking, f"{order!r} gave {parser.read(order).names}"
         assert parser.read(f"{order} I want it cheap.").ranking == plain.ranking, f"{order!r} changed the ranking"
+
+
+PARSER_CHECKS = laws_of(globals())
 
 
 def check_parser(build: BuildParser) -> None:

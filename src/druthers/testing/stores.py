@@ -13,32 +13,15 @@ from typing import Any
 
 from druthers.errors import InvalidEvent, StoreFailure
 from druthers.stores import Event, Snapshot, Store, UserRecord, UserState, inspect
+from druthers.testing.laws import laws_of
 
 MakeStore = Callable[[], Store]
-STORE_CHECKS: list[Callable[[MakeStore], None]] = []
-
 BODY = {
     "numbers": [0.1, -0.0, 5e-324, 1.7976931348623157e308, 2**70, 1e22, 1 / 3],
     "texts": ["", "\0", "\ud800 alone", "👃 北京 Ünïcödé", "'; DROP TABLE druthers_events; --", "\\u0000"],
     "\udfff": {"deep": [[[{"er": None}]]], "yes": True},
 }
 BAD_TEXTS = ("\0", "a\0b", "\ud800", "x" * 1001, "ü" * 501, 7, b"ada")
-
-
-def check_store(make: MakeStore, reopen: Callable[[Store], Store] | None = None) -> None:
-    """Run every law of stores: `make` opens a fresh, empty journal.
-
-    `reopen` opens the journal of a store once more, for stores that outlive their process.
-    """
-    for check in STORE_CHECKS:
-        check(make)
-    if reopen is not None:
-        check_two_doors_lead_to_one_journal(make, reopen)
-
-
-def _law(check: Callable[[MakeStore], None]) -> Callable[[MakeStore], None]:
-    STORE_CHECKS.append(check)
-    return check
 
 
 def _event(number: int = 0, **parts: Any) -> Event:
@@ -66,7 +49,6 @@ def _refused(call: Callable[[], object], error: type[Exception] = InvalidEvent) 
     return False
 
 
-@_law
 def check_a_fresh_journal_is_empty(make: MakeStore) -> None:
     """Nothing is in a fresh journal, and asking for what cannot exist finds nothing."""
     with make() as store:
@@ -79,7 +61,6 @@ def check_a_fresh_journal_is_empty(make: MakeStore) -> None:
         assert store.last() == 0
 
 
-@_law
 def check_what_is_appended_is_read(make: MakeStore) -> None:
     """Events come back as they were, to the last bit, at positions from 1 on."""
     with make() as store:
@@ -102,7 +83,6 @@ def check_what_is_appended_is_read(make: MakeStore) -> None:
             assert store.read(user=event.user) == [event], f"not found by its user: {event}"
 
 
-@_law
 def check_reading_goes_page_by_page(make: MakeStore) -> None:
     """Pages after a position follow each other without gap or overlap, for one user and for all."""
     with make() as store:
@@ -124,7 +104,6 @@ def check_reading_goes_page_by_page(make: MakeStore) -> None:
         assert store.read(2**80) == store.read(limit=0) == store.read(limit=-1) == []
 
 
-@_law
 def check_a_key_is_taken_once(make: MakeStore) -> None:
     """The first event with a key stays; others with it get 0 and the rest of their batch is appended."""
     with make() as store:
@@ -136,7 +115,6 @@ def check_a_key_is_taken_once(make: MakeStore) -> None:
         assert store.last() == 5
 
 
-@_law
 def check_a_bound_event_needs_its_user(make: MakeStore) -> None:
     """An event that is bound to another is added only while that one bears the same user; it does not take its key."""
     with make() as store:
@@ -149,7 +127,6 @@ def check_a_bound_event_needs_its_user(make: MakeStore) -> None:
         assert [event.bound for event in store.read()] == [0] * 5
 
 
-@_law
 def check_events_have_marks_and_checksums(make: MakeStore) -> None:
     """Each event has a mark of its own that stays, and a checksum; those that are given are kept."""
     with make() as store:
@@ -166,7 +143,6 @@ def check_events_have_marks_and_checksums(make: MakeStore) -> None:
         assert len(inspect(store)) == 1, "an erasure damaged the journal"
 
 
-@_law
 def check_erasing_hides_no_damage(make: MakeStore) -> None:
     """An event that was damaged before it was scrubbed does not look whole afterwards."""
     with make() as store:
@@ -175,7 +151,6 @@ def check_erasing_hides_no_damage(make: MakeStore) -> None:
         assert inspect(store) == ["event 2, a 'note', is not as it was written"]
 
 
-@_law
 def check_a_refused_batch_changes_nothing(make: MakeStore) -> None:
     """One bad event refuses its whole batch."""
     deep: list[Any] = []
@@ -197,7 +172,6 @@ def check_a_refused_batch_changes_nothing(make: MakeStore) -> None:
         assert store.append([_event(2)]) == [2], "a refused batch used up positions"
 
 
-@_law
 def check_events_are_nobodys_to_change(make: MakeStore) -> None:
     """Changing a body after it was appended, or one that was read, does not reach the journal."""
     with make() as store:
@@ -210,7 +184,6 @@ def check_events_are_nobodys_to_change(make: MakeStore) -> None:
             found[0].body["number"] = 3
 
 
-@_law
 def check_erasing_leaves_no_trace(make: MakeStore) -> None:
     """Events of a user are replaced in their places, states and snapshots go, others stay, and a notice tells of it."""
     with make() as store:
@@ -236,7 +209,6 @@ def check_erasing_leaves_no_trace(make: MakeStore) -> None:
         assert store.read(8)[0].body["first"] == 8
 
 
-@_law
 def check_a_failed_erasure_changes_nothing(make: MakeStore) -> None:
     """A notice or a scrubbing against the law, or one that raises, leaves everything as it was."""
 
@@ -265,7 +237,6 @@ def check_a_failed_erasure_changes_nothing(make: MakeStore) -> None:
         assert store.user("fold", "ada") == UserState("ada", 1, 3, b"hers")
 
 
-@_law
 def check_newer_states_stay(make: MakeStore) -> None:
     """A fold keeps its latest snapshot and each user's latest state, apart from other folds."""
     with make() as store:
@@ -285,7 +256,6 @@ def check_newer_states_stay(make: MakeStore) -> None:
         assert _refused(lambda: store.save("\0", None)), "a fold with NUL"
 
 
-@_law
 def check_what_a_journal_has_of_users(make: MakeStore) -> None:
     """Of many users at once: the first event, the last one up to a position, and what was kept."""
     with make() as store:
@@ -308,7 +278,6 @@ def check_what_a_journal_has_of_users(make: MakeStore) -> None:
         assert store.folds() == ["ahead", "fold", "behind"]
 
 
-@_law
 def check_nothing_is_kept_of_a_future(make: MakeStore) -> None:
     """A snapshot or a state of events that the journal does not hold is not kept."""
     with make() as store:
@@ -318,7 +287,6 @@ def check_nothing_is_kept_of_a_future(make: MakeStore) -> None:
         assert (store.snapshot("fold"), store.user("fold", "ada"), store.folds()) == (None, None, [])
 
 
-@_law
 def check_states_of_the_erased_are_not_kept(make: MakeStore) -> None:
     """What was folded before a user was erased does not come back, nor does a state of nobody."""
     with make() as store:
@@ -335,7 +303,6 @@ def check_states_of_the_erased_are_not_kept(make: MakeStore) -> None:
         assert store.user("fold", "ada") == UserState("ada", 4, 4, b"after")
 
 
-@_law
 def check_compacting_keeps_the_journal(make: MakeStore) -> None:
     """Compacting drops the states of other folds and no event."""
     with make() as store:
@@ -351,7 +318,6 @@ def check_compacting_keeps_the_journal(make: MakeStore) -> None:
         assert store.read() == before
 
 
-@_law
 def check_threads_may_append_at_once(make: MakeStore) -> None:
     """Positions have no gaps whoever appends, one of several equal keys wins, and who follows misses nothing."""
     with make() as store:
@@ -379,7 +345,6 @@ def check_threads_may_append_at_once(make: MakeStore) -> None:
         assert sorted(keys) == [str(n) for n in range(8)], f"keys more than once: {keys}"
 
 
-@_law
 def check_a_closed_store_says_so(make: MakeStore) -> None:
     """Closing twice is fine; a closed store refuses with a StoreFailure."""
     with make() as store:
@@ -387,6 +352,9 @@ def check_a_closed_store_says_so(make: MakeStore) -> None:
     store.close()
     for call in (store.last, store.read, lambda: store.append([_event()]), lambda: store.save("fold", None)):
         assert _refused(call, StoreFailure), "a closed store went on"
+
+
+STORE_CHECKS = laws_of(globals())
 
 
 def check_two_doors_lead_to_one_journal(make: MakeStore, reopen: Callable[[Store], Store]) -> None:
@@ -398,3 +366,14 @@ def check_two_doors_lead_to_one_journal(make: MakeStore, reopen: Callable[[Store
     with reopen(first) as third:
         assert _numbers(third.read()) == [1, 3], "events are gone after closing"
         assert third.snapshot("fold") == Snapshot(2, b"all")
+
+
+def check_store(make: MakeStore, reopen: Callable[[Store], Store] | None = None) -> None:
+    """Run every law of stores: `make` opens a fresh, empty journal.
+
+    `reopen` opens the journal of a store once more, for stores that outlive their process.
+    """
+    for check in STORE_CHECKS:
+        check(make)
+    if reopen is not None:
+        check_two_doors_lead_to_one_journal(make, reopen)
