@@ -1,7 +1,9 @@
 """Small dense linear algebra as kernels: a symmetric positive matrix is held as its upper factor R, M = R'R.
 
 All inner loops run along rows and add multiples of one row to another, so they vectorize without changing the
-order of any sum; at the sizes of this package (D up to about 64) that is faster than calling LAPACK.
+order of any sum; at the sizes of this package (D up to about 64) that is faster than calling LAPACK. Where four rows
+are written out, simple loops take longer (processor time, one machine): at D = 8 and 20 `factor` 1.2 and 1.3 times,
+`solve_transposed` 1.7 and 2.0, `solve_upper` 1.5 and 1.9, `norms` of 40 columns 1.0 and 1.1; at D = 3 they take less.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from druthers.bench.fitting import fit_people, fit_rankings
 from druthers.bench.keeping import Watch
 from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, write_results
 from druthers.bench.when import RUNS, play_rules
-from druthers.cli.lab import Quiet, Workers
+from druthers.cli import options
+from druthers.cli.options import argument, flag, option
 from druthers.errors import InvalidSetting, MissingExtra
 from druthers.report.people import draw_first, draw_people
 from druthers.terminal import make_bars, make_console, print_whole, table_of
@@ -31,24 +32,21 @@ TITLED: dict[str, Any] = {"header_style": "dim", "title_justify": "left"}
 # They show something, and do not say how likely it is to be picked.
 ACTING = ("thompson", "ucb")
 
-Studies = Annotated[
-    list[str] | None, typer.Argument(metavar="[STUDY]...", help=f"Studies or folders; {', '.join(STUDIES)} if none.")
-]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where results go; what is there already is not done again.")]
+Studies = Annotated[list[str] | None, argument("[STUDY]...", f"Studies or folders; {', '.join(STUDIES)} if none.")]
+Fast = Annotated[bool, flag(f"{FAST_PEOPLE} people of each study: a quick look.", "--fast")]
+Out = Annotated[Path, option("DIR", "Where results go; what is there already is not done again.")]
 
 
 @app.command()
 def people(
     studies: Studies = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study and {FAST_ORDERS} orders: a quick look.")
+        bool, flag(f"{FAST_PEOPLE} people of each study and {FAST_ORDERS} orders: a quick look.", "--fast")
     ] = False,
-    orders: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help=f"Random orders of arrival; {ORDERS} if not given.")
-    ] = None,
+    orders: Annotated[int | None, option("N", f"Random orders of arrival; {ORDERS} if not given.", min=1)] = None,
     out: Out = Path("results/people"),
-    workers: Workers = None,
-    quiet: Quiet = False,
+    workers: options.Workers = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Let beliefs and their rivals foretell what real people chose, one choice after the other.
 
@@ -65,7 +63,7 @@ def people(
             studies or STUDIES,
             out,
             orders=orders or (FAST_ORDERS if fast else ORDERS),
-            n_people=FAST_PEOPLE if fast else None,
+            n_people=_people(fast),
             workers=workers,
             watch=watch,
         )
@@ -78,10 +76,8 @@ def people(
 
 @app.command()
 def submit(
-    file: Annotated[Path, typer.Argument(metavar="ENTRY.npz", help="What druthers.bench.enter wrote.")],
-    results: Annotated[
-        Path | None, typer.Option("--add", metavar="FILE", help="A results.json that gets the scores, too.")
-    ] = None,
+    file: Annotated[Path, argument("ENTRY.npz", "What druthers.bench.enter wrote.")],
+    results: Annotated[Path | None, option("FILE", "A results.json that gets the scores, too.", "--add")] = None,
 ) -> None:
     """Check what a model of your own foretold, score it, and print its rows for the table of the docs.
 
@@ -110,10 +106,10 @@ def submit(
 @app.command()
 def questions(
     studies: Studies = None,
-    fast: Annotated[bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study: a quick look.")] = False,
+    fast: Fast = False,
     out: Out = Path("results/people"),
-    workers: Workers = None,
-    quiet: Quiet = False,
+    workers: options.Workers = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Ask real people what tells most, and see how many answers that saves against questions at random.
 
@@ -121,9 +117,7 @@ def questions(
     """
     console = make_console(quiet)
     with _progress(console, "asking") as watch:
-        results = ask_people(
-            studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None, workers=workers, watch=watch
-        )
+        results = ask_people(studies or STUDIES, out, n_people=_people(fast), workers=workers, watch=watch)
     for name, content in results["studies"].items():
         counts = (0, 2, *COMPARED)
         as_many = [(count, score) for score in SCORES for count in COMPARED]
@@ -146,10 +140,10 @@ def questions(
 @app.command()
 def first(
     studies: Studies = None,
-    fast: Annotated[bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study: a quick look.")] = False,
+    fast: Fast = False,
     out: Out = Path("results/people"),
-    workers: Workers = None,
-    quiet: Quiet = False,
+    workers: options.Workers = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Meet real people for the first time: what a first sentence, ranking and choice are worth, met alone or not.
 
@@ -157,9 +151,7 @@ def first(
     """
     console = make_console(quiet)
     with _progress(console, "meeting") as watch:
-        results = meet_people(
-            studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None, workers=workers, watch=watch
-        )
+        results = meet_people(studies or STUDIES, out, n_people=_people(fast), workers=workers, watch=watch)
     for name, content in results["studies"].items():
         table = table_of("", *PRIORS, **TITLED)
         table.title = f"{name}: {content['people']:,} people; log-loss, hit rate, regret of {HELD_OUT} later choices"
@@ -179,9 +171,9 @@ def first(
 @app.command()
 def when(
     out: Out = Path("results/people"),
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs.")] = RUNS,
-    workers: Workers = None,
-    quiet: Quiet = False,
+    runs: Annotated[int, option("N", "How many runs.", min=1)] = RUNS,
+    workers: options.Workers = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Simulate when to ask: regret against the number of questions, beside always, never, periodic and ConUCB's rule.
 
@@ -202,9 +194,9 @@ def when(
 @app.command()
 def fit(
     studies: Studies = None,
-    fast: Annotated[bool, typer.Option("--fast", help=f"{FAST_PEOPLE} people of each study: a quick look.")] = False,
+    fast: Fast = False,
     out: Out = Path("results/people"),
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Test whether people choose as the model says: what is left in their choices once they were foretold.
 
@@ -212,7 +204,7 @@ def fit(
     druthers bench fit universities parties
     """
     console = make_console(quiet)
-    results = fit_people(studies or STUDIES, out, n_people=FAST_PEOPLE if fast else None)
+    results = fit_people(studies or STUDIES, out, n_people=_people(fast))
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("", "log-loss less entropy", "", "what may tell more", "coefficient", "p", "nats to gain"):
         table.add_column(column, justify="left" if column in ("", "what may tell more") else "right")
@@ -233,6 +225,10 @@ def fit(
             soft_wrap=True,
         )
     console.print(f"results in {out}", soft_wrap=True)
+
+
+def _people(fast: bool) -> int | None:
+    return FAST_PEOPLE if fast else None
 
 
 @contextlib.contextmanager

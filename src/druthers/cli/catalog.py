@@ -18,6 +18,8 @@ from druthers.advisor.editions import Editions
 from druthers.advisor.updating import Changes, apply_changes, find_changes, items_of
 from druthers.catalogs import CATALOGS, Catalog
 from druthers.catalogs.scales import with_scales
+from druthers.cli import options
+from druthers.cli.options import argument, flag, option
 from druthers.cli.remote import Remote
 from druthers.data.items import build_catalog
 from druthers.data.roles import COST, GAIN, Asked
@@ -30,16 +32,14 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
 # Those that come along with items, then those that bring objectives only.
 KNOWN = [*CATALOGS, *(name for name in domain_names() if name not in CATALOGS)]
-Source = Annotated[
-    str, typer.Argument(metavar="NAME|FILE", help=f"{', '.join(f'`{name}`' for name in KNOWN)}, or a file.")
-]
+Source = Annotated[str, argument("NAME|FILE", f"{', '.join(f'`{name}`' for name in KNOWN)}, or a file.")]
 
 
 @app.command()
 def show(
     source: Source,
-    items: Annotated[int, typer.Option(min=0, metavar="N", help="How many items to show.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole catalog as JSON and nothing else.")] = False,
+    items: Annotated[int, option("N", "How many items to show.", min=0)] = 10,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show a catalog: what matters in it, and its first items.
 
@@ -71,7 +71,7 @@ def show(
 
 @app.command()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Catalogs in TOML or JSON.")],
+    files: Annotated[list[Path], argument("FILE...", "Catalogs in TOML or JSON.")],
 ) -> None:
     """Check files: tell everything that is wrong with each, or what is in it.
 
@@ -92,8 +92,8 @@ def check(
 @app.command()
 def write(
     source: Source,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to: a name that ends in .toml or .json.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    file: Annotated[Path, argument("FILE", "Where to: a name that ends in .toml or .json.")],
+    force: Annotated[bool, flag("Replace a file that is there.", "--force")] = False,
 ) -> None:
     """Write a catalog to a file, to start your own from or to turn TOML into JSON and back.
 
@@ -108,41 +108,29 @@ def write(
     print(f"{file}: {_summary(catalog)}")
 
 
-Key = Annotated[
-    str, typer.Option(metavar="KEY", envvar="DRUTHERS_KEY", help="API key of a running service, with the role admin.")
-]
-Rename = Annotated[
-    list[str] | None, typer.Option(metavar="OLD=NEW", help="An objective that is only called otherwise.")
-]
-Retire = Annotated[bool, typer.Option("--retire", help="Take out items that the catalog lacks.")]
-Rescale = Annotated[bool, typer.Option("--rescale", help="Take the scales of all objectives from the items.")]
+Key = Annotated[str, option("KEY", "API key of a running service, with the role admin.", envvar="DRUTHERS_KEY")]
+Rename = Annotated[list[str] | None, option("OLD=NEW", "An objective that is only called otherwise.")]
+Retire = Annotated[bool, flag("Take out items that the catalog lacks.", "--retire")]
+Rescale = Annotated[bool, flag("Take the scales of all objectives from the items.", "--rescale")]
 ADDRESSES = ("http://", "https://")
 JOURNALS = ("sqlite:", "postgresql:", "postgres:")
 
 
 @app.command()
 def build(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV of any make, Parquet, or JSON line by line.")],
-    id: Annotated[str | None, typer.Option(metavar="COLUMN", help="What items are known by.")] = None,
-    name: Annotated[str | None, typer.Option(metavar="COLUMN", help="What items are called.")] = None,
+    file: Annotated[Path, argument("FILE", "CSV of any make, Parquet, or JSON line by line.")],
+    id: Annotated[str | None, option("COLUMN", "What items are known by.")] = None,
+    name: Annotated[str | None, option("COLUMN", "What items are called.")] = None,
     objectives: Annotated[
-        str | None,
-        typer.Option(metavar="A,B:cost,...", help="Columns that matter; `:cost` where less is better, else `:gain`."),
+        str | None, option("A,B:cost,...", "Columns that matter; `:cost` where less is better, else `:gain`.")
     ] = None,
-    details: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Columns of further facts; all others by default.")
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Who rated, in a table with a row for each rating.")
-    ] = None,
+    details: Annotated[str | None, option("A,B,...", "Columns of further facts; all others by default.")] = None,
+    user: Annotated[str | None, option("COLUMN", "Who rated, in a table with a row for each rating.")] = None,
     like: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="An earlier catalog, whose objectives and ranges stay as they are."),
+        str | None, option("NAME|FILE", "An earlier catalog, whose objectives and ranges stay as they are.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to: .json or .toml; FILE.json by default.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    out: Annotated[Path | None, option("FILE", "Where to: .json or .toml; FILE.json by default.")] = None,
+    force: Annotated[bool, flag("Replace a file that is there.", "--force")] = False,
 ) -> None:
     """Make a catalog from a table of items, or of ratings of items, and say what was guessed and doubted.
 
@@ -160,8 +148,8 @@ def build(
         id=id,
         name=name,
         user=user,
-        objectives=None if objectives is None else tuple(_directed(one) for one in _names(objectives)),
-        details=None if details is None else _names(details),
+        objectives=None if objectives is None else tuple(map(_directed, options.listed(objectives))),
+        details=None if details is None else tuple(options.listed(details)),
     )
     with _without_collection():
         built = build_catalog(file, asked, like=None if like is None else _load(like))
@@ -176,7 +164,7 @@ def build(
 
 @app.command()
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A file or name, a journal, or the address of a service.")],
+    old: Annotated[str, argument("OLD", "A file or name, a journal, or the address of a service.")],
     new: Source,
     rename: Rename = None,
     retire: Retire = False,
@@ -197,10 +185,10 @@ def apply(
     source: Source,
     to: Annotated[
         str,
-        typer.Option(
-            metavar="WHERE",
+        option(
+            "WHERE",
+            "`sqlite:FILE`, `postgresql://HOST/NAME`, or the address of a running service.",
             envvar="DRUTHERS_STORE",
-            help="`sqlite:FILE`, `postgresql://HOST/NAME`, or the address of a running service.",
         ),
     ] = "sqlite:druthers.db",
     rename: Rename = None,
@@ -262,10 +250,6 @@ def _without_collection() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _directed(text: str) -> tuple[str, str]:

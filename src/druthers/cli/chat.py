@@ -16,8 +16,9 @@ from druthers.advisor.answers import Reply
 from druthers.advisor.updating import first_catalog
 from druthers.advisor.wording import fact_in_words
 from druthers.catalogs import CATALOGS
+from druthers.cli import options
+from druthers.cli.options import option
 from druthers.errors import DruthersError, UnknownUser
-from druthers.language import PARSERS
 from druthers.stores import open_store
 from druthers.terminal import make_console, table_of
 
@@ -41,17 +42,13 @@ HELP = (
 @app.command()
 def chat(
     store: Annotated[
-        str,
-        typer.Option(metavar="WHERE", envvar="DRUTHERS_STORE", help="The journal: `sqlite:FILE`, or `memory:`."),
+        str, option("WHERE", "The journal: `sqlite:FILE`, or `memory:`.", envvar="DRUTHERS_STORE")
     ] = "memory:",
     catalog: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help=f"What to recommend: {', '.join(f'`{name}`' for name in CATALOGS)}, or a file."
-        ),
+        str | None, option("NAME|FILE", f"What to recommend: {', '.join(f'`{name}`' for name in CATALOGS)}, or a file.")
     ] = None,
-    user: Annotated[str, typer.Option(metavar="ID", help="Who is talking.")] = "me",
-    parser: Annotated[str, typer.Option(metavar="NAME", help=f"How to read: {', '.join(PARSERS)}.")] = "default",
+    user: Annotated[str, option("ID", "Who is talking.")] = "me",
+    parser: options.Parser = "default",
 ) -> None:
     """Talk with an advisor: say what you want, get three items and why, tell how they were.
 
@@ -93,17 +90,7 @@ def _lines(console: Console) -> Iterator[str]:
 
 
 class Talk:
-    """One user who talks with an advisor.
-
-    Parameters
-    ----------
-    advisor
-        Who answers.
-    user
-        Who talks.
-    console
-        Where it is printed.
-    """
+    """One user who talks with an advisor."""
 
     def __init__(self, advisor: Advisor, user: str, console: Console) -> None:
         self.advisor = advisor

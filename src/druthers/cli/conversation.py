@@ -12,22 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from druthers.cli.lab import (
-    AsJson,
-    Data,
-    EngineName,
-    Horizon,
-    NoFigures,
-    Policies,
-    Quiet,
-    Runs,
-    Seed,
-    Set,
-    Workers,
-    illustrate,
-    load_named,
-    with_changes,
-)
+from druthers.cli import options
+from druthers.cli.lab import illustrate
+from druthers.cli.options import argument, flag, listed_objectives, load_named, model_settings, option
 from druthers.environments import Reviews
 from druthers.errors import InvalidSetting
 from druthers.experiments import Conversation, Experiment, Row, Simulators, converse, default_objectives, mean_and_error
@@ -59,74 +46,54 @@ COUNTS = (
 # Over sixty lines because its options are declared here, each with its help.
 @app.command("converse")
 def converse_(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME|FILE", help="An experiment of `druthers list`, or a TOML file.")
-    ] = "converse",
+    name: Annotated[str, argument("NAME|FILE", "An experiment of `druthers list`, or a TOML file.")] = "converse",
     corruption: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Chances that a ranking is permuted before it is said.")
+        str | None, option("A,B,...", "Chances that a ranking is permuted before it is said.")
     ] = None,
-    vagueness: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Chances that a user says nothing of use.")
-    ] = None,
-    writer: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"Who writes: {', '.join(WRITERS)}; llm with --model.")
-    ] = None,
-    parser: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"Who reads: {', '.join(PARSERS)}; llm with --model.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="A language model that writes and reads.")] = None,
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="With --model: where its server is.")] = None,
-    key_variable: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --model: the environment variable that holds the key.")
-    ] = None,
+    vagueness: Annotated[str | None, option("A,B,...", "Chances that a user says nothing of use.")] = None,
+    writer: Annotated[str | None, option("NAME", f"Who writes: {', '.join(WRITERS)}; llm with --model.")] = None,
+    parser: Annotated[str | None, option("NAME", f"Who reads: {', '.join(PARSERS)}; llm with --model.")] = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    key_variable: options.KeyVariable = None,
     temperature: Annotated[
-        float | None,
-        typer.Option(min=0.0, metavar="X", help=f"With --model: its temperature, {TEMPERATURE} if not given."),
+        float | None, option("X", f"With --model: its temperature, {TEMPERATURE} if not given.", min=0.0)
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="With --model: how many texts at a time, 4 if not given.")
+        int | None, option("N", "With --model: how many texts at a time, 4 if not given.", min=1)
     ] = None,
     timeout: Annotated[
-        float | None,
-        typer.Option(min=0.001, metavar="S", help="With --model: seconds it may stay silent, 30 if not given."),
+        float | None, option("S", "With --model: seconds it may stay silent, 30 if not given.", min=0.001)
     ] = None,
     objectives: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="The names of the objectives, in the order of the data.")
+        str | None, option("A,B,...", "The names of the objectives, in the order of the data.")
     ] = None,
-    domain: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"Their names from a domain: {', '.join(domain_names())}.")
-    ] = None,
+    domain: Annotated[str | None, option("NAME", f"Their names from a domain: {', '.join(domain_names())}.")] = None,
     typos: Annotated[
-        float, typer.Option(min=0.0, max=1.0, metavar="P", help="Chance of a typing error in a word of the templates.")
+        float, option("P", "Chance of a typing error in a word of the templates.", min=0.0, max=1.0)
     ] = 0.0,
     whole: Annotated[
         bool,
-        typer.Option(
-            "--whole",
-            help="As in the paper, hear an order of all objectives after every text; what nobody said is made up.",
+        flag(
+            "As in the paper, hear an order of all objectives after every text; what nobody said is made up.", "--whole"
         ),
     ] = False,
-    batch: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Texts that are written and read before they are kept.")
-    ] = 50,
-    runs: Runs = None,
-    horizon: Horizon = None,
-    seed: Seed = None,
-    policies: Policies = None,
-    settings: Set = None,
-    engine: EngineName = "processes",
-    workers: Workers = None,
+    batch: Annotated[int, option("N", "Texts that are written and read before they are kept.", min=1)] = 50,
+    runs: options.Runs = None,
+    horizon: options.Horizon = None,
+    seed: options.Seed = None,
+    policies: options.Policies = None,
+    settings: options.Set = None,
+    engine: options.EngineName = "processes",
+    workers: options.Workers = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Where results go: `results/NAME` by default, with `-MODEL` and `-whole` behind it where given.",
-        ),
+        option("DIR", "Where results go: `results/NAME` by default, with `-MODEL` and `-whole` behind it where given."),
     ] = None,
-    data: Data = None,
-    no_figures: NoFigures = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    data: options.Data = None,
+    no_figures: options.NoFigures = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Play an experiment with language in the loop: rankings are written as sentences and read again.
 
@@ -142,13 +109,10 @@ def converse_(
         druthers converse --whole
         druthers converse --model llama3.1 --base-url http://localhost:11434/v1
     """
-    experiment = with_changes(load_named(name, data), runs, horizon, seed, None, policies, settings)
+    experiment = load_named(name, data, policies=policies, settings=settings, runs=runs, horizon=horizon, seed=seed)
     experiment = _with_grid(experiment, {"corruption": corruption, "vagueness": vagueness})
-    server: dict[str, Any] = {"model": model, "base_url": base_url, "key_variable": key_variable}
-    server |= {"temperature": temperature, "concurrency": concurrency, "timeout": timeout}
-    given = {key: value for key, value in server.items() if value is not None}
-    if given and model is None:
-        raise InvalidSetting(f"--{next(iter(given)).replace('_', '-')} goes with --model, but got no model; name it")
+    asked = {"temperature": temperature, "concurrency": concurrency, "timeout": timeout}
+    server = model_settings(model, base_url=base_url, key_variable=key_variable, **asked)
     named, item = _objectives(experiment, objectives, domain)
     simulators = Simulators(
         named,
@@ -156,7 +120,7 @@ def converse_(
         writer or ("llm" if model else "template"),
         parser or ("llm" if model else "default"),
         typos,
-        {"temperature": TEMPERATURE, **given} if model else {},
+        {"temperature": TEMPERATURE, **server} if server else {},
         whole,
     )
     console = make_console(quiet or as_json)
@@ -198,10 +162,8 @@ def _with_grid(experiment: Experiment, chances: dict[str, str | None]) -> Experi
 def _objectives(
     experiment: Experiment, listed: str | None, domain: str | None
 ) -> tuple[tuple[Objective, ...], str | None]:
-    if listed is not None and domain is not None:
-        raise InvalidSetting(f"give --objectives or --domain, not both, but got {listed!r} and {domain!r}")
-    if listed is not None:
-        return tuple(Objective(name.strip()) for name in listed.split(",") if name.strip()), None
+    if (objectives := listed_objectives(listed, domain)) is not None:
+        return objectives, None
     return default_objectives(experiment) if domain is None else (load_domain(domain), item_of(domain))
 
 

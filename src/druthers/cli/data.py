@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from druthers.cli.lab import Quiet
+from druthers.cli import options
+from druthers.cli.options import argument, flag, option
 from druthers.data import Built, Columns, build_beeradvocate, build_table, build_tripadvisor
 from druthers.data.people import STUDIES, Shelf, bring
 from druthers.data.samples import write_beers, write_hotels
@@ -25,31 +26,22 @@ app.add_typer(
     sample, name="sample", help="Write simulated files in the raw formats, to try `build` without the real ones."
 )
 
-Home = Annotated[Path, typer.Option(metavar="DIR", help="Where data sets are kept; this one goes into a folder of it.")]
-Ridge = Annotated[
-    float, typer.Option(min=0.0, metavar="X", help="Ridge in the regression of overall ratings; 0: least squares.")
-]
-Reviews = Annotated[int, typer.Option(min=1, metavar="N", help="How many.")]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The same seed, the same bytes.")]
-Ugly = Annotated[float, typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Share of damaged or odd records.")]
+Home = Annotated[Path, option("DIR", "Where data sets are kept; this one goes into a folder of it.")]
+Ridge = Annotated[float, option("X", "Ridge in the regression of overall ratings; 0: least squares.", min=0.0)]
+Reviews = Annotated[int, option("N", "How many.", min=1)]
+Seed = Annotated[int, option("N", "The same seed, the same bytes.", min=0)]
+Ugly = Annotated[float, option("SHARE", "Share of damaged or odd records.", min=0.0, max=1.0)]
 
 
 @app.command()
 def people(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which studies; all that can be had, if none.")
-    ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Show what there is, and leave.")] = False,
+    names: Annotated[list[str] | None, argument("[NAME]...", "Which studies; all that can be had, if none.")] = None,
+    listed: Annotated[bool, flag("Show what there is, and leave.", "--list")] = False,
     source: Annotated[
-        Path | None,
-        typer.Option(
-            "--from", metavar="DIR", help="Folder with packages, or with their files; else they are downloaded."
-        ),
+        Path | None, option("DIR", "Folder with packages, or with their files; else they are downloaded.", "--from")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where data sets are kept; $DRUTHERS_DATA by default.")
-    ] = None,
-    quiet: Quiet = False,
+    out: Annotated[Path | None, option("DIR", "Where data sets are kept; $DRUTHERS_DATA by default.")] = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Bring studies of what real people chose, each with a card of who was asked what.
 
@@ -86,19 +78,17 @@ def people(
 
 @build.command()
 def tripadvisor(
-    raw: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder with reviews and offerings: lines of JSON, plain or gzip.")
-    ],
+    raw: Annotated[Path, option("DIR", "Folder with reviews and offerings: lines of JSON, plain or gzip.")],
     out: Home,
-    min_user: Annotated[int, typer.Option(min=1, metavar="N", help="Reviews that a user must have.")] = 10,
-    min_item: Annotated[int, typer.Option(min=1, metavar="N", help="Reviews that a hotel must have.")] = 10,
-    users: Annotated[int, typer.Option(min=1, metavar="N", help="So many of the most active users.")] = 10,
-    city: Annotated[str | None, typer.Option(metavar="NAME", help="Only hotels of this city.")] = None,
+    min_user: Annotated[int, option("N", "Reviews that a user must have.", min=1)] = 10,
+    min_item: Annotated[int, option("N", "Reviews that a hotel must have.", min=1)] = 10,
+    users: Annotated[int, option("N", "So many of the most active users.", min=1)] = 10,
+    city: Annotated[str | None, option("NAME", "Only hotels of this city.")] = None,
     fixed_point: Annotated[
-        bool, typer.Option("--fixed-point", help="Ask users and hotels for enough reviews until nothing changes.")
+        bool, flag("Ask users and hotels for enough reviews until nothing changes.", "--fixed-point")
     ] = False,
     ridge: Ridge = 0.0,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Build the paper's hotel data from the raw reviews of TripAdvisor.
 
@@ -125,15 +115,13 @@ def tripadvisor(
 
 @build.command()
 def beeradvocate(
-    raw: Annotated[Path, typer.Option(metavar="FILE", help="The reviews in the text form of SNAP, plain or gzip.")],
+    raw: Annotated[Path, option("FILE", "The reviews in the text form of SNAP, plain or gzip.")],
     out: Home,
-    min_user: Annotated[int, typer.Option(min=1, metavar="N", help="Reviews that a user must have.")] = 2_000,
-    min_item: Annotated[int, typer.Option(min=1, metavar="N", help="Reviews that a beer must have.")] = 50,
-    raters: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="How many of the users left must know a beer; else all.")
-    ] = None,
+    min_user: Annotated[int, option("N", "Reviews that a user must have.", min=1)] = 2_000,
+    min_item: Annotated[int, option("N", "Reviews that a beer must have.", min=1)] = 50,
+    raters: Annotated[int | None, option("N", "How many of the users left must know a beer; else all.", min=1)] = None,
     ridge: Ridge = 0.0,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Build the paper's beer data from the raw reviews of BeerAdvocate.
 
@@ -153,32 +141,28 @@ def beeradvocate(
 
 @build.command()
 def table(
-    file: Annotated[Path, typer.Option(metavar="FILE", help="CSV with a line of names, or Parquet.")],
-    objectives: Annotated[str, typer.Option(metavar="A,B,...", help="Columns of objectives: more is better.")],
-    utility: Annotated[str, typer.Option(metavar="COLUMN", help="Column of the overall rating.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
-    user: Annotated[str, typer.Option(metavar="COLUMN", help="Column that says who rated.")] = "user",
-    item: Annotated[str, typer.Option(metavar="COLUMN", help="Column that says what was rated.")] = "item",
-    costs: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Columns of objectives, listed before or not: less is better.")
-    ] = "",
+    file: Annotated[Path, option("FILE", "CSV with a line of names, or Parquet.")],
+    objectives: Annotated[str, option("A,B,...", "Columns of objectives: more is better.")],
+    utility: Annotated[str, option("COLUMN", "Column of the overall rating.")],
+    out: Annotated[Path, option("DIR", "The folder to make.")],
+    user: Annotated[str, option("COLUMN", "Column that says who rated.")] = "user",
+    item: Annotated[str, option("COLUMN", "Column that says what was rated.")] = "item",
+    costs: Annotated[str, option("A,B,...", "Columns of objectives, listed before or not: less is better.")] = "",
     ranges: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "COLUMN=LOW..HIGH",
+            "Bring a column to 0..1; may be repeated. Without COLUMN= it is the range of all others.",
             "--range",
-            metavar="COLUMN=LOW..HIGH",
-            help="Bring a column to 0..1; may be repeated. Without COLUMN= it is the range of all others.",
         ),
     ] = None,
     min_user: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Ratings that a user must have; else one per objective.")
+        int | None, option("N", "Ratings that a user must have; else one per objective.", min=1)
     ] = None,
-    min_item: Annotated[int, typer.Option(min=1, metavar="N", help="Ratings that an item must have.")] = 1,
-    users: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="So many of the most active users; else all.")
-    ] = None,
+    min_item: Annotated[int, option("N", "Ratings that an item must have.", min=1)] = 1,
+    users: Annotated[int | None, option("N", "So many of the most active users; else all.", min=1)] = None,
     ridge: Ridge = 1.0,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     r"""Build a data folder from a table of your own: who rated what, and how.
 
@@ -189,8 +173,8 @@ def table(
             --range 1..5 --range price=0..300 --utility overall --out ratings
         druthers run ratings/ratings.toml
     """
-    less = _names(costs)
-    more = tuple(name for name in _names(objectives) if name not in less)
+    less = tuple(options.listed(costs))
+    more = tuple(name for name in options.listed(objectives) if name not in less)
     columns = Columns(
         user=user,
         item=item,
@@ -209,7 +193,7 @@ def table(
 
 @sample.command("tripadvisor")
 def sample_tripadvisor(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for review.txt and offering.txt.")],
+    out: Annotated[Path, option("DIR", "Folder for review.txt and offering.txt.")],
     reviews: Reviews = 100_000,
     seed: Seed = 0,
     ugly: Ugly = 0.01,
@@ -221,7 +205,7 @@ def sample_tripadvisor(
 
 @sample.command("beeradvocate")
 def sample_beeradvocate(
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file; gzip if its name ends in .gz.")],
+    out: Annotated[Path, option("FILE", "The file; gzip if its name ends in .gz.")],
     reviews: Reviews = 300_000,
     seed: Seed = 0,
     ugly: Ugly = 0.01,
@@ -229,10 +213,6 @@ def sample_beeradvocate(
     """Write simulated reviews of beers in the text form of SNAP."""
     write_beers(out, n_reviews=reviews, seed=seed, ugly=ugly)
     print(f"simulated reviews in {out}; build data with: druthers data build beeradvocate --raw {out} --out DIR")
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _ranges(texts: Sequence[str], names: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -10,18 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from druthers.cli.lab import (
-    AsJson,
-    Data,
-    Horizon,
-    Name,
-    Quiet,
-    Seed,
-    Set,
-    load_named,
-    read_setting,
-    with_changes,
-)
+from druthers.cli import options
+from druthers.cli.options import argument, listed, load_named, option, read_setting
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, Evaluation, evaluate
 from druthers.evaluation.judging import DEFAULT
@@ -33,15 +23,10 @@ from druthers.terminal import make_console, show_evaluations
 
 app = typer.Typer()
 
-Outcome = Annotated[
-    str, typer.Option(metavar="NAME", help="What counts as reward in an export: `utility`, or an objective.")
-]
-LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="A log as Parquet, such as `druthers log` writes.")]
+Outcome = Annotated[str, option("NAME", "What counts as reward in an export: `utility`, or an objective.")]
+LogFile = Annotated[Path, argument("LOG", "A log as Parquet, such as `druthers log` writes.")]
 Judged = Annotated[
-    str,
-    typer.Argument(
-        metavar="LOG", help="A log as Parquet, or the journal of a service: `sqlite:PATH`, `postgresql://...`."
-    ),
+    str, argument("LOG", "A log as Parquet, or the journal of a service: `sqlite:PATH`, `postgresql://...`.")
 ]
 STORES = ("sqlite:", "postgresql:")
 
@@ -50,22 +35,19 @@ FORMS = (".parquet", ".dsjson", ".npz")
 
 @app.command("log")
 def log_(
-    name: Name,
-    policy: Annotated[str, typer.Option(metavar="NAME", help="The policy that decides; your own as FILE.py:Class.")],
+    name: options.Name,
+    policy: Annotated[str, option("NAME", "The policy that decides; your own as FILE.py:Class.")],
     out: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE",
-            help="Where the log goes: `.parquet`, `.dsjson` (Vowpal Wabbit) or `.npz` (Open Bandit Pipeline).",
-        ),
+        option("FILE", "Where the log goes: `.parquet`, `.dsjson` (Vowpal Wabbit) or `.npz` (Open Bandit Pipeline)."),
     ] = Path("log.parquet"),
-    settings: Set = None,
-    horizon: Horizon = None,
-    seed: Seed = None,
-    run: Annotated[int, typer.Option(min=0, metavar="N", help="Which run of the experiment's seed to play.")] = 0,
+    settings: options.Set = None,
+    horizon: options.Horizon = None,
+    seed: options.Seed = None,
+    run: Annotated[int, option("N", "Which run of the experiment's seed to play.", min=0)] = 0,
     outcome: Outcome = UTILITY,
-    data: Data = None,
-    quiet: Quiet = False,
+    data: options.Data = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Let one policy play an experiment and keep every decision: what was heard, offered, chosen, and what came of it.
 
@@ -76,7 +58,7 @@ def log_(
         druthers log tripadvisor --policy random --out hotels.dsjson
     """
     _check_form(out)
-    experiment = with_changes(load_named(name, data), None, horizon, seed, None, policy, settings)
+    experiment = load_named(name, data, policies=policy, settings=settings, horizon=horizon, seed=seed)
     (row,) = experiment.with_settings({"vary": {}, "figure": "regret"}).rows()
     tape = row.make_environment().tape(seed=(experiment.seed, run), horizon=row.horizon)
     console = make_console(quiet)
@@ -103,13 +85,12 @@ def export(
     log: LogFile,
     out: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE",
-            help="`.dsjson` for Vowpal Wabbit, `.npz` for Open Bandit Pipeline's feedback dictionary, or `.parquet`.",
+        option(
+            "FILE", "`.dsjson` for Vowpal Wabbit, `.npz` for Open Bandit Pipeline's feedback dictionary, or `.parquet`."
         ),
     ],
     outcome: Outcome = UTILITY,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a log for other tools: Vowpal Wabbit's dsjson, or the feedback dictionary of Open Bandit Pipeline.
 
@@ -128,29 +109,25 @@ def export(
 def evaluate_(
     log: Judged,
     policies: Annotated[
-        str,
-        typer.Option("--policies", "--policy", metavar="A,B,...", help="Policies to judge; your own as FILE.py:Class."),
+        str, option("A,B,...", "Policies to judge; your own as FILE.py:Class.", "--policies", "--policy")
     ],
     estimators: Annotated[
-        str,
-        typer.Option("--estimators", "--estimator", metavar="A,B,...", help=f"Some of: {', '.join(ESTIMATORS)}."),
+        str, option("A,B,...", f"Some of: {', '.join(ESTIMATORS)}.", "--estimators", "--estimator")
     ] = ",".join(DEFAULT),
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "KEY=VALUE",
+            "Change a setting of the policies; may be repeated. `POLICY.KEY` changes it for one of them.",
             "--set",
-            metavar="KEY=VALUE",
-            help="Change a setting of the policies; may be repeated. `POLICY.KEY` changes it for one of them.",
         ),
     ] = None,
     learn: Annotated[
-        float, typer.Option(min=0.0, max=0.99, metavar="SHARE", help="First part of the log that a policy learns from.")
+        float, option("SHARE", "First part of the log that a policy learns from.", min=0.0, max=0.99)
     ] = 0.5,
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.9999, metavar="SHARE", help="Level of the confidence intervals.")
-    ] = 0.95,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of the policies and of replay.")] = 0,
-    as_json: AsJson = False,
+    level: Annotated[float, option("SHARE", "Level of the confidence intervals.", min=0.5, max=0.9999)] = 0.95,
+    seed: Annotated[int, option("N", "The seed of the policies and of replay.", min=0)] = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Estimate what other policies would have been worth, from a log of decisions with their propensities.
 
@@ -163,20 +140,20 @@ def evaluate_(
     """
     journal = log.startswith(STORES)
     table = _journal_log(log) if journal else read_log(log)
-    names = [name.strip() for name in policies.split(",") if name.strip()]
-    wanted = [name.strip() for name in estimators.split(",") if name.strip()]
+    names = listed(policies)
+    wanted = listed(estimators)
     chosen = dict(read_setting(text) for text in settings or ())
     console = make_console(as_json)
     found, refused = [], {}
     for name in names:
         family, given = find_policy(name), _settings_of(name, names, chosen)
-        options: dict[str, Any] = {"estimators": wanted, "learn": learn, "level": level, "seed": seed}
+        how: dict[str, Any] = {"estimators": wanted, "learn": learn, "level": level, "seed": seed}
         try:
             with console.status(f"judging {name}; the first time, its machine code is compiled"):
                 if journal:
-                    found.append(_judge_journal(log, table, name, given, options))
+                    found.append(_judge_journal(log, table, name, given, how))
                 else:
-                    found.append(evaluate(table, family, settings=given, label=name, **options))
+                    found.append(evaluate(table, family, settings=given, label=name, **how))
         except NoSupport as refusal:
             refused[name] = str(refusal)
     if not found:
@@ -195,16 +172,14 @@ def _journal_log(address: str) -> Log:
         return to_log(store)
 
 
-def _judge_journal(
-    address: str, log: Log, policy: str, settings: dict[str, Any], options: dict[str, Any]
-) -> Evaluation:
+def _judge_journal(address: str, log: Log, policy: str, settings: dict[str, Any], how: dict[str, Any]) -> Evaluation:
     """Judge a policy on a journal, served as the service serves it."""
     from druthers.advisor.history import chances_of
     from druthers.stores import open_store
 
     with open_store(address, create=False) as store:
-        judged, chances = chances_of(store, policy, settings, learn=options["learn"])
-    more = {key: value for key, value in options.items() if key != "learn"}
+        judged, chances = chances_of(store, policy, settings, learn=how["learn"])
+    more = {key: value for key, value in how.items() if key != "learn"}
     return replace(evaluate(judged, chances, label=policy, **more), learned=len(log) - len(judged))
 
 

@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from druthers.cli import options
+from druthers.cli.options import argument, flag, option
 from druthers.expectations import Outcome, examine, read_scenarios
-from druthers.language import PARSERS
 from druthers.terminal import table_of
 
 app = typer.Typer()
@@ -20,12 +21,10 @@ app = typer.Typer()
 
 @app.command()
 def expect(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE.json", help="Catalogs and scenarios.", exists=True, dir_okay=False)
-    ],
-    only: Annotated[str, typer.Option(metavar="TEXT", help="Only scenarios whose id holds this.")] = "",
-    parser: Annotated[str, typer.Option(metavar="NAME", help=f"How to read: {', '.join(PARSERS)}.")] = "default",
-    as_json: Annotated[bool, typer.Option("--json", help="Print every expectation as a line of JSON.")] = False,
+    file: Annotated[Path, argument("FILE.json", "Catalogs and scenarios.", exists=True, dir_okay=False)],
+    only: Annotated[str, option("TEXT", "Only scenarios whose id holds this.")] = "",
+    parser: options.Parser = "default",
+    as_json: Annotated[bool, flag("Print every expectation as a line of JSON.", "--json")] = False,
 ) -> None:
     """Play scenarios against an advisor and tell which expectations it meets; exits with 1 unless it meets all.
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tomllib
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from druthers.environments.reviews import DATA_VARIABLE, Reviews
+from druthers.cli import options
+from druthers.cli.options import argument, flag, listed, load_named, option, read_setting, read_value
+from druthers.environments.reviews import Reviews
 from druthers.errors import InvalidExperiment, UnknownName
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
 from druthers.experiments.engines import Processes
@@ -37,64 +37,26 @@ PAPER = (
 
 app = typer.Typer()
 
-Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="An experiment of `druthers list`, or a TOML file.")]
-Runs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Independent runs, each with its own draws.")]
-Horizon = Annotated[int | None, typer.Option(min=1, metavar="T", help="Rounds of a run.")]
-Seed = Annotated[
-    int | None, typer.Option(min=0, metavar="N", help="The seed of all runs: the same seed, the same results.")
-]
-Points = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="About how many rounds of a run to keep in the curves.")
-]
-Policies = Annotated[
-    str | None,
-    typer.Option(metavar="A,B,...", help="Only these policies, or others by name; your own as FILE.py:Class."),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Change a setting; may be repeated. KEY is a path such as `environment.corruption` or"
-        " `policies.s-ucb.width`; a single word is that of the environment, or of all policies that take it.",
-    ),
-]
-EngineName = Annotated[
-    str, typer.Option(metavar="NAME", help="Where to play: `processes`, `ray`, or an address `ray://HOST:PORT`.")
-]
-Workers = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="How many processes; one for each core by default.")
-]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Where results go: `results/NAME` by default.")]
-Data = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help=f"Folder with the review data; else `{DATA_VARIABLE}`, else a stand-in."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON and nothing else.")]
-NoFigures = Annotated[bool, typer.Option("--no-figures", help="Write tables and curves only.")]
-
 
 @app.command()
 def run(
-    name: Name,
-    runs: Runs = None,
-    horizon: Horizon = None,
-    seed: Seed = None,
-    policies: Policies = None,
-    settings: Set = None,
-    points: Points = None,
-    engine: EngineName = "processes",
-    workers: Workers = None,
-    out: Out = None,
-    data: Data = None,
+    name: options.Name,
+    runs: options.Runs = None,
+    horizon: options.Horizon = None,
+    seed: options.Seed = None,
+    policies: options.Policies = None,
+    settings: options.Set = None,
+    points: options.Points = None,
+    engine: options.EngineName = "processes",
+    workers: options.Workers = None,
+    out: options.Out = None,
+    data: options.Data = None,
     floor: Annotated[
-        bool,
-        typer.Option("--floor", help="Draw the least regret that any policy can have, where all arms are offered."),
+        bool, flag("Draw the least regret that any policy can have, where all arms are offered.", "--floor")
     ] = False,
-    no_figures: NoFigures = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    no_figures: options.NoFigures = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Play an experiment: every policy on the same draws.
 
@@ -105,7 +67,9 @@ def run(
         druthers run synthetic --policies mo-pqucb-recipe,prucb-recipe --set corruption=0.2
         druthers run tripadvisor --data ~/data --runs 20 --out hotels
     """
-    experiment = with_changes(load_named(name, data), runs, horizon, seed, points, policies, settings)
+    experiment = load_named(
+        name, data, policies=policies, settings=settings, runs=runs, horizon=horizon, seed=seed, points=points
+    )
     console = make_console(quiet or as_json)
     folder = out or Path("results") / experiment.name
     line = floor_line(experiment) if floor else None  # first: it may be refused
@@ -118,29 +82,28 @@ def run(
 
 @app.command()
 def sweep(
-    name: Name,
+    name: options.Name,
     vary: Annotated[
         list[str],
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="What to try: a list `0.01,0.1,1`, or a range `0.001..10` (with --samples). May be repeated.",
+        option(
+            "KEY=VALUES", "What to try: a list `0.01,0.1,1`, or a range `0.001..10` (with --samples). May be repeated."
         ),
     ],
     samples: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Draw so many combinations at random instead of trying all.")
+        int | None, option("N", "Draw so many combinations at random instead of trying all.", min=1)
     ] = None,
-    policies: Policies = None,
-    runs: Runs = None,
-    horizon: Horizon = None,
-    seed: Seed = None,
-    settings: Set = None,
-    engine: EngineName = "processes",
-    workers: Workers = None,
-    out: Out = None,
-    data: Data = None,
-    no_figures: NoFigures = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    policies: options.Policies = None,
+    runs: options.Runs = None,
+    horizon: options.Horizon = None,
+    seed: options.Seed = None,
+    settings: options.Set = None,
+    engine: options.EngineName = "processes",
+    workers: options.Workers = None,
+    out: options.Out = None,
+    data: options.Data = None,
+    no_figures: options.NoFigures = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Try settings: a grid, or a random search, over any parameters of policies or environment.
 
@@ -150,7 +113,7 @@ def sweep(
         druthers sweep synthetic --policies mo-pqucb --vary radius_scale=0.01,0.03,0.1,0.3
         druthers sweep synthetic --policies prucb --vary ridge=0.001..10 --vary normalization=1..20 --samples 30
     """
-    experiment = with_changes(load_named(name, data), runs, horizon, seed, None, policies, settings)
+    experiment = load_named(name, data, policies=policies, settings=settings, runs=runs, horizon=horizon, seed=seed)
     changes = {experiment.full_path(key): values for key, values in (_varied(text) for text in vary)}
     experiment = experiment.with_settings({"vary": changes, "samples": samples, "figure": "varied"})
     console = make_console(quiet or as_json)
@@ -162,14 +125,14 @@ def sweep(
 
 @app.command()
 def reproduce(
-    runs: Runs = None,
-    seed: Seed = None,
-    engine: EngineName = "processes",
-    workers: Workers = None,
-    out: Out = None,
-    data: Data = None,
-    only: Annotated[str | None, typer.Option(metavar="A,B,...", help=f"Only some of: {', '.join(PAPER)}.")] = None,
-    quiet: Quiet = False,
+    runs: options.Runs = None,
+    seed: options.Seed = None,
+    engine: options.EngineName = "processes",
+    workers: options.Workers = None,
+    out: options.Out = None,
+    data: options.Data = None,
+    only: Annotated[str | None, option("A,B,...", f"Only some of: {', '.join(PAPER)}.")] = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Play all experiments of the paper and write their figures and one report.
 
@@ -179,11 +142,11 @@ def reproduce(
         druthers reproduce
         druthers reproduce --data ~/data --only synthetic,tripadvisor
     """
-    names = PAPER if only is None else only.split(",")
+    names = PAPER if only is None else listed(only)
     for name in names:
         if name not in PAPER:
             raise UnknownName.of("experiment of the paper", name, PAPER)
-    experiments = [with_changes(load_named(name, data), runs, None, seed, None, None, None) for name in names]
+    experiments = [load_named(name, data, runs=runs, seed=seed) for name in names]
     console = make_console(quiet)
     folder = out or Path("results") / "paper"
     everything = {}
@@ -198,15 +161,13 @@ def reproduce(
 
 @app.command()
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="A policy of the results, or another results folder.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="The same, to compare with.")],
-    results: Annotated[
-        Path, typer.Option("--in", metavar="DIR", help="The results folder that A and B are policies of.")
-    ] = Path("results/synthetic"),
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.9999, metavar="SHARE", help="Level of the confidence interval.")
-    ] = 0.95,
-    as_json: AsJson = False,
+    first: Annotated[str, argument("A", "A policy of the results, or another results folder.")],
+    second: Annotated[str, argument("B", "The same, to compare with.")],
+    results: Annotated[Path, option("DIR", "The results folder that A and B are policies of.", "--in")] = Path(
+        "results/synthetic"
+    ),
+    level: Annotated[float, option("SHARE", "Level of the confidence interval.", min=0.5, max=0.9999)] = 0.95,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compare two policies, or two results folders, run by run: paired differences with confidence intervals.
 
@@ -236,7 +197,7 @@ def compare(
 
 
 @app.command("list")
-def list_(as_json: AsJson = False) -> None:
+def list_(as_json: options.AsJson = False) -> None:
     """List the experiments and the policies there are."""
     names = [*PAPER, *(name for name in experiment_names() if name not in PAPER)]
     experiments = {name: load_experiment(name) for name in names}
@@ -262,8 +223,8 @@ def list_(as_json: AsJson = False) -> None:
 
 @app.command()
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Results folders.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the report goes.")] = Path("report.html"),
+    folders: Annotated[list[Path], argument("DIR...", "Results folders.")],
+    out: Annotated[Path, option("FILE", "Where the report goes.")] = Path("report.html"),
 ) -> None:
     """Draw the figures of results again, and one report of all of them."""
     console = make_console()
@@ -271,57 +232,14 @@ def report(
     console.print(f"open {out}")
 
 
-def load_named(name: str, data: Path | None) -> Experiment:
-    """Return an experiment; a folder of review data is made known to all that look for it."""
-    if data is not None:
-        if not data.is_dir():
-            raise InvalidExperiment(f"--data must be a folder, but got {data}")
-        os.environ[DATA_VARIABLE] = str(data.resolve())  # so that other processes find it too
-    return load_experiment(name)
-
-
-def with_changes(
-    experiment: Experiment,
-    runs: int | None,
-    horizon: int | None,
-    seed: int | None,
-    points: int | None,
-    policies: str | None,
-    settings: list[str] | None,
-) -> Experiment:
-    """Return an experiment as the options of a command change it."""
-    if policies is not None:
-        experiment = experiment.only([label.strip() for label in policies.split(",") if label.strip()])
-    changes: dict[str, Any] = {"runs": runs, "horizon": horizon, "seed": seed, "points": points}
-    changes = {key: value for key, value in changes.items() if value is not None}
-    changes |= dict(read_setting(text) for text in settings or ())
-    return experiment.with_settings(changes)
-
-
-def read_setting(text: str) -> tuple[str, Any]:
-    """Read KEY=VALUE, the value as TOML does."""
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip() or not value.strip():
-        raise InvalidExperiment(f"a setting must look like KEY=VALUE, but got {text!r}")
-    return key.strip(), _value(value)
-
-
 def _varied(text: str) -> tuple[str, Any]:
     key, values = read_setting(text)[0], text.partition("=")[2].strip()
     if ".." in values:
         low, _, high = values.partition("..")
-        return key, {"low": _value(low), "high": _value(high)}
+        return key, {"low": read_value(low), "high": read_value(high)}
     if values.startswith("["):
-        return key, _value(values)
-    return key, [_value(value) for value in values.split(",")]
-
-
-def _value(text: str) -> Any:
-    """Read a value as TOML does; a bare word is text."""
-    try:
-        return tomllib.loads(f"value = {text.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text.strip()
+        return key, read_value(values)
+    return key, [read_value(value) for value in values.split(",")]
 
 
 def _played(console: Console, experiment: Experiment, folder: Path, engine: Any, workers: int | None) -> Results:

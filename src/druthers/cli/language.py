@@ -14,21 +14,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from druthers.cli import options
+from druthers.cli.options import argument, flag, listed_objectives, model_settings, option
 from druthers.errors import InvalidSetting
-from druthers.language import (
-    PARSERS,
-    Parser,
-    Reading,
-    Scores,
-    Sentence,
-    domain_names,
-    evaluate,
-    load_domain,
-    load_sentences,
-    make_parser,
-)
+from druthers.language import Parser, Reading, Scores, Sentence, evaluate, load_domain, load_sentences, make_parser
 from druthers.terminal import make_console, table_of
-from druthers.types import Objective
 
 app = typer.Typer()
 
@@ -38,29 +28,20 @@ _MEASURES = ("n", "top1", "exact", "f1", "tau", "silence", "leak")
 
 @app.command()
 def read(
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What a user says.")] = None,
-    objectives: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="The objectives, by name; any will do.")
-    ] = None,
-    domain: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"A catalog of objectives: {', '.join(domain_names())}.")
-    ] = None,
-    parser: Annotated[str, typer.Option(metavar="NAME", help=f"How to read: {', '.join(PARSERS)}.")] = "default",
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Read with this language model: the parser is then llm.")
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="With --model: where its server is.")] = None,
-    key_variable: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --model: the environment variable that holds the key.")
-    ] = None,
+    text: Annotated[str | None, argument("TEXT", "What a user says.")] = None,
+    objectives: options.Listed = None,
+    domain: options.Domain = None,
+    parser: options.Parser = "default",
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    key_variable: options.KeyVariable = None,
     evaluation: Annotated[
-        Path | None,
-        typer.Option("--evaluate", metavar="FILE", help="Read the sentences of a JSON file and score the readings."),
+        Path | None, option("FILE", "Read the sentences of a JSON file and score the readings.", "--evaluate")
     ] = None,
     mistakes: Annotated[
-        bool, typer.Option("--mistakes", help="With --evaluate: show the sentences that were not read exactly.")
+        bool, flag("With --evaluate: show the sentences that were not read exactly.", "--mistakes")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Read a sentence: which objectives matter, in what order, and why.
 
@@ -73,29 +54,19 @@ def read(
         druthers read --evaluate sentences.json --parser lexicon
         druthers read "cheap and clean" --model llama3.1 --base-url http://localhost:11434/v1
     """
-    server = {"model": model, "base_url": base_url, "key_variable": key_variable}
-    settings = {name: value for name, value in server.items() if value is not None}
-    parser = "llm" if model is not None else parser
-    if settings and parser != "llm":
-        raise InvalidSetting(f"--{next(iter(settings)).replace('_', '-')} goes with --model, but got no model; name it")
+    settings = model_settings(model, base_url=base_url, key_variable=key_variable)
+    parser = "llm" if settings else parser
     if evaluation is not None:
         _evaluate(load_sentences(evaluation), parser, settings, mistakes, as_json)
         return
     if text is None:
         raise InvalidSetting('there must be a text to read, but got none; try: druthers read "cheap and clean"')
-    reading = make_parser(parser, objectives=_objectives(objectives, domain), **settings).read(text)
+    named = listed_objectives(objectives, domain) or load_domain(domain or "hotels")
+    reading = make_parser(parser, objectives=named, **settings).read(text)
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
     else:
         _show(make_console(), reading)
-
-
-def _objectives(listed: str | None, domain: str | None) -> tuple[Objective, ...]:
-    if listed is not None and domain is not None:
-        raise InvalidSetting(f"give --objectives or --domain, not both, but got {listed!r} and {domain!r}")
-    if listed is None:
-        return load_domain(domain or "hotels")
-    return tuple(Objective(name.strip()) for name in listed.split(",") if name.strip())
 
 
 def _show(console: Console, reading: Reading) -> None:

@@ -22,12 +22,7 @@ PAUSE = 0.2
 class Remote:
     """A running service, by its address.
 
-    Parameters
-    ----------
-    address
-        Such as http://127.0.0.1:8000.
-    key
-        An API key: `read` to look, `admin` to change.
+    Its key has the role `read` to look, `admin` to change.
     """
 
     def __init__(self, address: str, key: str = "") -> None:

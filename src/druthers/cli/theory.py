@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from druthers.cli.lab import AsJson, Quiet
+from druthers.cli import options
+from druthers.cli.options import flag, option
 from druthers.report.theory import write_chart, write_theory
 from druthers.terminal import make_bars, make_console, table_of
 from druthers.theory import FAILS, HOLDS, Step, check
@@ -22,17 +23,19 @@ from druthers.theory.planning import plan
 
 app = typer.Typer(no_args_is_help=True)
 
+Workers = Annotated[int | None, option("N", "How many processes; one for each core by default, up to four.", min=1)]
+
 COLORS = {HOLDS: "green", FAILS: "red"}
 
 
 @app.command("check")
 def check_(
-    fast: Annotated[bool, typer.Option("--fast", help="Smaller runs: a minute instead of ten.")] = False,
-    only: Annotated[str | None, typer.Option(metavar="A,B,...", help="Only these claims, by name.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many processes.")] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where page and figures go.")] = Path("results/theory"),
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    fast: Annotated[bool, flag("Smaller runs: a minute instead of ten.", "--fast")] = False,
+    only: Annotated[str | None, option("A,B,...", "Only these claims, by name.")] = None,
+    workers: Workers = None,
+    out: Annotated[Path, option("DIR", "Where page and figures go.")] = Path("results/theory"),
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check every claim of the paper, and our own theorem, by experiment.
 
@@ -43,21 +46,13 @@ def check_(
         druthers theory check --only rate,penalty --json
     """
     console = make_console(quiet or as_json)
-    names = None if only is None else [name.strip() for name in only.split(",")]
+    names = None if only is None else options.listed(only)
     with _shown_steps(console) as watch:
         checked = check(names, fast=fast, workers=workers or min(os.cpu_count() or 1, 4), watch=watch)
     page = write_theory(checked, out, fast=fast)
     told = [
-        {
-            "name": claim.name,
-            "source": claim.source,
-            "statement": claim.statement,
-            "ran": finding.ran,
-            "figure": finding.figure,
-            "test": finding.test,
-            "verdict": finding.verdict,
-            "values": finding.values,
-        }
+        {part: getattr(claim, part) for part in ("name", "source", "statement")}
+        | {part: getattr(finding, part) for part in ("ran", "figure", "test", "verdict", "values")}
         for claim, finding in checked
     ]
     text = json.dumps(told, indent=1, ensure_ascii=False)
@@ -91,17 +86,17 @@ def _shown_steps(console: Console) -> Iterator[Callable[[Step], None]]:
 
 @app.command("plan")
 def plan_(
-    objectives: Annotated[int, typer.Option(min=2, metavar="D", help="Number of objectives.")],
-    arms: Annotated[int, typer.Option(min=2, metavar="K", help="Number of arms.")],
-    users: Annotated[int, typer.Option(min=1, metavar="N", help="Number of users.")],
-    horizon: Annotated[int, typer.Option(min=3, metavar="T", help="Rounds of all users together.")],
-    length: Annotated[int | None, typer.Option(min=1, metavar="M", help="Objectives that a query names; all.")] = None,
-    corruption: Annotated[float, typer.Option(min=0.0, metavar="SHARE", help="Share of queries that are wrong.")] = 0.0,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulated runs.")] = 3,
-    workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many processes.")] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the figure goes.")] = Path("results/plan"),
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    objectives: Annotated[int, option("D", "Number of objectives.", min=2)],
+    arms: Annotated[int, option("K", "Number of arms.", min=2)],
+    users: Annotated[int, option("N", "Number of users.", min=1)],
+    horizon: Annotated[int, option("T", "Rounds of all users together.", min=3)],
+    length: Annotated[int | None, option("M", "Objectives that a query names; all.", min=1)] = None,
+    corruption: Annotated[float, option("SHARE", "Share of queries that are wrong.", min=0.0)] = 0.0,
+    runs: Annotated[int, option("N", "Simulated runs.", min=1)] = 3,
+    workers: Workers = None,
+    out: Annotated[Path, option("DIR", "Where the figure goes.")] = Path("results/plan"),
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what bounds and simulation expect at your size.
 
