@@ -15,6 +15,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from druthers.cli import options
+from druthers.cli.options import argument, flag, option
 from druthers.errors import InvalidSetting, needs
 from druthers.stores import inspect, open_store
 from druthers.terminal import make_console, table_of
@@ -26,46 +28,32 @@ store_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 DEFAULT_STORE = "sqlite:druthers.db"
 MOST_DAMAGE = 50
 DEMO = {"store": "memory:", "catalog": "hotels", "host": "127.0.0.1", "keys": "off", "workers": 1, "exploration": 0.05}
-At = Annotated[
-    str,
-    typer.Option(
-        "--store", metavar="WHERE", envvar="DRUTHERS_STORE", help="`sqlite:FILE` or `postgresql://HOST/NAME`."
-    ),
-]
-Policy = Annotated[
-    str, typer.Option(metavar="NAME", help="The policy that the states are of; your own as FILE.py:Class.")
-]
+At = Annotated[str, option("WHERE", "`sqlite:FILE` or `postgresql://HOST/NAME`.", "--store", envvar="DRUTHERS_STORE")]
+Policy = Annotated[str, option("NAME", "The policy that the states are of; your own as FILE.py:Class.")]
 
 
 @app.command()
 def serve(
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; docs/operations.md lists all of them.")
-    ] = None,
+    config: Annotated[Path | None, option("FILE", "Settings in TOML; docs/operations.md lists all of them.")] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="WHERE", help="The journal: `sqlite:FILE`, `postgresql://...` or `memory:`.")
+        str | None, option("WHERE", "The journal: `sqlite:FILE`, `postgresql://...` or `memory:`.")
     ] = None,
     catalog: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="What a new journal is about: `hotels`, `beers`, or a file."),
+        str | None, option("NAME|FILE", "What a new journal is about: `hotels`, `beers`, or a file.")
     ] = None,
-    policy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="How to choose; your own as FILE.py:Class.")
-    ] = None,
-    parser: Annotated[str | None, typer.Option(metavar="NAME", help="How to read sentences.")] = None,
-    host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where to listen.")] = None,
-    port: Annotated[int | None, typer.Option(metavar="N", help="At which port.")] = None,
-    workers: Annotated[int | None, typer.Option(metavar="N", help="How many processes.")] = None,
-    keys: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="API keys: `required`, `off` or `auto` (off on loopback only).")
-    ] = None,
+    policy: Annotated[str | None, option("NAME", "How to choose; your own as FILE.py:Class.")] = None,
+    parser: Annotated[str | None, option("NAME", "How to read sentences.")] = None,
+    host: Annotated[str | None, option("ADDRESS", "Where to listen.")] = None,
+    port: Annotated[int | None, option("N", "At which port.")] = None,
+    workers: Annotated[int | None, option("N", "How many processes.")] = None,
+    keys: Annotated[str | None, option("WHEN", "API keys: `required`, `off` or `auto` (off on loopback only).")] = None,
     exploration: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Share of decisions left to chance, to learn from the log.")
+        float | None, option("SHARE", "Share of decisions left to chance, to learn from the log.")
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Try it: invented hotels, a journal in memory, no key, some exploration.")
+        bool, flag("Try it: invented hotels, a journal in memory, no key, some exploration.", "--demo")
     ] = False,
-    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser as soon as it is there.")] = False,
+    show: Annotated[bool, flag("Open the page in a browser as soon as it is there.", "--open")] = False,
 ) -> None:
     """Serve recommendations over HTTP, with no other program needed: the journal is a file beside you.
 
@@ -81,12 +69,11 @@ def serve(
     from druthers.service.app import serve as run
     from druthers.service.settings import load_settings
 
-    options: dict[str, Any] = {"store": store, "catalog": catalog, "policy": policy, "parser": parser, "keys": keys}
-    options |= {"host": host, "port": port, "workers": workers, "exploration": exploration}
+    given: dict[str, Any] = {"store": store, "catalog": catalog, "policy": policy, "parser": parser, "keys": keys}
+    given |= {"host": host, "port": port, "workers": workers, "exploration": exploration}
     if demo:
-        given = {name: value for name, value in options.items() if value is not None}
-        options |= {**DEMO, **given}
-    settings = load_settings(config, **options)
+        given |= {name: value for name, value in DEMO.items() if given[name] is None}
+    settings = load_settings(config, **given)
     if show:
         threading.Thread(target=_open_page, args=(settings.host, settings.port), daemon=True).start()
     run(settings)
@@ -104,8 +91,8 @@ def _open_page(host: str, port: int) -> None:
 
 @keys_app.command("create")
 def create_key(
-    role: Annotated[str, typer.Argument(metavar="ROLE", help="`read`, `decide` or `admin`.")],
-    name: Annotated[str, typer.Option(metavar="TEXT", help="What it is for.")] = "",
+    role: Annotated[str, argument("ROLE", "`read`, `decide` or `admin`.")],
+    name: Annotated[str, option("TEXT", "What it is for.")] = "",
     store: At = DEFAULT_STORE,
 ) -> None:
     """Make an API key and show it, once: only its hash is kept.
@@ -115,13 +102,11 @@ def create_key(
         druthers keys create decide --name "web shop"
     """
     needs("fastapi", "service", load=False)
-    from druthers.advisor import events
-    from druthers.service.auth import make_key
+    from druthers.service.auth import key_event, make_key
 
     text, key = make_key(role, name)
     with open_store(store, create=False) as journal:
-        body = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
-        journal.append([events.make(events.KEY, body, key=f"{events.KEY}:{key.id}")])
+        journal.append([key_event(key)])
     print(text)
 
 
@@ -142,11 +127,10 @@ def list_keys(store: At = DEFAULT_STORE) -> None:
 
 @keys_app.command("revoke")
 def revoke_key(
-    id: Annotated[str, typer.Argument(metavar="ID", help="As `druthers keys list` shows it.")],
+    id: Annotated[str, argument("ID", "As `druthers keys list` shows it.")],
     store: At = DEFAULT_STORE,
     ledger_file: Annotated[
-        str,
-        typer.Option("--ledger", metavar="FILE", envvar="DRUTHERS_LEDGER", help="Where the service notes revocations."),
+        str, option("FILE", "Where the service notes revocations.", "--ledger", envvar="DRUTHERS_LEDGER")
     ] = "",
 ) -> None:
     """Revoke a key; a running service refuses it within a second."""
@@ -173,7 +157,7 @@ def migrate(store: At = DEFAULT_STORE) -> None:
 def verify(
     store: At = DEFAULT_STORE,
     policy: Policy = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check a journal: that its file and every event are whole, and that saved states give the same bits as all events.
 
@@ -220,7 +204,7 @@ def _tell_damage(damage: list[str], as_json: bool) -> None:
 
 @store_app.command("export")
 def export_journal(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines; packed if the name ends in .gz.")],
+    file: Annotated[Path, argument("FILE", "JSON lines; packed if the name ends in .gz.")],
     store: At = DEFAULT_STORE,
 ) -> None:
     """Write the whole journal to a file: a backup, while the service runs."""
@@ -232,7 +216,7 @@ def export_journal(
 
 @store_app.command("log")
 def write_decisions(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Parquet file.")],
+    file: Annotated[Path, argument("FILE", "A Parquet file.")],
     store: At = DEFAULT_STORE,
 ) -> None:
     """Write the decisions as a log for `druthers evaluate`: what would another policy have brought?
@@ -250,7 +234,7 @@ def write_decisions(
 
 @store_app.command("import")
 def import_journal(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="As `druthers store export` wrote it.")],
+    file: Annotated[Path, argument("FILE", "As `druthers store export` wrote it.")],
     store: At = DEFAULT_STORE,
 ) -> None:
     """Fill an empty journal from a file."""
@@ -263,7 +247,7 @@ def import_journal(
 def compact(
     store: At = DEFAULT_STORE,
     drop_states: Annotated[
-        bool, typer.Option("--drop-states", help="Drop all saved states; stop the service first, it folds them anew.")
+        bool, flag("Drop all saved states; stop the service first, it folds them anew.", "--drop-states")
     ] = False,
 ) -> None:
     """Remove every byte that is no longer needed: of the erased, of old states, of unused space.

@@ -1,44 +1,21 @@
-"""The service: everything around its routes, and how it is put together.
+"""The service: an advisor behind HTTP, for many requests at once.
 
     settings     what the service is told: a file, the environment, the command line
-    laws         what settings must be
-    logs         one JSON object a line, without secrets
-    metrics      what Prometheus is told
-    problems     errors as problem+json
-    auth         keys, roles, rates: the gate
+    app          how all of it is put together, and served
     connections  how many, how large, how slow they may be
     guards       the one middleware: request ids, sizes, times, log lines, headers
+    auth         keys, roles, rates: the gate
     routing      routes that declare their role, and read bodies by the letter of JSON
-    docs         the OpenAPI document, and a page made of it
+    schemas      what comes in; answers: what goes out; problems: errors as problem+json
+    routes       what users want; personalizer: the same as clients of Azure Personalizer ask for it
+    desk         drives the operations of the advisor, and writes for all requests together; readers: its threads
+    operating    what who runs it looks at and changes; overview: how that is put together
+    page         the page in a browser, with a demo and a laboratory, each with a process of its own
+    docs         the OpenAPI document, and a page made of it; shapes: what its schemas say
+    metrics      what Prometheus is told
+    logs         one JSON object a line, without secrets
     workers      several processes at one address
 
-An application is assembled in this order:
-
-    metrics = Metrics()
-    gate = Gate(keys, required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
-    app = FastAPI(title=..., version=..., openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
-    problems.install(app)
-    routes.attach(app)  # for each Routes
-    describe(app, keys_required=settings.keys_required)  # app.openapi() then tells roles and problems
-    assert not unguarded(app)
-
-`keys` returns the keys that are in the journal, by id. Routes are declared with their role, and those of FastAPI itself
-are off, so that /openapi.json and /docs are routes with a role like all others:
-
-    routes = Routes("/v1", tags=["users"])
-
-    @routes.post("/users/{user}/queries", role="decide", problems=[409])
-    async def hear(user: UserId, query: Query, request: Request) -> Heard:
-        caller = visit_of(request).caller
-
-The server is started without its own log of requests, which would hold the ids of users, and with bounds on what
-connections may take:
-
-    uvicorn.Server(uvicorn.Config(app, **server_options(settings))).run()
-
-With more than one worker, `run_workers` starts processes that do this, inside `with shared_metrics():`, and the
-lifespan of each worker ends with `druthers.service.metrics.leave()`.
-
-Where keys are off, a test's client must call the service as localhost (`http://localhost`).
+Routes of FastAPI itself are off, so that /openapi.json and /docs are routes with a role like all others. Where keys are
+off, a test's client must call the service as localhost (`http://localhost`).
 """

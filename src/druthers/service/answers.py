@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import is_dataclass
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, Field, create_model
 
-from druthers.advisor import answers, asking, reasons, showing
+from druthers.advisor import answers, asking, showing
 from druthers.advisor.answers import told_fields
 from druthers.limits import Stated
 from druthers.types import Reading
@@ -63,7 +64,7 @@ class ChoiceMade(BaseModel):
 _MODELS: dict[Any, Any] = {Reading: ReadingAnswer, Stated: LimitAnswer}
 
 
-def _described(name: str, answer: type, **plainer: Any) -> type[BaseModel]:
+def _described(answer: Any, name: str = "", **plainer: Any) -> Any:
     """Return the model of an answer: its fields that are told, each with what the docstring of its class says of it.
 
     Of what is `plainer` in the class than in the description, the type is told here.
@@ -74,9 +75,8 @@ def _described(name: str, answer: type, **plainer: Any) -> type[BaseModel]:
     for names, said in re.findall(r"^(\w+(?:, \w+)*)\n((?:    .*(?:\n|$))+)", text, re.M):
         about |= dict.fromkeys(names.split(", "), re.sub(r"\bNone\b", "null", " ".join(said.split())))
     told: dict[str, Any] = {one: (_plain(hints[one]), Field(description=about.get(one))) for one in told_fields(answer)}
-    made: type[BaseModel] = create_model(name, __doc__=text.partition("\n")[0], **told)
-    _MODELS[answer] = made
-    return made
+    _MODELS[answer] = create_model(name or f"{answer.__name__}Answer", __doc__=text.partition("\n")[0], **told)
+    return _MODELS[answer]
 
 
 def _plain(hint: Any) -> Any:
@@ -86,26 +86,22 @@ def _plain(hint: Any) -> Any:
         return Union[parts]  # noqa: UP007 - of parts that are known only now
     if get_origin(hint) is tuple and parts[-1] is ...:
         return list[parts[0]]  # type: ignore[valid-type]
+    if hint not in _MODELS and is_dataclass(hint):
+        _described(hint)
     return _MODELS.get(hint, hint)
 
 
-HeardAnswer = _described("HeardAnswer", answers.Heard)
-FactAnswer = _described("FactAnswer", reasons.Fact)
-TradeOffAnswer = _described("TradeOffAnswer", reasons.TradeOff)
-SuggestionAnswer = _described("SuggestionAnswer", answers.Suggestion)
-QuestionAnswer = _described("QuestionAnswer", asking.Asked)
-DecisionAnswer = _described("DecisionAnswer", answers.Recommendation)
-OutcomeAnswer = _described("OutcomeAnswer", answers.Outcome)
-DecidedAnswer = _described("DecidedAnswer", answers.Decided, choice=ChoiceMade | None)
-ShownAnswer = _described("ShownAnswer", showing.Shown)
-RememberedAnswer = _described("RememberedAnswer", showing.Remembered)
-ChangeAnswer = _described("ChangeAnswer", answers.Change)
-FeedbackAnswer = _described("FeedbackAnswer", answers.Learned)
-ChoiceAnswer = _described("ChoiceAnswer", answers.Picked)
-ReplyAnswer = _described("ReplyAnswer", answers.Reply)
-WeightAnswer = _described("WeightAnswer", answers.Weight)
-SuspicionAnswer = _described("SuspicionAnswer", answers.Suspicion)
-CardAnswer = _described("CardAnswer", answers.Card)
+# What is called otherwise than its class comes first: others hold it.
+QuestionAnswer = _described(asking.Asked, "QuestionAnswer")
+DecisionAnswer = _described(answers.Recommendation, "DecisionAnswer")
+FeedbackAnswer = _described(answers.Learned, "FeedbackAnswer")
+ChoiceAnswer = _described(answers.Picked, "ChoiceAnswer")
+HeardAnswer = _MODELS[answers.Heard]
+DecidedAnswer = _described(answers.Decided, choice=ChoiceMade | None)
+ShownAnswer = _described(showing.Shown)
+RememberedAnswer = _described(showing.Remembered)
+ReplyAnswer = _described(answers.Reply)
+CardAnswer = _described(answers.Card)
 
 
 class EventAnswer(BaseModel):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import logging.config
-import os
 import resource
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -39,7 +38,7 @@ from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
 from druthers.service.routing import unguarded
 from druthers.service.schemas import make_schemas
-from druthers.service.settings import Settings, load_settings
+from druthers.service.settings import Settings
 from druthers.service.workers import run_workers, tell_problem, tell_ready
 from druthers.stores import open_store
 
@@ -168,14 +167,12 @@ def serve(settings: Settings) -> None:
         while _run(make_app(settings), settings):
             _log.info("starting over")
         return
-    os.environ |= settings.as_environment()
     with uvicorn.Config("", **server_options(settings)).bind_socket() as address, shared_metrics():
-        run_workers(settings.workers, _work, address)
+        run_workers(settings.workers, partial(_work, settings), address)
 
 
-def _work(address: socket, line: Connection) -> None:
-    """Serve as one of several processes, as the environment says."""
-    settings = load_settings()
+def _work(settings: Settings, address: socket, line: Connection) -> None:
+    """Serve as one of several processes."""
     logging.config.dictConfig(log_config(settings.log_level))
     try:
         app = make_app(settings)

@@ -9,12 +9,15 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from druthers.advisor import events
 from druthers.errors import InvalidSetting
 from druthers.service.problems import Problem
 from druthers.service.settings import is_loopback
+from druthers.stores import Event
 
 # Each role may do what those before it may; "public" routes ask for none.
 ROLES = ("public", "read", "decide", "admin")
@@ -54,6 +57,12 @@ class Key(NamedTuple):
     revoked: float | None = None
 
 
+def key_event(key: Key) -> Event:
+    """Return what the journal keeps of a new key."""
+    body = {part: getattr(key, part) for part in ("id", "digest", "role", "name")}
+    return events.make(events.KEY, body, key=f"{events.KEY}:{key.id}")
+
+
 def make_key(role: str, name: str = "", *, now: float | None = None) -> tuple[str, Key]:
     """Return a new key for its owner, and what is to be kept of it.
 
@@ -70,6 +79,7 @@ def make_key(role: str, name: str = "", *, now: float | None = None) -> tuple[st
     return text, Key(id, digest(text.encode()), role, name, time.time() if now is None else now)
 
 
+@lru_cache(_REMEMBERED)
 def digest(presented: bytes) -> str:
     """Return what is kept of a key."""
     return hashlib.sha256(presented).hexdigest()
@@ -173,8 +183,6 @@ class Gate:
         self._keys = keys
         self._limiter = limiter
         self._clock = clock
-        self._local: dict[bytes, bool] = {}
-        self._digests: dict[bytes, str] = {}
 
     def admit(self, headers: Headers, role: str, client: str = "", version: str = "1.1") -> Caller:
         """Return who is calling, or refuse: 401 for no valid key, 429 for too many calls, 403 for too low a role."""
@@ -217,13 +225,8 @@ class Gate:
         if match is None:
             raise Problem(401, "a key looks like druthers_ID_SECRET, but this one does not", _REFUSED)
         key = keys.get(match[1].decode())
-        shown = self._digests.get(presented)
-        if shown is None:
-            if len(self._digests) >= _REMEMBERED:
-                self._digests.clear()
-            self._digests[presented] = shown = digest(presented)
         # An unknown id takes as long as a wrong secret, and is told the same.
-        if not hmac.compare_digest(shown, key.digest if key else _NOBODY) or key is None:
+        if not hmac.compare_digest(digest(presented), key.digest if key else _NOBODY) or key is None:
             raise Problem(401, "a key must be one of this service, but this one is not", _REFUSED)
         if key.revoked is not None:
             raise Problem(401, "a key must be in force, but this one was revoked; ask for another", _REFUSED)
@@ -245,14 +248,7 @@ class Gate:
                 f" does; use HTTP/1.1, or {remedy}",
             )
         for name in (b"host", b"origin"):
-            value = headers.get(name)
-            if value is None:
-                continue
-            if value not in self._local:
-                if len(self._local) >= _REMEMBERED:
-                    self._local.clear()
-                self._local[value] = _is_local(value)
-            if not self._local[value]:
+            if name in headers and not _is_local(headers[name]):
                 raise Problem(
                     403,
                     f"a service without keys takes requests to and from this machine only, but the header"
@@ -273,6 +269,7 @@ def _presented(headers: Headers) -> bytes:
     raise Problem(401, "a key is needed, but none came; send the header Authorization: Bearer KEY", _CHALLENGE)
 
 
+@lru_cache(_REMEMBERED)
 def _is_local(value: bytes) -> bool:
     text = value.decode("latin-1")
     try:

@@ -38,13 +38,6 @@ class BoundedProtocol(HttpToolsProtocol):
 
     When all connections are taken, the one that has been waiting for its caller for longest gives way; those whose
     request is being worked on never do.
-
-    Parameters
-    ----------
-    given
-        As uvicorn gives it.
-    bounds
-        What connections may take.
     """
 
     def __init__(self, *given: Any, bounds: Bounds, **more: Any) -> None:

@@ -56,16 +56,7 @@ class Desk:
     look-ups, reading a text - is done by threads meanwhile. All events that arrive while a transaction runs go into
     the next one.
 
-    Parameters
-    ----------
-    advisor
-        Whose operations are driven.
-    settings
-        How often to look at the journal, to save, and how many users to keep.
-    metrics
-        Where it is counted.
-    ledger
-        Where erasures and revocations are noted, if anywhere.
+    Erasures and revocations are noted in the ledger, if there is one.
     """
 
     def __init__(self, advisor: Advisor, settings: Settings, metrics: Metrics, ledger: Ledger | None = None) -> None:
@@ -223,7 +214,8 @@ class Desk:
             await self._catch_up()
         strangers = self.fold.strangers(fresh)
         if strangers:
-            self._bring_in((await self._in_thread(self._writer, self._fetch, strangers)).values())
+            found = await self._in_thread(self._writer, self.operations.fetcher.fetch, strangers, self.fold.position)
+            self._bring_in(found.values())
         positions = await self._in_thread(self._writer, self.store.append, fresh)
         self.unwritable = False
         before = self.fold.position
@@ -251,7 +243,8 @@ class Desk:
     async def _catch_up(self, least: int = 0) -> None:
         """Fold in what others wrote, up to a position at least."""
         while True:
-            page, states = await self._in_thread(self._writer, self._read_on)
+            read = self.operations.fetcher.read
+            page, states = await self._in_thread(self._writer, read, self.fold.position, READ_AT_ONCE)
             self._bring_in(states)
             try:
                 self.fold.apply_all(page)
@@ -266,12 +259,6 @@ class Desk:
             self.unreadable = False
             if len(page) < READ_AT_ONCE and self.fold.position >= least:
                 return
-
-    def _read_on(self) -> tuple[list[Event], Iterable[UserState]]:
-        return self.operations.fetcher.read(self.fold.position, READ_AT_ONCE)
-
-    def _fetch(self, users: Iterable[str]) -> dict[str, UserState]:
-        return self.operations.fetcher.fetch(users, self.fold.position)
 
     def _bring_in(self, states: Iterable[UserState]) -> None:
         for state in states:

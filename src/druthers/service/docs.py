@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
 
 from druthers.service.guards import ROLE
 from druthers.service.shapes import EXAMPLES, Row, Shapes
 
+TEMPLATE = Path(__file__).with_name("docs.html").read_text("utf-8")
 STYLE = Path(__file__).with_name("docs.css").read_text("utf-8")
 # Of all that a browser could load or run, only this very style.
 POLICY = (
@@ -93,157 +95,53 @@ def _document(app: FastAPI, keys_required: bool) -> dict[str, Any]:
     return document
 
 
-class Markup(str):
-    """A text that is HTML already."""
-
-    __slots__ = ()
-
-
-def tag(name: str, *inside: str | Iterable[str] | None, **marks: str | None) -> Markup:
-    """Return an element; texts inside it, and its attributes, are escaped unless they are elements.
-
-    Examples
-    --------
-    >>> tag("p", "1 < 2, ", tag("b", "no?"), class_="a&b")
-    '<p class="a&amp;b">1 &lt; 2, <b>no?</b></p>'
-    """
-    texts = (text for part in inside for text in ((part,) if isinstance(part, str) else part or ()))
-    parts = [text if isinstance(text, Markup) else html.escape(text) for text in texts]
-    attributes = "".join(
-        f' {mark.rstrip("_").replace("_", "-")}="{html.escape(value)}"' for mark, value in marks.items() if value
-    )
-    return Markup(f"<{name}{attributes}>{''.join(parts)}</{name}>")
-
-
 def page(document: Mapping[str, Any]) -> str:
     """Return an OpenAPI document as a page that needs nothing else."""
     shapes = Shapes(document)
-    info = document["info"]
-    groups: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {}
+    keys = "securitySchemes" in document.get("components", {})
+    groups: dict[str, list[dict[str, Any]]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            groups.setdefault((operation.get("tags") or ["other"])[0], []).append((method, path, operation))
-    keys = "securitySchemes" in document.get("components", {})
-    sections = [
-        tag(
-            "section",
-            tag("h2", tag("a", group.capitalize(), href=f"#{group}"), id=group),
-            [_operation(shapes, *one, keys=keys) for one in operations],
-        )
-        for group, operations in groups.items()
-    ]
-    head = (
-        Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">')
-        + tag("title", f"{info['title']} {info['version']}")
-        + f"<style>{STYLE}</style>"
-    )
-    body = tag("div", _menu(groups), tag("main", _intro(info, keys), sections, _problems(shapes)), class_="page")
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
-
-
-def _menu(groups: Mapping[str, list[tuple[str, str, Mapping[str, Any]]]]) -> Markup:
-    parts = [
-        tag(
-            "li",
-            tag("a", group.capitalize(), href=f"#{group}", class_="group"),
-            tag(
-                "ul",
-                [
-                    tag("li", tag("a", _badge(method), _path(path), href=f"#{_anchor(method, path)}"))
-                    for method, path, _ in operations
-                ],
-            ),
-        )
-        for group, operations in groups.items()
-    ]
-    end = tag("li", tag("a", "Problems", href="#problems", class_="group"))
-    return tag("nav", tag("ul", parts, end))
-
-
-def _intro(info: Mapping[str, Any], keys: bool) -> Markup:
-    shown = (
-        "Show a key as Authorization: Bearer KEY; X-API-Key and Ocp-Apim-Subscription-Key do as well."
-        if keys
-        else "This service listens to its own machine only and asks for no key."
-    )
-    roles = [tag("tr", tag("td", _role(role)), tag("td", about)) for role, about in ROLES.items()]
-    return tag(
-        "header",
-        tag("h1", info["title"], " ", tag("small", info["version"])),
-        tag("p", f"{info.get('summary', '')}. ", info.get("description", ""), class_="lead"),
-        tag(
-            "p",
-            shown,
-            " Bodies are JSON. An id is made of letters, figures and ._:@+~=-, up to 200 of them."
-            " Tools read all this from ",
-            tag("a", "openapi.json", href="openapi.json"),
-            ".",
-        ),
-        tag("table", roles, class_="roles") if keys else None,
+            told = _operation(shapes, method, path, operation, keys=keys)
+            groups.setdefault((operation.get("tags") or ["other"])[0], []).append(told)
+    html = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    return html.from_string(TEMPLATE).render(
+        info=document["info"],
+        style=Markup(STYLE),
+        keys=keys,
+        roles=ROLES,
+        groups=groups,
+        problem=list(shapes.rows(shapes.known["Problem"])),
     )
 
 
-def _operation(shapes: Shapes, method: str, path: str, operation: Mapping[str, Any], *, keys: bool) -> Markup:
-    role = operation.get(ROLE, "public")
+def _operation(shapes: Shapes, method: str, path: str, operation: Mapping[str, Any], *, keys: bool) -> dict[str, Any]:
+    """Return what the page tells of an operation."""
+    role = operation[ROLE]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-    given = [
-        Row(one["name"], shapes.words(one["schema"]), one.get("required", False), _about(one))
-        for one in operation.get("parameters", ())
-    ]
-    answers, problems = [], []
-    for status, answer in operation.get("responses", {}).items():
-        if int(status) < 400:
-            answers.append(_answer(shapes, status, answer))
-        else:
-            problems.append(status)
-    return tag(
-        "article",
-        tag("h3", _badge(method), tag("a", _path(path), href=f"#{_anchor(method, path)}"), _role(role)),
-        tag("p", operation.get("description") or operation.get("summary", "")),
-        [tag("h4", "Parameters"), _table(given)] if given else None,
-        [tag("h4", "Body"), _table(shapes.rows(body))] if body else None,
-        tag("h4", "Example"),
-        tag("pre", tag("code", _curl(shapes, method, path, body, key=keys and role != "public"))),
-        tag("h4", "Answers"),
-        answers,
-        tag("p", "Problems: ", _statuses(problems), class_="problems") if problems else None,
-        id=_anchor(method, path),
-    )
+    statuses = operation["responses"]
+    problems = sorted(status for status in statuses if int(status) >= 400)
+    return {
+        "method": method,
+        "path": path,
+        "role": role,
+        "about": operation.get("description") or operation["summary"],
+        "parameters": [
+            Row(one["name"], shapes.words(one["schema"]), one.get("required", False), _about(one))
+            for one in operation.get("parameters", ())
+        ],
+        "body": None if body is None else list(shapes.rows(body)),
+        "curl": _curl(shapes, method, path, body, key=keys and role != "public"),
+        "answers": [_answer(shapes, status, answer) for status, answer in statuses.items() if int(status) < 400],
+        "problems": ", ".join(f"{status} {HTTPStatus(int(status)).phrase}" for status in problems),
+    }
 
 
-def _answer(shapes: Shapes, status: str, answer: Mapping[str, Any]) -> Markup:
-    content = answer.get("content", {})
-    schema = content.get("application/json", {}).get("schema", {})
-    rows = list(shapes.rows(schema))
+def _answer(shapes: Shapes, status: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
     about = shapes.resolve(schema).get("description") or (shapes.words(schema) if schema else "")
-    title = [tag("b", status), f" {HTTPStatus(int(status)).phrase}", f": {about}" if about else ""]
-    return tag("details", tag("summary", title), _table(rows)) if rows else tag("p", title, class_="answer")
-
-
-def _problems(shapes: Shapes) -> Markup:
-    return tag(
-        "section",
-        tag("h2", tag("a", "Problems", href="#problems"), id="problems"),
-        tag(
-            "p",
-            "Whatever goes wrong is told as application/problem+json: the law, then what arrived, then the way out."
-            " A request that was refused has changed nothing.",
-        ),
-        _table(shapes.rows(shapes.known["Problem"])) if "Problem" in shapes.known else None,
-    )
-
-
-def _table(rows: Iterable[Row]) -> Markup:
-    lines = [
-        tag(
-            "tr",
-            tag("td", tag("code", row.name), tag("span", "required", class_="must") if row.required else None),
-            tag("td", row.kind, class_="kind"),
-            tag("td", row.about),
-        )
-        for row in rows
-    ]
-    return tag("div", tag("table", lines), class_="wide") if lines else tag("p", "An empty object will do.")
+    phrase = HTTPStatus(int(status)).phrase
+    return {"status": status, "phrase": phrase, "about": about, "rows": list(shapes.rows(schema))}
 
 
 def _curl(shapes: Shapes, method: str, path: str, body: Mapping[str, Any] | None, *, key: bool) -> str:
@@ -259,26 +157,5 @@ def _curl(shapes: Shapes, method: str, path: str, body: Mapping[str, Any] | None
     return " \\\n  ".join(parts)
 
 
-def _statuses(statuses: Iterable[str]) -> str:
-    return ", ".join(f"{status} {HTTPStatus(int(status)).phrase}" for status in sorted(statuses))
-
-
 def _about(parameter: Mapping[str, Any]) -> str:
     return parameter.get("description") or parameter["schema"].get("description") or ""
-
-
-def _badge(method: str) -> Markup:
-    return tag("span", method.upper(), class_=f"method {method.lower()}")
-
-
-def _role(role: str) -> Markup:
-    return tag("span", role, class_=f"role {role}")
-
-
-def _path(path: str) -> Markup:
-    """Return a path that a narrow screen may break before each part."""
-    return tag("code", [piece for part in path.split("/")[1:] for piece in (Markup("<wbr>"), f"/{part}")])
-
-
-def _anchor(method: str, path: str) -> str:
-    return f"{method}{path}".replace("/", "-").replace("{", "").replace("}", "")

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from druthers.errors import InvalidSetting, choices
 from druthers.service.auth import ANYBODY, ROLES, Caller, Gate, Headers
-from druthers.service.logs import NAME, log_request
+from druthers.service.logs import NAME, RequestRecord
 from druthers.service.metrics import METHODS, Metrics
 from druthers.service.problems import MEDIA_TYPE, VISIT, Problem, problem_response
 
@@ -87,6 +87,11 @@ def visit_of(request: Request) -> Visit:
     return visit
 
 
+def limit_anybody(request: Request) -> None:
+    """Count a request of anybody for the address that it comes from; probes are not counted."""
+    visit_of(request).gate.limit(request.client.host if request.client else "")
+
+
 class Ending(NamedTuple):
     """How requests of a method to a route end with a status: where their time goes, and what the log tells of them."""
 
@@ -98,16 +103,7 @@ class Ending(NamedTuple):
 class Guard:
     """The one middleware of the service, in plain ASGI.
 
-    Parameters
-    ----------
-    app
-        What is guarded.
-    gate
-        Who decides about callers; routes ask it.
-    metrics
-        Where requests are counted and timed.
-    max_body_bytes
-        The largest body; of a larger one nothing more is read.
+    Of a body that is larger than it may be nothing more is read.
     """
 
     def __init__(self, app: ASGIApp, *, gate: Gate, metrics: Metrics, max_body_bytes: int) -> None:
@@ -188,7 +184,7 @@ class Guard:
         if _log.isEnabledFor(known.level):
             key = "null" if visit.caller.key is None else f'"{visit.caller.key}"'
             fields = f'{{"request":"{visit.id}",{known.told},"ms":{seconds * 1e3:.3f},"key":{key}}}'
-            log_request(known.level, fields)
+            _log.handle(RequestRecord(known.level, fields))
 
     def _ending(self, method: str, template: str, status: int) -> Ending:
         level = logging.INFO if status < 500 else logging.ERROR

@@ -121,11 +121,8 @@ def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
 @cache
 def _bundled() -> list[dict[str, Any]]:
     """Return the experiments that come along."""
-    found = (load_experiment(name) for name in experiment_names())
-    return [
-        {"name": one.name, "title": one.title, "about": one.about, "runs": one.runs, "horizon": one.horizon}
-        for one in found
-    ]
+    found = [load_experiment(name) for name in experiment_names()]
+    return [{part: getattr(one, part) for part in ExperimentAnswer.model_fields} for one in found]
 
 
 def _reports(results: Path) -> list[dict[str, Any]]:

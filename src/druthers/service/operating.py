@@ -14,17 +14,16 @@ from starlette.responses import HTMLResponse, Response
 from druthers.advisor import events
 from druthers.errors import StoreFailure
 from druthers.service import answers, overview
-from druthers.service.auth import make_key
+from druthers.service.auth import key_event, make_key
 from druthers.service.desk import Desk
 from druthers.service.docs import HOME, POLICY, page
-from druthers.service.guards import Json, visit_of
+from druthers.service.guards import Json, limit_anybody
 from druthers.service.logs import redact
 from druthers.service.metrics import MEDIA_TYPE
 from druthers.service.problems import Problem
 from druthers.service.routing import Routes
 from druthers.service.schemas import ID, Closed
 from druthers.service.settings import Settings
-from druthers.stores import Event
 
 
 class KeyRequest(Closed):
@@ -155,8 +154,7 @@ def _add_keys(routes: Routes, desk: Desk) -> None:
     async def create(body: KeyRequest) -> Response:
         """Make a key and show it, once: only its hash is kept."""
         text, key = make_key(body.role, body.name)
-        content = {"id": key.id, "digest": key.digest, "role": key.role, "name": key.name}
-        await desk.append(events.make(events.KEY, content, key=f"{events.KEY}:{key.id}"))
+        await desk.append(key_event(key))
         return Json({"key": text, "id": key.id, "role": key.role, "name": key.name}, 201)
 
     @routes.delete("/keys/{key}", role="admin", problems=[404], status_code=204, response_class=Response)
@@ -180,7 +178,8 @@ def _journal(desk: Desk) -> Routes:
         """Show the journal, page by page."""
         page = await asyncio.to_thread(desk.store.read, after, limit=limit, user=user)
         further = page[-1].position if len(page) == limit else None
-        return Json({"events": [_event(event) for event in page], "next": further})
+        told = [{part: getattr(event, part) for part in answers.EventAnswer.model_fields} for event in page]
+        return Json({"events": told, "next": further})
 
     return routes
 
@@ -212,12 +211,12 @@ def _operations(desk: Desk) -> Routes:
 
     @routes.get("/openapi.json", role="public", include_in_schema=False)
     async def openapi(request: Request) -> Response:
-        _limit(request)
+        limit_anybody(request)
         return Json(request.app.openapi())
 
     @routes.get("/docs", role="public", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        _limit(request)
+        limit_anybody(request)
         if not pages:
             pages.append(page(request.app.openapi()))
         here = str(request.base_url).rstrip("/")
@@ -225,19 +224,3 @@ def _operations(desk: Desk) -> Routes:
         return HTMLResponse(shown, headers={"content-security-policy": POLICY})
 
     return routes
-
-
-def _limit(request: Request) -> None:
-    """Count a request of anybody for the address that it comes from; probes are not counted."""
-    visit_of(request).gate.limit(request.client.host if request.client else "")
-
-
-def _event(event: Event) -> dict[str, Any]:
-    return {
-        "position": event.position,
-        "kind": event.kind,
-        "at": event.at,
-        "user": event.user,
-        "about": event.about,
-        "body": event.body,
-    }

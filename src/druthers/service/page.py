@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.responses import Response
 
-from druthers.service.guards import visit_of
+from druthers.service.guards import limit_anybody
 from druthers.service.problems import Problem
 from druthers.service.routing import Routes
 from druthers.web import POLICY, VIEWS, load
@@ -21,9 +21,8 @@ def make_page() -> Routes:
     headers = {"content-security-policy": POLICY, "cache-control": "no-cache", "etag": tag}
 
     async def view(request: Request) -> Response:
-        visit = visit_of(request)
-        visit.gate.limit(request.client.host if request.client else "")
-        if visit.headers.get(b"if-none-match") == tag.encode():
+        limit_anybody(request)
+        if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
         return Response(site.document, media_type="text/html; charset=utf-8", headers=headers)
 

@@ -28,7 +28,7 @@ from druthers.errors import Contradiction, UnknownArm
 from druthers.service.desk import Desk
 from druthers.service.guards import Json, visit_of
 from druthers.service.problems import Problem
-from druthers.service.routing import Routes, takes
+from druthers.service.routing import Routes, link, takes
 from druthers.service.schemas import ID, Finite
 from druthers.service.settings import Settings
 
@@ -98,7 +98,7 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
         names = {as_id(action.id): action.id for action in body.actions}
         if len(names) != len(body.actions):
             raise Contradiction("no two actions may have the same id, but some have; send each once")
-        told = Context(body.contextFeatures or [], desk.fold.catalog, settings)
+        user, query = _who_says_what(body.contextFeatures or [], desk.fold.catalog, settings)
         excluded = set(body.excludedActions or ())
         offer = {id: one for id, one in zip(names, body.actions, strict=True) if one.id not in excluded}
         if not offer:
@@ -107,9 +107,7 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
         visit.gate.charge(visit.caller, await _add_missing(desk, settings, offer))
         event = None if body.eventId is None else as_id(body.eventId)
         made: Recommendation = await desk.run(
-            operations.recommend(
-                told.user, offer=list(offer), text=told.query, id=event, deferred=body.deferActivation or False
-            )
+            operations.recommend(user, offer=list(offer), text=query, id=event, deferred=body.deferActivation or False)
         )
         desk.count(made.heard, made)
         ranking = _ranked(desk, made, list(offer), list(names))
@@ -171,33 +169,29 @@ def as_id(text: str) -> str:
     return escaped if len(escaped) <= 200 else f"a~~~{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-class Context:
-    """What the features of a context say: who it is about, and what they want.
+def _who_says_what(
+    features: Sequence[dict[str, Any]], catalog: Catalog, settings: Settings
+) -> tuple[str, str | list[str] | None]:
+    """Return who the features of a context are about, and what they want.
 
-    Attributes
-    ----------
-    user
-        A text or a number under `user` or `userId`; `everyone` if there is none.
-    query
-        A sentence under `text`, else names of objectives under `ranking`, else None.
+    That is a text or a number under `user` or `userId`, and `everyone` if there is none; a sentence under `text`, else
+    names of objectives under `ranking`, else None.
     """
-
-    def __init__(self, features: Sequence[dict[str, Any]], catalog: Catalog, settings: Settings) -> None:
-        found = dict(reversed([*_flat(features)]))  # the first of a name counts
-        users = [found.get(name) for name in ("userId", "user")]
-        named = [str(user) for user in users if isinstance(user, str | int) and not isinstance(user, bool)]
-        self.user = as_id(named[0]) if named and named[0] else EVERYONE
-        self.query: str | list[str] | None = None
-        text, ranking = found.get("text"), found.get("ranking")
-        if isinstance(text, str) and text.strip():
-            if len(text) > settings.max_text:
-                raise Problem(422, f"a text may have {settings.max_text} characters, but this one has {len(text)}")
-            self.query = text
-        elif isinstance(ranking, list):
-            names = [objective.name for objective in catalog.objectives]
-            if not all(name in names for name in ranking) or len(set(ranking)) != len(ranking):
-                raise Contradiction(f"a ranking must list some of {', '.join(names)}, each once, but got another one")
-            self.query = ranking
+    found = dict(reversed([*_flat(features)]))  # the first of a name counts
+    users = [found.get(name) for name in ("userId", "user")]
+    named = [str(user) for user in users if isinstance(user, str | int) and not isinstance(user, bool)]
+    user = as_id(named[0]) if named and named[0] else EVERYONE
+    text, ranking = found.get("text"), found.get("ranking")
+    if isinstance(text, str) and text.strip():
+        if len(text) > settings.max_text:
+            raise Problem(422, f"a text may have {settings.max_text} characters, but this one has {len(text)}")
+        return user, text
+    if not isinstance(ranking, list):
+        return user, None
+    names = [objective.name for objective in catalog.objectives]
+    if not all(name in names for name in ranking) or len(set(ranking)) != len(ranking):
+        raise Contradiction(f"a ranking must list some of {', '.join(names)}, each once, but got another one")
+    return user, ranking
 
 
 def _flat(features: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
@@ -272,10 +266,6 @@ def _chances(order: list[str], best: str, propensity: float | None, exploration:
 
 
 _LINKS = {
-    name: {
-        "operationId": f"{name}_personalizer_v1_0_events__eventId__{name}_post",
-        "parameters": {"eventId": "$response.body#/eventId"},
-        "description": about,
-    }
+    name: link(f"{name}_personalizer_v1_0_events__eventId__{name}_post", about, eventId="eventId")
     for name, about in (("reward", "A reward for the event."), ("activate", "The event was shown."))
 }

@@ -57,20 +57,7 @@ _log = logging.getLogger(NAME)
 
 
 class Problem(HTTPException):
-    """Something that a caller is told in so many words.
-
-    Parameters
-    ----------
-    status
-        Its HTTP status.
-    detail
-        The law, what arrived, the way out.
-    headers
-        Headers that go with it: Retry-After, Allow, WWW-Authenticate.
-    """
-
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(status, detail, headers)
+    """Something that a caller is told in so many words, with its status and the headers that go with it."""
 
 
 def problem_response(
@@ -137,12 +124,7 @@ def where(place: Iterable[object]) -> str:
 def why(mistake: Mapping[str, Any], body: Any = None) -> str:
     """Return what is wrong at a place: the law, and what arrived; of a name that is not known, those that are.
 
-    Parameters
-    ----------
-    mistake
-        As pydantic tells it.
-    body
-        The type of the whole body.
+    The mistake is as pydantic tells it, the body the type of the whole body.
     """
     law, kind = str(mistake["msg"]), mistake["type"]
     if kind in ("value_error", "json_invalid"):

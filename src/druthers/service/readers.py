@@ -21,12 +21,7 @@ class Readers:
     A text that is not read in time is given up. Its thread goes on, since a thread cannot be stopped, and the next text
     waits for another one; no thread keeps the process from ending.
 
-    Parameters
-    ----------
-    threads
-        How many texts are read at a time.
-    seconds
-        How long reading a text may take, waiting for a thread included.
+    Its time includes the wait for a thread.
     """
 
     def __init__(self, threads: int, seconds: float) -> None:

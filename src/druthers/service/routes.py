@@ -13,9 +13,11 @@ from fastapi import Path, Query, Request
 from starlette.responses import Response
 
 from druthers.advisor import Recommendation, events, showing
+from druthers.advisor.answers import Learned, Picked
 from druthers.advisor.picking import pick
 from druthers.advisor.rating import feedback
 from druthers.advisor.replies import Conversation
+from druthers.advisor.steps import Operation
 from druthers.advisor.updating import check_renamed
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
@@ -23,7 +25,7 @@ from druthers.service import answers
 from druthers.service.desk import Desk
 from druthers.service.guards import Json, visit_of
 from druthers.service.problems import LONGEST_DETAIL, Problem, cut, malformed_entry, status_of
-from druthers.service.routing import Routes, takes
+from druthers.service.routing import Routes, link, takes
 from druthers.service.schemas import ID, Malformed, MigrationRequest, Schemas
 from druthers.service.settings import Settings
 
@@ -84,27 +86,25 @@ class Handlers:
 
     async def learn(self, decision: str, body: Any) -> dict[str, Any]:
         """Take in feedback."""
-        try:
-            learned = await self.desk.run(
-                feedback(
-                    self.ask, decision, item=body.item, rewards=told(body.rewards), utility=body.utility, id=body.id
-                )
-            )
-        except Contradiction:
-            self.desk.metrics.learned("contradicted")
-            raise
-        self.desk.metrics.learned("revised" if learned.revised else "new" if learned.new else "repeated")
-        return learned.as_dict()
+        rewards = told(body.rewards)
+        return await self._taken(
+            feedback(self.ask, decision, item=body.item, rewards=rewards, utility=body.utility, id=body.id)
+        )
 
     async def choose(self, decision: str, body: Any) -> dict[str, Any]:
         """Take in a choice."""
+        return await self._taken(pick(self.ask, decision, body.picked, offer=body.offer))
+
+    async def _taken(self, operation: Operation[Learned] | Operation[Picked]) -> dict[str, Any]:
+        """Take in what came of a decision, and count what it was."""
         try:
-            picked = await self.desk.run(pick(self.ask, decision, body.picked, offer=body.offer))
+            taken: Learned | Picked = await self.desk.run(operation)
         except Contradiction:
             self.desk.metrics.learned("contradicted")
             raise
-        self.desk.metrics.learned("new" if picked.new else "repeated")
-        return picked.as_dict()
+        revised = isinstance(taken, Learned) and taken.revised
+        self.desk.metrics.learned("revised" if revised else "new" if taken.new else "repeated")
+        return taken.as_dict()
 
     async def put(self, id: str, body: Any) -> tuple[dict[str, Any], bool]:
         """Add or change an item."""
@@ -166,7 +166,7 @@ def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
         """Tell what is believed of a user: the preference card."""
         return Json((await desk.run(desk.operations.preference(user))).as_dict())
 
-    @routes.get("/{user}/history", role="read", response_model=list[answers.RememberedAnswer])  # type: ignore[valid-type]
+    @routes.get("/{user}/history", role="read", response_model=list[answers.RememberedAnswer])
     async def history(user: UserId) -> Response:
         """Tell what a user said and felt, the latest first: what is believed comes from that."""
         return Json([one.as_dict() for one in await desk.run(showing.history(desk.operations, user))])
@@ -206,7 +206,7 @@ def _decisions(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
         """Show a decision as it was made, and all that was told of its items."""
         return Json((await desk.run(desk.operations.decision(decision))).as_dict())
 
-    @routes.get("/{decision}/items", role="read", problems=[404], response_model=list[answers.ShownAnswer])  # type: ignore[valid-type]
+    @routes.get("/{decision}/items", role="read", problems=[404], response_model=list[answers.ShownAnswer])
     async def items(decision: DecisionId) -> Response:
         """Show the items of a decision, each with its place in every objective among what was on offer."""
         return Json([one.as_dict() for one in await desk.run(showing.slate(desk.operations, decision))])
@@ -364,19 +364,7 @@ async def _together(request: Request, body: Any, do: Callable[[Any], Coroutine[A
 
 
 _LINKS = {
-    "feedback": {
-        "operationId": "learn_v1_decisions__decision__feedback_post",
-        "parameters": {"decision": "$response.body#/id"},
-        "description": "Feedback on the decision.",
-    },
-    "decision": {
-        "operationId": "look_v1_decisions__decision__get",
-        "parameters": {"decision": "$response.body#/id"},
-        "description": "The decision, and what came of it.",
-    },
-    "card": {
-        "operationId": "card_v1_users__user__get",
-        "parameters": {"user": "$response.body#/user"},
-        "description": "What is believed of the user.",
-    },
+    "feedback": link("learn_v1_decisions__decision__feedback_post", "Feedback on the decision.", decision="id"),
+    "decision": link("look_v1_decisions__decision__get", "The decision, and what came of it.", decision="id"),
+    "card": link("card_v1_users__user__get", "What is believed of the user.", user="user"),
 }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
-from druthers.errors import InvalidSetting, choices
-from druthers.service.auth import ROLES
 from druthers.service.guards import ROLE, GuardedRoute, documented
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -16,13 +15,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class Routes:
     """Routes to be attached to an application; each declares its role: "public", "read", "decide" or "admin".
-
-    Parameters
-    ----------
-    prefix
-        Beginning of all paths.
-    tags
-        Headings under which the description lists them.
 
     Examples
     --------
@@ -36,65 +28,31 @@ class Routes:
     ('/v1/users/{user}', 'read')
     """
 
+    get: Callable[..., Callable[[F], F]]
+    post: Callable[..., Callable[[F], F]]
+    put: Callable[..., Callable[[F], F]]
+    patch: Callable[..., Callable[[F], F]]
+    delete: Callable[..., Callable[[F], F]]
+
     def __init__(self, prefix: str = "", tags: Iterable[str] = ()) -> None:
-        self.prefix = prefix
-        self.tags = list(tags)
-        self._declared: list[tuple[str, Callable[..., Any], dict[str, Any]]] = []
+        self._router = APIRouter(prefix=prefix, tags=list(tags), route_class=GuardedRoute)
+        for method in ("get", "post", "put", "patch", "delete"):
+            setattr(self, method, partial(self.declare, method.upper()))
 
     def declare(
         self, method: str, path: str, *, role: str, problems: Iterable[int] = (), **options: Any
     ) -> Callable[[F], F]:
         """Return a decorator that declares a route.
 
-        Parameters
-        ----------
-        method, path
-            What it answers.
-        role
-            The least role that may use it.
-        problems
-            Statuses of problems that only the route itself knows of, such as 404 and 409; the others are documented by
-            themselves.
-        options
-            As in `FastAPI.add_api_route`.
+        Problems are those that only the route itself knows of, such as 404 and 409; the others are documented by
+        themselves. Options are those of FastAPI.
         """
-        if role not in ROLES:
-            raise InvalidSetting(f"a route must have a role, but {method} {path} has {role!r}; {choices(role, ROLES)}")
-        extra = {**options.pop("openapi_extra", {}), ROLE: role}
-        told = {status: documented(status) for status in problems}
-        options |= {"methods": [method], "openapi_extra": extra, "responses": {**told, **options.get("responses", {})}}
-        options.setdefault("tags", self.tags)
-
-        def decorate(function: F) -> F:
-            self._declared.append((self.prefix + path, function, options))
-            return function
-
-        return decorate
-
-    def get(self, path: str, *, role: str, **options: Any) -> Callable[[F], F]:
-        """Declare a route for GET, as `declare` has it."""
-        return self.declare("GET", path, role=role, **options)
-
-    def post(self, path: str, *, role: str, **options: Any) -> Callable[[F], F]:
-        """Declare a route for POST."""
-        return self.declare("POST", path, role=role, **options)
-
-    def put(self, path: str, *, role: str, **options: Any) -> Callable[[F], F]:
-        """Declare a route for PUT."""
-        return self.declare("PUT", path, role=role, **options)
-
-    def patch(self, path: str, *, role: str, **options: Any) -> Callable[[F], F]:
-        """Declare a route for PATCH."""
-        return self.declare("PATCH", path, role=role, **options)
-
-    def delete(self, path: str, *, role: str, **options: Any) -> Callable[[F], F]:
-        """Declare a route for DELETE."""
-        return self.declare("DELETE", path, role=role, **options)
+        told = {status: documented(status) for status in problems} | options.pop("responses", {})
+        return self._router.api_route(path, methods=[method], openapi_extra={ROLE: role}, responses=told, **options)
 
     def attach(self, app: FastAPI) -> None:
         """Add the routes to an application itself: a router inside a router is searched twice for every request."""
-        for path, function, options in self._declared:
-            app.router.add_api_route(path, function, route_class_override=GuardedRoute, **options)
+        app.router.routes += self._router.routes
 
 
 def unguarded(app: FastAPI) -> list[str]:
@@ -110,3 +68,9 @@ def takes(body: Any) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+def link(operation: str, about: str, **parts: str) -> dict[str, Any]:
+    """Return how a route's description tells which operation takes parts of its answer, each by name."""
+    parameters = {part: f"$response.body#/{place}" for part, place in parts.items()}
+    return {"operationId": operation, "parameters": parameters, "description": about}

@@ -10,18 +10,19 @@ import dataclasses
 import difflib
 import inspect
 import ipaddress
-import json
+import math
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from druthers.errors import DruthersError, InvalidSetting, choices
 from druthers.language import PARSERS
+from druthers.own import is_own
 from druthers.policies import POLICIES, find_policy
-from druthers.service.laws import FLAG, TABLE, Law, like, number, one_of, whole
 from druthers.service.logs import redact
 
 PREFIX = "DRUTHERS_"
@@ -30,6 +31,70 @@ KEYS = ("auto", "required", "off")
 LEVELS = ("debug", "info", "warning", "error")
 # Settings of a policy that come from elsewhere: the objectives from the catalog, exploration from a field of its own.
 FROM_ELSEWHERE = ("n_objectives", "exploration")
+
+
+class Law(NamedTuple):
+    """What a setting must be, as a test and in words, after "must be"; the choices, where they are few.
+
+    The environment holds a text as it is, without quotes.
+    """
+
+    holds: Callable[[Any], bool]
+    says: str
+    known: tuple[str, ...] = ()
+    is_text: bool = False
+
+
+def whole(low: int, high: int) -> Law:
+    """Return the law of whole numbers in a range.
+
+    Examples
+    --------
+    >>> [whole(1, 9).holds(value) for value in (9, 10, 3.0, True, "3")]
+    [True, False, False, False, False]
+    """
+    return Law(lambda value: type(value) is int and low <= value <= high, f"a whole number from {low} to {high}")
+
+
+def number(low: float, high: float) -> Law:
+    """Return the law of numbers in a range."""
+
+    def holds(value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+    return Law(holds, f"a number from {low:g} to {high:g}")
+
+
+FLAG = Law(lambda value: isinstance(value, bool), "true or false")
+
+
+def one_of(names: Iterable[str], *, or_own: bool = False) -> Law:
+    """Return the law of a few names, or of those and of files of your own."""
+    known = tuple(names)
+    says = f"one of {', '.join(known)}" + (", or FILE.py:Class for your own" if or_own else "")
+    return Law(
+        lambda value: isinstance(value, str) and (value in known or (or_own and is_own(value))),
+        says,
+        known,
+        is_text=True,
+    )
+
+
+def like(pattern: str, says: str) -> Law:
+    """Return the law of texts that match a pattern as a whole."""
+    return Law(lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value)), says, is_text=True)
+
+
+def _plain(value: object) -> bool:
+    """See whether a value is made of what TOML and JSON both hold, and of finite numbers."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _plain(part) for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_plain, value))
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+TABLE = Law(lambda value: isinstance(value, Mapping) and _plain(value), "a table of texts and finite numbers")
 
 
 def _setting(default: Any, law: Law, about: str) -> Any:
@@ -114,16 +179,6 @@ class Settings:
     def changed(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults."""
         return {name: getattr(self, name) for name, usual in DEFAULTS.items() if getattr(self, name) != usual}
-
-    def as_environment(self) -> dict[str, str]:
-        """Return the variables that tell another process what differs from the defaults.
-
-        Examples
-        --------
-        >>> Settings(port=9000, policy_settings={"width": 0.5}).as_environment()
-        {'DRUTHERS_POLICY_SETTINGS': '{"width" = 0.5}', 'DRUTHERS_PORT': '9000'}
-        """
-        return {PREFIX + name.upper(): _as_toml(value) for name, value in self.changed().items()}
 
     @property
     def keys_required(self) -> bool:
@@ -226,14 +281,6 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
         elif close := difflib.get_close_matches(name, LAWS, n=1, cutoff=0.75):
             problems.append(f"{variable} is not a setting; did you mean {PREFIX}{close[0].upper()}?")
     return found
-
-
-def _as_toml(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)} = {json.dumps(part)}" for key, part in value.items()) + "}"
-    return json.dumps(value)
 
 
 def _toml_value(text: str) -> Any:

@@ -44,13 +44,7 @@ class Row(NamedTuple):
 
 
 class Shapes:
-    """Reads the schemas of an OpenAPI document.
-
-    Parameters
-    ----------
-    document
-        The whole document, where references lead.
-    """
+    """Reads the schemas of an OpenAPI document."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.known: Mapping[str, Schema] = document.get("components", {}).get("schemas", {})

@@ -55,15 +55,7 @@ def run_workers(count: int, work: Work, address: socket) -> None:
 
 
 class Worker:
-    """The place of one process, which may die and be followed by another.
-
-    Parameters
-    ----------
-    work
-        What each process does.
-    address
-        Where it serves.
-    """
+    """The place of one process, which may die and be followed by another."""
 
     def __init__(self, work: Work, address: socket) -> None:
         self.work = work

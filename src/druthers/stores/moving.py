@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from druthers.drafts import replaced
 from druthers.errors import InvalidEvent, StoreFailure
 from druthers.stores import open_store
 from druthers.stores.base import Event, Store
@@ -33,23 +33,16 @@ def export_events(store: Store, path: str | os.PathLike[str]) -> int:
     not at all, and only its owner may read it. Marks and checksums go along, so that damage stays visible. Snapshots
     are not in it; they are folded anew.
     """
-    target, count, after = Path(path), store.last(), 0
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    count, after = store.last(), 0
     try:
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        with _open(draft, "wt", zipped=target.suffix == ".gz") as file:
+        with replaced(path, mode=0o600) as draft, _open(draft, "wt", zipped=Path(path).suffix == ".gz") as file:
             file.write(_line({"format": FORMAT, "version": VERSION, "count": count}))
             while after < count:
                 events = store.read(after, limit=min(BATCH, count - after))
                 file.writelines(_line({part: getattr(event, part) for part in PARTS}) for event in events)
                 after = events[-1].position
-        with draft.open("rb+") as written:
-            os.fsync(written.fileno())
-        draft.replace(target)
     except OSError as problem:
         raise StoreFailure(f"a journal must be in a file that can be written, but {path}: {problem.strerror}") from None
-    finally:
-        draft.unlink(missing_ok=True)
     return count
 
 

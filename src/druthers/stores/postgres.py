@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from druthers.errors import InvalidSetting, StoreFailure, UnknownOutcome, needs
 from druthers.stores.rows import Row
-from druthers.stores.sql import SEALS, Cursor, Link, SQLStore
+from druthers.stores.schema import SEALS, first_schema
+from druthers.stores.sql import Cursor, Link, SQLStore
 
 if TYPE_CHECKING:
     from druthers.stores.waiting import Impatient
@@ -70,36 +71,15 @@ class PostgresStore(SQLStore):
     url
         postgresql://USER:PASSWORD@HOST:PORT/NAME, with any options of libpq; signs in names and password that mean
         something in a URL are written as %XX.
-    migrate
-        Bring a journal of an older version to the newest.
-    create
-        Make a fresh journal where there is none.
-    timeout
-        Seconds after which a server that does not answer is a failure.
+    migrate, create, timeout
+        As in `open_store`.
     """
 
     name: ClassVar[str] = "postgresql"
     has_schema: ClassVar[str] = "SELECT 1 WHERE to_regclass('druthers_journal') IS NOT NULL"
     asked: ClassVar[str] = "json_array_elements_text(?::json) AS asked (value)"
     migrations: ClassVar[Sequence[Sequence[str]]] = [
-        [
-            """
-            CREATE TABLE druthers_events (
-                position BIGINT PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, at DOUBLE PRECISION NOT NULL,
-                "user" TEXT, about TEXT, key TEXT
-            )
-            """,
-            "CREATE UNIQUE INDEX druthers_keys ON druthers_events (key) WHERE key IS NOT NULL",
-            'CREATE INDEX druthers_events_of_users ON druthers_events ("user", position) WHERE "user" IS NOT NULL',
-            "CREATE INDEX druthers_events_about ON druthers_events (about, position) WHERE about IS NOT NULL",
-            "CREATE TABLE druthers_snapshots (fold TEXT PRIMARY KEY, position BIGINT NOT NULL, body BYTEA NOT NULL)",
-            """
-            CREATE TABLE druthers_users (
-                fold TEXT NOT NULL, "user" TEXT NOT NULL, first BIGINT NOT NULL, position BIGINT NOT NULL,
-                body BYTEA NOT NULL, PRIMARY KEY (fold, "user")
-            )
-            """,
-        ],
+        first_schema(whole="BIGINT", real="DOUBLE PRECISION", blob="BYTEA"),
         [
             *SEALS,
             # What is personal does not get into the statistics of the server, which outlive an erasure.

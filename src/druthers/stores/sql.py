@@ -64,17 +64,6 @@ FOLDS = """
         SELECT fold, position FROM druthers_snapshots UNION ALL SELECT fold, position FROM druthers_users
     ) AS kept GROUP BY fold ORDER BY max(position) DESC, fold
 """
-# From the first version to the second: events have marks and checksums, and states the mark of their last event.
-# States are folded anew.
-SEALS = [
-    "ALTER TABLE druthers_events ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE druthers_events ADD COLUMN checksum TEXT NOT NULL DEFAULT ''",
-    "CREATE INDEX druthers_events_of_kinds ON druthers_events (kind, position)",
-    "DELETE FROM druthers_snapshots",
-    "DELETE FROM druthers_users",
-    "ALTER TABLE druthers_snapshots ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE druthers_users ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
-]
 
 
 class Cursor(Protocol):

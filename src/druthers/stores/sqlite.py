@@ -16,7 +16,8 @@ from urllib.parse import quote
 from druthers.errors import StoreFailure, UnknownOutcome
 from druthers.stores.base import Event
 from druthers.stores.rows import Row
-from druthers.stores.sql import SEALS, Cursor, Link, SQLStore
+from druthers.stores.schema import SEALS, first_schema
+from druthers.stores.sql import Cursor, Link, SQLStore
 
 ADD = """
     INSERT INTO druthers_events (position, kind, body, at, "user", about, key, mark, checksum)
@@ -44,38 +45,14 @@ class SQLiteStore(SQLStore):
     ----------
     path
         The file; made if it is not there.
-    migrate
-        Bring a journal of an older version to the newest.
-    create
-        Make a fresh journal where there is none.
-    timeout
-        Seconds to wait for other processes that write.
+    migrate, create, timeout
+        As in `open_store`; other processes that write are waited for.
     """
 
     name: ClassVar[str] = "sqlite"
     has_schema: ClassVar[str] = "SELECT 1 FROM sqlite_master WHERE name = 'druthers_journal'"
     asked: ClassVar[str] = "json_each(?) AS asked"
-    migrations: ClassVar[Sequence[Sequence[str]]] = [
-        [
-            """
-            CREATE TABLE druthers_events (
-                position INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, at REAL NOT NULL,
-                "user" TEXT, about TEXT, key TEXT
-            )
-            """,
-            "CREATE UNIQUE INDEX druthers_keys ON druthers_events (key) WHERE key IS NOT NULL",
-            'CREATE INDEX druthers_events_of_users ON druthers_events ("user", position) WHERE "user" IS NOT NULL',
-            "CREATE INDEX druthers_events_about ON druthers_events (about, position) WHERE about IS NOT NULL",
-            "CREATE TABLE druthers_snapshots (fold TEXT PRIMARY KEY, position INTEGER NOT NULL, body BLOB NOT NULL)",
-            """
-            CREATE TABLE druthers_users (
-                fold TEXT NOT NULL, "user" TEXT NOT NULL, first INTEGER NOT NULL, position INTEGER NOT NULL,
-                body BLOB NOT NULL, PRIMARY KEY (fold, "user")
-            )
-            """,
-        ],
-        SEALS,
-    ]
+    migrations: ClassVar[Sequence[Sequence[str]]] = [first_schema(whole="INTEGER", real="REAL", blob="BLOB"), SEALS]
 
     def __init__(
         self, path: str | os.PathLike[str], *, migrate: bool = False, create: bool = True, timeout: float = 5.0
