@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from druthers import errors
 from druthers.experiments import experiment_names
 
 ROOT = Path(__file__).parents[1]
@@ -98,6 +99,17 @@ def test_the_glossary_names_what_is_in_the_code():
     sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "src" / "druthers").rglob("*.py"))
     assert len(rows) > 20
     assert sorted(named - set(re.findall(r"\w+", sources))) == []
+
+
+def test_the_tree_of_errors_is_whole():
+    """Every error stands in it once, with what else it is."""
+    tree = (ROOT / "docs" / "inside.md").read_text("utf-8").partition("DruthersError\n")[2].partition("```")[0]
+    drawn = re.findall(r"^[│ ├└─]*([A-Z]\w+) *(?:\((\w+)\))?", tree, re.M)
+    known = {name: kind for name, kind in vars(errors).items() if getattr(kind, "__module__", "") == "druthers.errors"}
+    known = {name: kind for name, kind in known.items() if isinstance(kind, type)}
+    assert sorted(name for name, _ in drawn) == sorted(set(known) - {"DruthersError"})
+    for name, also in drawn:
+        assert not also or also in {kind.__name__ for kind in known[name].__mro__}
 
 
 def test_the_picture_of_the_architecture_is_true():

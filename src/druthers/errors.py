@@ -1,31 +1,4 @@
-"""Everything druthers raises on purpose.
-
-    DruthersError
-    ├── InvalidSetting       (ValueError)  a parameter outside its law
-    ├── InvalidRanking       (ValueError)  a repeated, unknown or misplaced objective
-    ├── InvalidFeedback      (ValueError)  a reward, utility or answer of the wrong shape or not a number
-    ├── InvalidOffer         (ValueError)  an empty or repeated offer, or a slate larger than it
-    │   └── NothingFits                    limits that no item keeps
-    ├── UnknownName          (KeyError)    a name that no registry holds
-    ├── UnknownUser          (KeyError)    a user never seen, or retired
-    ├── UnknownArm           (KeyError)    an arm never seen, or retired
-    ├── InvalidExperiment    (ValueError)  an experiment that cannot be played, or results that are not there
-    ├── InvalidCatalog       (ValueError)  a catalog with mistakes: all of them in one message
-    ├── InvalidLog           (ValueError)  a log of decisions that breaks its law, or cannot be read
-    ├── NoSupport            (ValueError)  a log that cannot answer what it is asked
-    ├── InvalidEvent         (ValueError)  an event that breaks its law, or of a version we cannot read
-    ├── UnknownDecision      (KeyError)    a decision that no journal holds
-    ├── Contradiction        (ValueError)  a statement against an earlier one that stands
-    ├── ReadingFailure                     a text that could not be read in time
-    ├── StoreFailure                       a journal that cannot be read or written now
-    │   ├── OtherJournal                   an older or another journal is where ours was
-    │   └── UnknownOutcome                 it failed while it was written: what was asked for may have happened
-    ├── EngineFailure                      tasks could not be carried out where they were sent
-    ├── MissingExtra         (ImportError) a part that needs an optional package
-    ├── NoPreference                       a policy that does not learn preferences was asked for one
-    └── DamagedState                       a saved state that is not whole, or of a version we cannot read
-
-    Degraded                 (UserWarning) a part works, but less well than it could
+"""Everything druthers raises on purpose; docs/inside.md draws the tree.
 
 Each message states the law, then what arrived, then the way out where there is one. A refused call changes nothing.
 """
