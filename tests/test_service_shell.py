@@ -34,7 +34,7 @@ from druthers.service import problems
 from druthers.service.auth import LEVELS, ROLES, Gate, Key, Limiter, make_key
 from druthers.service.docs import describe
 from druthers.service.guards import Guard, GuardedRoute, visit_of
-from druthers.service.logs import NAME, JsonFormatter, RequestRecord, log_config, redact
+from druthers.service.logs import NAME, LineHandler, log_config, redact
 from druthers.service.metrics import MEDIA_TYPE, Metrics
 from druthers.service.routing import Routes, unguarded
 from druthers.service.settings import ABOUT, DEFAULTS, LAWS, Settings, is_loopback, load_settings
@@ -821,9 +821,8 @@ class FullDisk(io.StringIO):
 
 
 def test_a_log_that_cannot_be_written_fails_no_request(capsys):
-    handler = logging.StreamHandler(FullDisk())
-    handler.setFormatter(JsonFormatter())
-    handler.handle(RequestRecord(logging.INFO, '{"request":"a1"}'))
+    handler = LineHandler(FullDisk())
+    handler.write_request("info", '{"request":"a1"}')
     assert "no space left" in capsys.readouterr().err
 
 

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from druthers.errors import InvalidSetting, choices
 from druthers.service.auth import ANYBODY, ROLES, Caller, Gate, Headers
-from druthers.service.logs import NAME, RequestRecord
+from druthers.service.logs import NAME, log_request
 from druthers.service.metrics import METHODS, Metrics
 from druthers.service.problems import MEDIA_TYPE, VISIT, Problem, problem_response
 
@@ -184,7 +184,7 @@ class Guard:
         if _log.isEnabledFor(known.level):
             key = "null" if visit.caller.key is None else f'"{visit.caller.key}"'
             fields = f'{{"request":"{visit.id}",{known.told},"ms":{seconds * 1e3:.3f},"key":{key}}}'
-            _log.handle(RequestRecord(known.level, fields))
+            log_request(known.level, fields)
 
     def _ending(self, method: str, template: str, status: int) -> Ending:
         level = logging.INFO if status < 500 else logging.ERROR
