@@ -921,7 +921,7 @@ def test_nothing_is_read_before_it_is_written(monkeypatch, name):
         query_rate=0.7,
         feedback="both",
     )
-    tape, empty, ends = world.tape(seed=7, horizon=20), np.empty, []
+    tape, empty, ends = world.tape(seed=7, horizon=12), np.empty, []
     for rest in (math.nan, 7e8):
 
         def filled(shape, dtype=float, rest=rest):
@@ -932,7 +932,7 @@ def test_nothing_is_read_before_it_is_written(monkeypatch, name):
         policy = make_policy(name, n_objectives=3)
         with monkeypatch.context() as patch, np.errstate(all="ignore"):  # machine code does not warn either
             patch.setattr(np, "empty", filled)
-            parts = [part for _, part in play_tape(policy, tape, np.array([9, 20]))]
+            parts = [part for _, part in play_tape(policy, tape, np.array([5, 12]))]
             believed = [policy.preference(user) for user in range(2)] if policy.learns_preference else []
         ends.append({"played": np.concatenate([part for both in parts for part in both]), **policy.state()})
         ends[-1] |= {f"believed {k}": np.vstack([one.weights, one.covariance]) for k, one in enumerate(believed)}
