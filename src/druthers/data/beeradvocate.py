@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 
 from druthers.data.ratings import Gathering, Ratings
 from druthers.data.reading import LONGEST_ID, Source
@@ -35,8 +34,9 @@ def read_beeradvocate(source: Source) -> tuple[Ratings, list[bytes]]:
         for name, beer, *ratings, user, odd in RECORD.findall(block):
             try:
                 found = name, beer, [STARS[rating] for rating in ratings], user.rstrip()
-            except KeyError:
-                found = _fields(b"\n".join(_lines(name, beer, ratings, user)) if beer else odd)
+            except KeyError:  # a second look, at its ratings or at the whole record
+                parts = (value.strip() for value in (name, beer, *ratings, user))
+                found = _review(dict(zip((NAME, BEER, *RATED, USER), parts, strict=True))) if beer else _fields(odd)
             if isinstance(found, tuple):
                 item = item_of(found[1])
                 if item == len(names):
@@ -45,12 +45,6 @@ def read_beeradvocate(source: Source) -> tuple[Ratings, list[bytes]]:
             elif found:
                 source.damaged[found] += 1
     return gathering.ratings(), names
-
-
-def _lines(name: bytes, beer: bytes, ratings: list[bytes], user: bytes) -> Iterator[bytes]:
-    """Yield the lines of a record that has all fields, for a second look at its ratings."""
-    for key, value in zip((NAME, BEER, *RATED, USER), (name, beer, *ratings, user), strict=True):
-        yield key + b": " + value
 
 
 def _fields(record: bytes) -> tuple[bytes, bytes, list[float], bytes] | str | None:
@@ -64,6 +58,11 @@ def _fields(record: bytes) -> tuple[bytes, bytes, list[float], bytes] | str | No
             found[key] = value.strip()
     if not found:
         return "no field of a review" if record.strip() else None
+    return _review(found)
+
+
+def _review(found: dict[bytes, bytes]) -> tuple[bytes, bytes, list[float], bytes] | str:
+    """Return the same of the fields that were found."""
     beer, user = found.get(BEER, b""), found.get(USER, b"")
     if not beer:
         return "no beer"

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers.data import beeradvocate, tripadvisor
-from druthers.data.built import Built, finish
-from druthers.data.diagnosis import without_constants
-from druthers.data.estimates import most_active
-from druthers.data.folders import require_free
+from druthers.data.estimates import Estimates, doubts, estimate, most_active, without_constants
+from druthers.data.folders import FACTS, as_csv, as_experiment, as_json, require_free, write_folder
 from druthers.data.ratings import Id, Ratings, Sieve, Step
 from druthers.data.reading import Source, Watch, as_text, find_files
 from druthers.data.tables import Columns, read_table, scaled
 from druthers.errors import InvalidSetting, UnknownName
+from druthers.types import Integers
 
 # What the paper says is left, and how many users were chosen.
 PAPER_HOTELS = Step("the paper", 786, 257, 62)
 PAPER_BEERS = Step("the paper", None, 14, 167)
+
+
+@dataclass(frozen=True)
+class Built:
+    """A data folder, and how it came about."""
+
+    folder: Path
+    item: str  # what its items are called, in the singular
+    objectives: tuple[str, ...]
+    steps: tuple[Step, ...]  # what was left after each step
+    paper: Step | None  # what the paper says was left, if it says so
+    estimates: Estimates
+    damaged: dict[str, int]  # records skipped, by kind
+    repaired: dict[str, int]  # records read in spite of something
+    notes: tuple[str, ...]  # what is doubtful, and what was done about it
 
 
 # Over sixty lines with its settings and what they mean; the filters are told in the order in which they work.
@@ -85,7 +102,7 @@ def build_tripadvisor(
         hotel = hotels.get(key, tripadvisor.Hotel("", ""))
         return {"id": as_text(key), "name": as_text(hotel.name), "city": as_text(hotel.city)}
 
-    return finish(folder, "hotel", source, sieve, users, ridge, described, notes=notes, paper=PAPER_HOTELS)
+    return _finish(folder, "hotel", source, sieve, users, ridge, described, notes=notes, paper=PAPER_HOTELS)
 
 
 def build_beeradvocate(
@@ -126,7 +143,7 @@ def build_beeradvocate(
         return {"id": as_text(key), "name": as_text(names[numbers[key]])}
 
     users = most_active(sieve.ratings, None)
-    return finish(folder, "beer", source, sieve, users, ridge, described, paper=PAPER_BEERS)
+    return _finish(folder, "beer", source, sieve, users, ridge, described, paper=PAPER_BEERS)
 
 
 def build_table(
@@ -170,7 +187,7 @@ def build_table(
     sieve.until_stable(len(columns.rated) if of_user is None else of_user, of_item, "item")
     sieve.ratings, constants = without_constants(sieve.ratings)
     users = most_active(sieve.ratings, n_users)
-    return finish(
+    return _finish(
         folder, "item", source, sieve, users, ridge, lambda key: {"id": as_text(key)}, notes=notes + constants
     )
 
@@ -190,3 +207,77 @@ def _widely_rated(ratings: Ratings, asked: int) -> NDArray[np.bool_]:
     pairs = np.unique(np.column_stack([ratings.items, ratings.users]), axis=0)
     raters = np.bincount(pairs[:, 0], minlength=len(ratings.item_ids))
     return np.asarray((raters >= asked)[ratings.items], dtype=np.bool_)
+
+
+def _finish(
+    folder: Path,
+    item: str,
+    source: Source,
+    sieve: Sieve,
+    users: Integers,
+    ridge: float,
+    described: Callable[[Id], dict[str, str]],
+    *,
+    notes: Sequence[str] = (),
+    paper: Step | None = None,
+) -> Built:
+    """Estimate the preferences of some users, look for doubts, and write the folder.
+
+    From an item's id, `described` tells what is known of it: id, name and more. Without a `paper`, which says what is
+    left there, the folder gets an experiment of its own.
+    """
+    ratings = sieve.ratings
+    estimates = estimate(ratings, users, ridge)
+    built = Built(
+        folder=folder,
+        item=item,
+        objectives=ratings.objectives,
+        steps=tuple(sieve.steps),
+        paper=paper,
+        estimates=estimates,
+        damaged=dict(source.damaged.most_common()),
+        repaired=dict(source.repaired.most_common()),
+        notes=(*notes, *doubts(ratings, estimates, ridge)),
+    )
+    items = [described(ratings.item_ids[number]) for number in estimates.items]
+    labels = [f"{facts['name']} [{facts['id']}]" if facts.get("name") else facts["id"] for facts in items]
+    names = [as_text(ratings.user_ids[number]) for number in users]
+    files = {
+        "rewards.csv": as_csv(item, labels, ratings.objectives, estimates.rewards),
+        "preferences.csv": as_csv("user", names, ratings.objectives, estimates.preferences),
+        FACTS: as_json(_facts(built, source, ridge, items, names)),
+    }
+    if paper is None:
+        noise = float(estimates.reward_noise.mean()), estimates.preference_noise
+        files[f"{folder.resolve().name}.toml"] = as_experiment(f"Regret on {folder.resolve().name}", *noise)
+    write_folder(folder, files)
+    return built
+
+
+def _facts(
+    built: Built, source: Source, ridge: float, items: Sequence[dict[str, str]], names: Sequence[str]
+) -> dict[str, Any]:
+    estimates = built.estimates
+    steps = [*built.steps, *([built.paper] if built.paper else [])]
+    return {
+        "about": "what rewards.csv and preferences.csv were made from; noise is a variance, as in the environments",
+        "files": [path.name for path in source.paths],
+        "objectives": list(built.objectives),
+        "ridge": ridge,
+        "steps": [step._asdict() for step in steps],
+        "damaged": built.damaged,
+        "repaired": built.repaired,
+        "notes": list(built.notes),
+        "reward_noise": {
+            name: _rounded(noise) for name, noise in zip(built.objectives, estimates.reward_noise, strict=True)
+        },
+        "preference_noise": _rounded(estimates.preference_noise),
+        "items": [{**facts, "reviews": int(count)} for facts, count in zip(items, estimates.item_counts, strict=True)],
+        "users": [
+            {"id": name, "reviews": int(count)} for name, count in zip(names, estimates.user_counts, strict=True)
+        ],
+    }
+
+
+def _rounded(value: float) -> float | None:
+    return float(f"{value:.4g}") if np.isfinite(value) else None

@@ -8,55 +8,25 @@ import decimal
 import json
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.resources import files
 from typing import Any
 
 from druthers.data.tables import LARGEST
 
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
 
-MISSING = {
-    *("", "-", "--", "?", "\N{EN DASH}", "\N{EM DASH}", "n/a", "na", "n.a.", "#n/a", "null", "none", "nan", "nil"),
-    *("unknown", "not known", "not available", "missing", "no data", "tbd", "tba"),
-    *("k.a.", "keine angabe", "unbekannt"),
-}
-YES = {"yes", "true", "y", "t", "ja", "oui", "si", "sí", "sim", "x", "✓", "✔", "available", "included", "wahr"}
-NO = {"no", "false", "n", "f", "nein", "non", "não", "nee", "✗", "✘", "not available", "not included", "falsch"}
-CURRENCIES = {
-    **{"€": "euros", "eur": "euros", "euro": "euros", "euros": "euros"},
-    **{"$": "dollars", "usd": "dollars", "us$": "dollars", "£": "pounds", "gbp": "pounds"},
-    **{"chf": "francs", "fr.": "francs", "¥": "yen", "jpy": "yen", "₹": "rupees", "inr": "rupees"},
-    **{"zł": "zloty", "pln": "zloty", "kč": "koruna", "czk": "koruna", "kr": "kroner", "sek": "kronor"},
-}
+_WORDS = tomllib.loads(files("druthers.data").joinpath("cells.toml").read_text("utf-8"))
+MISSING, YES, NO = (set(_WORDS[kind]) for kind in ("missing", "yes", "no"))
+CURRENCIES: dict[str, str] = {sign: name for name, signs in _WORDS["currencies"].items() for sign in signs}
 # Units of the same thing, each in the first one of its family.
-FAMILIES = (
-    {
-        "km": 1.0,
-        "kms": 1.0,
-        "m": 0.001,
-        "meter": 0.001,
-        "meters": 0.001,
-        "metres": 0.001,
-        "mi": 1.609344,
-        "miles": 1.609344,
-    },
-    {
-        "min": 1.0,
-        "mins": 1.0,
-        "minutes": 1.0,
-        "minute": 1.0,
-        "h": 60.0,
-        "hr": 60.0,
-        "hrs": 60.0,
-        "hours": 60.0,
-        "hour": 60.0,
-    },
-    {"kg": 1.0, "kgs": 1.0, "g": 0.001, "grams": 0.001, "lb": 0.45359237, "lbs": 0.45359237},
-    {"gb": 1.0, "gib": 1.0, "tb": 1000.0, "tib": 1000.0, "mb": 0.001},
-)
+FAMILIES = [
+    {unit: float(size) for size, units in family.items() for unit in units} for family in _WORDS["units"].values()
+]
 SPACES = " \u00a0\u202f\u2009"
 NUMERAL = re.compile(
     rf"(?P<lead>[^\d.,+\-−\s][^\d+\-−]{{0,5}}?)?\s*(?P<sign>[-−+])?\s*(?P<digits>\d[\d.,'’{SPACES}]*|[.,]\d+)"
@@ -80,30 +50,14 @@ LISTED = 0.25  # different entries of lists, of all of them
 
 @dataclass
 class Cells:
-    """A column that was read.
+    """A column that was read."""
 
-    Attributes
-    ----------
-    kind
-        What its cells are: numbers, yes or no, dates, lists, texts, or nothing.
-    values
-        One for each row, None for a gap.
-    unit
-        What its numbers are counted in, as the cells say; "" where they do not.
-    out_of
-        The best number there is, where the cells say so, as in "8 out of 10".
-    odd
-        Cells that were none of the kind and are taken for gaps, and how many of each.
-    doubts
-        What could be meant otherwise.
-    """
-
-    kind: str
-    values: list[Any]
-    unit: str = ""
-    out_of: float | None = None
-    odd: Counter[str] = field(default_factory=Counter)
-    doubts: list[str] = field(default_factory=list)
+    kind: str  # what its cells are: numbers, yes or no, dates, lists, texts, or nothing
+    values: list[Any]  # one for each row, None for a gap
+    unit: str = ""  # what its numbers are counted in, as the cells say; "" where they do not
+    out_of: float | None = None  # the best number there is, where the cells say so, as in "8 out of 10"
+    odd: Counter[str] = field(default_factory=Counter)  # how often what was none of the kind and is taken for a gap
+    doubts: list[str] = field(default_factory=list)  # what could be meant otherwise
 
     @property
     def known(self) -> list[Any]:
@@ -114,14 +68,8 @@ class Cells:
 def read_cells(cells: Sequence[Any], numbers: float = MOST, *, answers: bool = True) -> Cells:
     """Return a column as what most of its cells are.
 
-    Parameters
-    ----------
-    cells
-        As they stand in the file.
-    numbers
-        Share of numbers that makes it a column of numbers.
-    answers
-        Whether cells may be yes or no; what items are called is neither, though it be "x" and "y".
+    `numbers` is the share of them that makes it a column of numbers; `answers` says whether cells may be yes or no:
+    what items are called is neither, though it be "x" and "y".
 
     Examples
     --------
@@ -330,14 +278,8 @@ def _dates(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
         return None
     local = [match for match in found.values() if len(match[1]) < 4]
     month_first = any(int(match[2]) > 12 for match in local)
-    doubts = []
-    if (
-        local
-        and not month_first
-        and all(int(match[1]) <= 12 for match in local)
-        and any("/" in one[0] for one in local)
-    ):
-        doubts.append("3/4/2021 is taken for the third of April")
+    either = not month_first and all(int(match[1]) <= 12 for match in local) and any("/" in one[0] for one in local)
+    doubts = ["3/4/2021 is taken for the third of April"] if either else []
     told = {text: _day(match, month_first) for text, match in found.items()}
     odd = Counter({text: texts[text] for text in texts if told.get(text) is None})
     return Cells(DATE, _spread(plain, told, lambda cell: None), odd=odd, doubts=doubts)

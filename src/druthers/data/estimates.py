@@ -1,7 +1,11 @@
-"""What ratings say: the mean reward of each item, the weights of each user, and the noise around both."""
+"""What ratings say: mean rewards of items, weights of users, the noise around both, and what is doubtful about them.
+
+Each note on a doubt says what was found and what was done about it.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -10,48 +14,30 @@ from druthers.data.ratings import Ratings
 from druthers.errors import InvalidSetting
 from druthers.types import Floats, Integers
 
+# From here on two objectives are taken to say the same, or to be of different scales.
+SAME = 0.99
+APART = 10.0
+
 
 class Estimates(NamedTuple):
-    """Arms and users, with how far single ratings lie from what they say.
+    """Arms and users, with how far single ratings lie from what they say."""
 
-    Attributes
-    ----------
-    items, users
-        Their numbers in the ratings.
-    rewards
-        Mean scores (K, D).
-    preferences
-        Weights (N, D).
-    item_counts, user_counts
-        How many ratings each estimate rests on.
-    reward_noise
-        Variance of a score around its item's mean, for each objective; NaN where no item was rated twice.
-    preference_noise
-        Variance of a weight from rating to rating that explains the utilities' distance from the weights' sums, as
-        in the environments: the utility is <c + noise, r>. NaN where no user has more ratings than objectives.
-    """
-
-    items: Integers
+    items: Integers  # their numbers in the ratings
     users: Integers
-    rewards: Floats
-    preferences: Floats
-    item_counts: Integers
+    rewards: Floats  # mean scores (K, D)
+    preferences: Floats  # weights (N, D)
+    item_counts: Integers  # how many ratings each estimate rests on
     user_counts: Integers
-    reward_noise: Floats
+    reward_noise: Floats  # variance of a score around its item's mean, for each objective; NaN if none was rated twice
+    # Variance of a weight from rating to rating that explains the utilities' distance from the weights' sums, as in the
+    # environments: the utility is <c + noise, r>. NaN where no user has more ratings than objectives.
     preference_noise: float
 
 
 def estimate(ratings: Ratings, users: Integers, ridge: float) -> Estimates:
-    """Estimate all items of the ratings, and the preferences of some users.
+    """Estimate all items of complete ratings, and the preferences of some users, by their numbers.
 
-    Parameters
-    ----------
-    ratings
-        Complete ratings.
-    users
-        Numbers of the users.
-    ridge
-        Strength of the ridge; 0 is its limit, the shortest of the least-squares solutions.
+    A ridge of 0 is its limit, the shortest of the least-squares solutions.
     """
     if not 0.0 <= ridge < np.inf:
         raise InvalidSetting(f"ridge must be a number not below 0, but got {ridge!r}")
@@ -81,14 +67,7 @@ def estimate(ratings: Ratings, users: Integers, ridge: float) -> Estimates:
 def means_of_items(places: Integers, scores: Floats, n_items: int) -> tuple[Floats, Floats, Floats]:
     """Return the mean scores of items (K, D), from how many each is (K, D), and the noise of a score (D,).
 
-    Parameters
-    ----------
-    places
-        The item of each rating, 0 to K - 1.
-    scores
-        Ratings (rows, D), NaN where one is missing.
-    n_items
-        How many items there are.
+    `places` has the item of each rating, 0 to K - 1; `scores` (rows, D) are NaN where one is missing.
 
     Examples
     --------
@@ -130,3 +109,84 @@ def most_active(ratings: Ratings, number: int | None) -> Integers:
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]
     return order if number is None else order[:number]
+
+
+def without_constants(ratings: Ratings) -> tuple[Ratings, list[str]]:
+    """Return the ratings without objectives that never vary, which cannot tell items apart, and notes on them.
+
+    Examples
+    --------
+    >>> from druthers.data.ratings import Gathering
+    >>> gathering = Gathering(("clean", "quiet", "legal"))
+    >>> for row, scores in enumerate(((4.0, 3.0, 1.0, 4.0), (2.0, 5.0, 1.0, 3.0))):
+    ...     gathering.add(0, gathering.item(str(row)), scores)
+    >>> without_constants(gathering.ratings())[1]
+    ['legal is always 1: left out']
+    """
+    low, high = ratings.scores.min(axis=0), ratings.scores.max(axis=0)
+    varied = low < high
+    notes = [
+        f"{name} is always {value:g}: left out"
+        for name, value, kept in zip(ratings.objectives, low, varied, strict=True)
+        if not kept
+    ]
+    if varied.sum() < 2:
+        raise InvalidSetting(
+            f"at least two objectives must vary to be weighed, but of {', '.join(ratings.objectives)} "
+            f"{int(varied.sum())} does; name others"
+        )
+    if ratings.utilities.min() == ratings.utilities.max():
+        raise InvalidSetting(
+            f"the utility must vary to tell what users want, but it is always {ratings.utilities[0]:g}; name another"
+        )
+    objectives = tuple(name for name, kept in zip(ratings.objectives, varied, strict=True) if kept)
+    return dataclasses.replace(ratings, objectives=objectives, scores=ratings.scores[:, varied]), notes
+
+
+def doubts(ratings: Ratings, estimates: Estimates, ridge: float) -> list[str]:
+    """Return notes on objectives that say the same, and on estimates that rest on little."""
+    notes = _collinear(ratings) + _scales(ratings)
+    single = int(np.sum(estimates.item_counts == 1))
+    if single:
+        notes.append(f"{single:,} of {len(estimates.items):,} items rest on one review: kept")
+    pairs = ratings.users.astype(np.int64) * len(ratings.item_ids) + ratings.items
+    again = len(pairs) - len(np.unique(pairs))
+    if again:
+        notes.append(f"{again:,} reviews are of an item that their user had reviewed before: each counts")
+    open_, flat = 0, 0
+    for rows in ratings.of_each(estimates.users):
+        open_ += int(np.linalg.matrix_rank(ratings.scores[rows]) < len(ratings.objectives))
+        flat += int(np.ptp(ratings.utilities[rows]) == 0.0)
+    done = f"a ridge of {ridge:g} decides" if ridge else "the shortest weights that fit are taken"
+    if open_:
+        notes.append(f"{open_:,} of {len(estimates.users):,} users said too little to fix their weights: {done}")
+    if flat:
+        notes.append(f"{flat:,} of {len(estimates.users):,} users always gave the same overall rating: kept")
+    return notes
+
+
+def _collinear(ratings: Ratings) -> list[str]:
+    spreads = ratings.scores.std(axis=0)
+    standard = (ratings.scores - ratings.scores.mean(axis=0)) / np.where(spreads > 0.0, spreads, 1.0)
+    alike = standard.T @ standard / len(ratings)
+    notes = [
+        f"{ratings.objectives[i]} and {ratings.objectives[j]} say the same (correlation {alike[i, j]:.3f}): both kept, "
+        "how their weight is divided means nothing"
+        for i, j in zip(*np.triu_indices(len(alike), 1), strict=True)
+        if abs(alike[i, j]) > SAME
+    ]
+    if not notes and spreads.all() and np.linalg.eigvalsh(alike)[0] < 1.0 - SAME:
+        notes.append("one objective follows from the others: all kept, single weights mean little")
+    return notes
+
+
+def _scales(ratings: Ratings) -> list[str]:
+    spreads = ratings.scores.std(axis=0)
+    wide, narrow = int(spreads.argmax()), int(np.where(spreads > 0.0, spreads, np.inf).argmin())
+    if spreads[wide] <= APART * spreads[narrow]:
+        return []
+    names = ratings.objectives
+    return [
+        f"{names[wide]} spreads {spreads[wide] / spreads[narrow]:,.0f} times as much as {names[narrow]}, but policies "
+        f"treat all objectives alike: kept; a range for each brings them to one scale"
+    ]

@@ -9,7 +9,8 @@ import math
 import os
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +67,15 @@ def as_csv(what: str, names: Sequence[str], objectives: Sequence[str], array: Fl
     item,clean,quiet
     "Inn, the",4.0,0.1
     """
+    return csv_text([what, *objectives], ([name, *values] for name, values in zip(names, array.tolist(), strict=True)))
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as text, a line of names first."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([what, *objectives])
-    writer.writerows([name, *values] for name, values in zip(names, array.tolist(), strict=True))
+    writer.writerow(names)
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -91,28 +97,11 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-# No constant in it is chosen for the data: what a newcomer can believe at once.
-EXPERIMENT = """title = {title}
-horizon = 5000
-runs = 10
-
-[environment]
-name = "reviews"
-data = "."                 # the folder of this file
-reward_noise = {reward_noise}      # variances, estimated from the ratings
-preference_noise = {preference_noise}
-
-[policies.fisher-pqucb]
-[policies.mo-pqucb-recipe]
-[policies.prucb-recipe]
-[policies.conucb]
-[policies.mo-oful]
-[policies.s-ucb]
-[policies.random]
-"""
-
-
 def as_experiment(title: str, reward_noise: float, preference_noise: float) -> str:
-    """Return an experiment that compares policies on the data of its folder."""
+    """Return an experiment that compares policies on the data of its folder.
+
+    No constant in it is chosen for the data: what a newcomer can believe at once.
+    """
     noises = (f"{noise if math.isfinite(noise) else 0.5:.4g}" for noise in (reward_noise, preference_noise))
-    return EXPERIMENT.format(title=_compact(title), reward_noise=next(noises), preference_noise=next(noises))
+    template = files("druthers.data").joinpath("experiment.template").read_text("utf-8")
+    return template.format(title=_compact(title), reward_noise=next(noises), preference_noise=next(noises))

@@ -17,17 +17,16 @@ from druthers.catalogs import Catalog, Item
 from druthers.data.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.estimates import means_of_items
 from druthers.data.measures import find_doubt, find_range, impossible, outliers
-from druthers.data.reading import as_text
+from druthers.data.reading import LONGEST_ID, as_text
 from druthers.data.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, tells_apart, tidy, tokens
-from druthers.data.sheets import Sheet, read_sheet
+from druthers.data.sheets import FEW, Sheet, counted, few, read_sheet
 from druthers.errors import InvalidSetting
 from druthers.types import Floats, Objective
 
 # What the service takes as an id.
 NOT_IN_IDS = re.compile(r"[^A-Za-z0-9._:@+~=-]+")
-LONGEST_ID, LONGEST_NAME, LONGEST_DESCRIPTION = 200, 200, 2000
+LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000
 MIDDLE = (5.0, 95.0)
-FEW = 3
 MOST_DOUBLED = 0.5  # share of rows with an id that others have too, from which on it is no id
 MOST_UNSTEADY = 0.05  # share of items of which ratings tell different things
 
@@ -111,10 +110,8 @@ class _Builder:
         for new in catalog.objectives:
             old = known.get(new.name, new)
             values = [item.values[new.name] for item in catalog.items if new.name in item.values]
-            low, high = (
-                (old.low if min(values) >= old.low else new.low),
-                (old.high if max(values) <= old.high else new.high),
-            )
+            low = old.low if min(values) >= old.low else new.low
+            high = old.high if max(values) <= old.high else new.high
             if (low, high) != (old.low, old.high):
                 self.doubts.append(f"{new.name}: the range {old.low:g} to {old.high:g} becomes {low:g} to {high:g}")
             objectives.append(replace(old, low=low, high=high))
@@ -135,9 +132,9 @@ class _Builder:
         own = _as_ids(raw, once=self.roles.id is None)
         nameless = [line for line, id in zip(self.sheet.lines, own, strict=True) if not id]
         if nameless:
-            count = "1 row" if len(nameless) == 1 else f"{len(nameless):,} rows"
             verb = "is" if len(nameless) == 1 else "are"
-            self.doubts.append(f"{count} without {header} {verb} left out: {_few(nameless)}")
+            count = counted(nameless, "row", "rows")
+            self.doubts.append(f"{count} without {header} {verb} left out: {few(nameless)}")
         last = {id: row for row, id in enumerate(own) if id}
         if not last:
             raise InvalidSetting(f"an item must have an id, but {header!r} of {path} is empty; name another with --id")
@@ -163,8 +160,8 @@ class _Builder:
                 f" {twice[0]!r}; name the column with --id, or who rated with --user if these are ratings"
             )
         lines = [self.sheet.lines[row] for row, id in enumerate(own) if id == twice[0]]
-        count = "1 id stands" if len(twice) == 1 else f"{len(twice):,} ids stand"
-        self.doubts.append(f"{count} in several rows, such as {twice[0]!r} in {_few(lines)}: the last row counts")
+        count = counted(twice, "id stands", "ids stand")
+        self.doubts.append(f"{count} in several rows, such as {twice[0]!r} in {few(lines)}: the last row counts")
 
     def _steady(self, places: Sequence[int]) -> None:
         """Leave out what differs from rating to rating: it is of the people, and not of the item."""
@@ -190,8 +187,8 @@ class _Builder:
         for mask, what in ((below, "below 0"), (zeros, "0"), (nines, "a row of nines")):
             if mask.any():
                 lines = [self.sheet.lines[row] for row in np.flatnonzero(mask).tolist()]
-                count = "1 value is" if len(lines) == 1 else f"{len(lines):,} values are"
-                self.doubts.append(f"{header}: {count} {what} and taken for not known: {_few(lines)}")
+                count = counted(lines, "value is", "values are")
+                self.doubts.append(f"{header}: {count} {what} and taken for not known: {few(lines)}")
                 numbers[mask] = math.nan
         return numbers
 
@@ -254,7 +251,7 @@ class _Builder:
         if not len(far):
             return
         some = ", ".join(f"{values[place]:g} of {ids[place]}" for place in far[:FEW].tolist())
-        count = "1 value lies" if len(far) == 1 else f"{len(far):,} values lie"
+        count = counted(far, "value lies", "values lie")
         self.doubts.append(f"{header}: {count} far from the others, such as {some}; kept, for scales go by rank")
 
     def _doubt_cells(self, header: str) -> None:
@@ -368,11 +365,3 @@ def _told(cells: Cells) -> str:
     parts = Counter(part for value in known for part in (value if cells.kind == LIST else [value]))
     some = ", ".join(str(part)[:30] for part, _ in parts.most_common(FEW)) + (", ..." if len(parts) > FEW else "")
     return f"{'lists' if cells.kind == LIST else 'texts'} of {len(parts):,} kinds ({some}){tail}"
-
-
-def _few(lines: Sequence[int]) -> str:
-    return (
-        ("line " if len(lines) == 1 else "lines ")
-        + ", ".join(map(str, lines[:FEW]))
-        + (", ..." if len(lines) > FEW else "")
-    )

@@ -19,28 +19,14 @@ Id: TypeAlias = str | bytes
 
 @dataclass(frozen=True)
 class Ratings:
-    """Who rated what and how: one row for each review.
+    """Who rated what and how: one row for each review."""
 
-    Attributes
-    ----------
-    objectives
-        Names of what is rated.
-    users, items
-        Numbers of the user and the item of each row, by first appearance; -1 for a user without a name.
-    scores
-        Ratings of the objectives (rows, D), more is better; NaN where one is missing.
-    utilities
-        Overall rating of each row; NaN where it is missing.
-    user_ids, item_ids
-        The ids behind the numbers.
-    """
-
-    objectives: tuple[str, ...]
-    users: NDArray[np.int32]
+    objectives: tuple[str, ...]  # names of what is rated
+    users: NDArray[np.int32]  # numbers of the users, by first appearance; -1 for one without a name
     items: NDArray[np.int32]
-    scores: Floats
-    utilities: Floats
-    user_ids: Sequence[Id]
+    scores: Floats  # of the objectives (rows, D), more is better; NaN where one is missing
+    utilities: Floats  # overall rating of each row; NaN where it is missing
+    user_ids: Sequence[Id]  # the ids behind the numbers
     item_ids: Sequence[Id]
 
     def __len__(self) -> int:
@@ -147,8 +133,7 @@ class Sieve:
 
     def __init__(self, ratings: Ratings, step: str) -> None:
         self.ratings = ratings
-        self.steps: list[Step] = []
-        self._note(step)
+        self.steps = [_step(step, ratings)]
 
     def keep(self, kept: NDArray[np.bool_], step: str, remedy: str) -> None:
         """Keep these rows; an error with a remedy if there are none."""
@@ -160,7 +145,7 @@ class Sieve:
             )
         if not kept.all():
             self.ratings = self.ratings.where(kept)
-        self._note(step)
+        self.steps.append(_step(step, self.ratings))
 
     def named(self) -> None:
         """Keep reviews of users that have a name."""
@@ -174,7 +159,7 @@ class Sieve:
 
     def at_least(self, number: int, whose: str, step: str) -> None:
         """Keep the "users" or "items" that have at least so many reviews now."""
-        self.keep(self._enough(self.ratings, number, whose), step, f"ask {whose} for fewer")
+        self.keep(_enough(self.ratings, number, whose), step, f"ask {whose} for fewer")
 
     def until_stable(self, of_user: int, of_item: int, item: str) -> None:
         """Ask users and items for so many reviews in turn, until nothing changes."""
@@ -183,7 +168,7 @@ class Sieve:
             rounds, rows = rounds + 1, len(self.ratings)
             again = f", round {rounds}" if rounds > 1 else ""
             for number, whose, name in ((of_user, "users", "user"), (of_item, "items", item)):
-                kept = self._enough(self.ratings, number, whose)
+                kept = _enough(self.ratings, number, whose)
                 if number > 1 and (rounds == 1 or not kept.all()):
                     self.keep(kept, f"{name}s with {number:,} or more{again}", f"ask {whose} for fewer")
 
@@ -193,16 +178,13 @@ class Sieve:
         while rows != len(ratings):
             rows = len(ratings)
             for number, whose in ((of_user, "users"), (of_item, "items")):
-                ratings = ratings.where(self._enough(ratings, number, whose))
+                ratings = ratings.where(_enough(ratings, number, whose))
         return _step("if repeated until nothing changes", ratings)
 
-    def _enough(self, ratings: Ratings, number: int, whose: str) -> NDArray[np.bool_]:
-        counts = ratings.user_counts if whose == "users" else ratings.item_counts
-        numbers: NDArray[np.int32] = getattr(ratings, whose)
-        return np.asarray((counts >= number)[numbers], dtype=np.bool_)
 
-    def _note(self, step: str) -> None:
-        self.steps.append(_step(step, self.ratings))
+def _enough(ratings: Ratings, number: int, whose: str) -> NDArray[np.bool_]:
+    counts = ratings.user_counts if whose == "users" else ratings.item_counts
+    return np.asarray((counts >= number)[getattr(ratings, whose)], dtype=np.bool_)
 
 
 def _step(step: str, ratings: Ratings) -> Step:

@@ -43,13 +43,6 @@ def find_files(raw: Path) -> list[Path]:
 class Source:
     r"""Some files, and what was found wrong in them.
 
-    Attributes
-    ----------
-    damaged
-        How many records were skipped, by what is wrong with them.
-    repaired
-        How many records were read in spite of something, by what it was.
-
     Examples
     --------
     >>> import tempfile
@@ -61,8 +54,8 @@ class Source:
 
     def __init__(self, paths: Iterable[Path], watch: Watch | None = None) -> None:
         self.paths = list(paths)
-        self.damaged: Counter[str] = Counter()
-        self.repaired: Counter[str] = Counter()
+        self.damaged: Counter[str] = Counter()  # how many records were skipped, by what is wrong with them
+        self.repaired: Counter[str] = Counter()  # how many were read in spite of something, by what it was
         self._watch = watch
         try:
             self._sizes = [path.stat().st_size for path in self.paths]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -69,9 +69,7 @@ def tidy(header: str) -> tuple[str, str]:
     fillers = words()["fillers"]
     kept = [word for word in said if not any(stem in fillers for stem in stems(word))]
     if not kept:
-        kept = [word for word in said if any(s in words()[w] for s in stems(word) for w in ("costs", "gains"))][
-            :1
-        ] or said
+        kept = [word for word in said if _way(word)][:1] or said
     return " ".join(kept), unit
 
 
@@ -84,43 +82,28 @@ def direction(header: str) -> str | None:
     ['cost', 'cost', 'gain', None]
     """
     said = [word for word in tokens(header) if word not in words()["units"]] or tokens(header)
-    found = None
-    for word in said:
-        for stem in stems(word):
-            if stem in words()["costs"]:
-                found = COST
-                break
-            if stem in words()["gains"]:
-                found = GAIN
-                break
     neither = words()["neither"]
     if " ".join(said) in neither:
         return None
-    if said and any(stem in neither for word in (said[-1], said[0]) for stem in stems(word)):
-        head = said[-1]
-        if not any(stem in words()["costs"] or stem in words()["gains"] for stem in stems(head)):
-            return None
-    return found
+    if any(stem in neither for word in (*said[-1:], *said[:1]) for stem in stems(word)) and not _way(said[-1]):
+        return None
+    return next(filter(None, map(_way, reversed(said))), None)
+
+
+def _way(word: str) -> str | None:
+    """Return whether a word tells that less or more is better."""
+    ways = (COST if stem in words()["costs"] else GAIN if stem in words()["gains"] else None for stem in stems(word))
+    return next(filter(None, ways), None)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user of a command says of columns; None where it is to be guessed.
-
-    Attributes
-    ----------
-    id, name, user
-        Columns with the id, the name and, in a table of ratings, the person.
-    objectives
-        Columns of objectives, each with "cost", "gain" or "" for whichever its name tells.
-    details
-        Columns of details.
-    """
+    """Which column is what, as the user of a command says; None where it is to be guessed."""
 
     id: str | None = None
     name: str | None = None
-    user: str | None = None
-    objectives: tuple[tuple[str, str], ...] | None = None
+    user: str | None = None  # the person, in a table of ratings
+    objectives: tuple[tuple[str, str], ...] | None = None  # each with "cost", "gain" or "" for whichever its name tells
     details: tuple[str, ...] | None = None
 
     def is_objective(self, header: str) -> bool:
@@ -130,48 +113,32 @@ class Asked:
 
 @dataclass
 class Roles:
-    """Which column is what, by their names in the table.
-
-    Attributes
-    ----------
-    id, name, description, user
-        Columns, None where there is none.
-    objectives
-        Columns of objectives with "cost" or "gain".
-    counts
-        Columns of objectives, and those that say how many ratings stand behind them.
-    details
-        Columns of details.
-    left_out
-        Columns that are nothing, and why.
-    doubts
-        What could be meant otherwise.
-    """
+    """Which column is what, by their names in the table; None where there is none."""
 
     id: str | None = None
     name: str | None = None
     description: str | None = None
     user: str | None = None
-    objectives: dict[str, str] = field(default_factory=dict)
-    counts: dict[str, str] = field(default_factory=dict)
+    objectives: dict[str, str] = field(default_factory=dict)  # with "cost" or "gain"
+    counts: dict[str, str] = field(default_factory=dict)  # of objectives, what counts the ratings behind them
     details: list[str] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
-    doubts: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)  # with why
+    doubts: list[str] = field(default_factory=list)  # what could be meant otherwise
 
 
 def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     """Return which column is what."""
-    find = _Finder(columns, source)
-    roles = Roles(
-        id=None if asked.id is None else find(asked.id), name=None if asked.name is None else find(asked.name)
-    )
-    roles.user = _user(columns) if asked.user is None else find(asked.user)
-    roles.id = roles.id or _id(columns, repeated=roles.user is not None)
+
+    def find(name: str) -> str:
+        return _find(columns, name, source)
+
+    roles = Roles(user=_user(columns) if asked.user is None else find(asked.user))
+    roles.id = _id(columns, repeated=roles.user is not None) if asked.id is None else find(asked.id)
     if asked.user is None and roles.user is not None and not _is_rated_again(columns, roles):
         roles.user = None
         roles.id = roles.id if asked.id else _id(columns, repeated=False)
     taken = {roles.id, roles.user}
-    roles.name = roles.name or _name(columns, taken, by_cells=roles.user is None)
+    roles.name = _name(columns, taken, by_cells=roles.user is None) if asked.name is None else find(asked.name)
     taken.add(roles.name)
     wanted = None if asked.objectives is None else {find(name): way for name, way in asked.objectives}
     kept = None if asked.details is None else [find(name) for name in asked.details]
@@ -195,21 +162,15 @@ def _is_called(header: str, name: str) -> bool:
     return name.casefold() in (header.casefold(), tidy(header)[0])
 
 
-class _Finder:
-    """Finds columns by what somebody called them: as in the file, or tidied up."""
-
-    def __init__(self, columns: Iterable[str], source: str) -> None:
-        self._columns = list(columns)
-        self._source = source
-
-    def __call__(self, name: str) -> str:
-        if name in self._columns:
-            return name
-        alike = [one for one in self._columns if _is_called(one, name)]
-        if len(alike) != 1:
-            known = choices(name, self._columns) if not alike else f"it may be {' or '.join(map(repr, alike))}"
-            raise InvalidSetting(f"a column must be one of {self._source}, but {name!r} is not; {known}")
-        return alike[0]
+def _find(columns: Collection[str], name: str, source: str) -> str:
+    """Return the column that somebody calls so: as in the file, or tidied up."""
+    if name in columns:
+        return name
+    alike = [one for one in columns if _is_called(one, name)]
+    if len(alike) != 1:
+        known = choices(name, list(columns)) if not alike else f"it may be {' or '.join(map(repr, alike))}"
+        raise InvalidSetting(f"a column must be one of {source}, but {name!r} is not; {known}")
+    return alike[0]
 
 
 def _id(columns: dict[str, Cells], *, repeated: bool) -> str | None:

@@ -25,20 +25,9 @@ WORDS = "a fine the room and was very dark malt but with staff foam head of stre
 def write_beers(
     path: Path, *, n_reviews: int, seed: int = 0, ugly: float = 0.01, n_users: int = 33_000, n_beers: int = 66_000
 ) -> None:
-    """Write reviews in the text form of SNAP, gzip where the name ends in .gz.
+    """Write reviews in the text form of SNAP, gzip where the name ends in .gz; the same bytes for the same seed.
 
-    Parameters
-    ----------
-    path
-        The file.
-    n_reviews
-        How many records.
-    seed
-        The same seed, the same bytes.
-    ugly
-        Share of records that are damaged or odd.
-    n_users, n_beers
-        How many there are to draw from; few of them have most of the reviews.
+    A share of the records is `ugly`, damaged or odd. Of the users and beers to draw from few have most of the reviews.
     """
     texts = _texts(seed, 700)
     with _opened(path) as file:
@@ -68,19 +57,10 @@ def write_hotels(
     folder.mkdir(parents=True, exist_ok=True)
     with _opened(folder / "offering.txt") as file:
         for hotel in range(n_hotels):
-            address = {
-                "region": "XX",
-                "street-address": f"{hotel} Main Street",
-                "locality": CITIES[hotel % len(CITIES)],
-            }
-            record = {
-                "hotel_class": 3.0,
-                "address": address,
-                "type": "hotel",
-                "id": hotel,
-                "name": f"Hotel No. {hotel}",
-            }
-            file.write(json.dumps(record).encode() + b"\n")
+            city = CITIES[hotel % len(CITIES)]
+            address = {"region": "XX", "street-address": f"{hotel} Main Street", "locality": city}
+            about = {"type": "hotel", "id": hotel, "name": f"Hotel No. {hotel}"}
+            file.write(json.dumps({"hotel_class": 3.0, "address": address, **about}).encode() + b"\n")
     texts = _texts(seed, 1_000)
     with _opened(folder / "review.txt") as file:
         for start, rng, users, hotels in _draws(n_reviews, seed, n_users, n_hotels):

@@ -8,7 +8,7 @@ import io
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,27 +25,13 @@ FEW = 3
 
 
 class Sheet(NamedTuple):
-    """A table, column by column.
+    """A table, column by column."""
 
-    Attributes
-    ----------
-    names
-        What the columns are called, as they stand there; no two alike.
-    columns
-        Their cells: texts of a CSV file, whatever JSON or Parquet has, None for nothing.
-    lines
-        Where each row stands in the file, counted from 1.
-    form
-        What kind of file it is, in words.
-    doubts
-        What was odd about the file.
-    """
-
-    names: list[str]
-    columns: list[list[Any]]
-    lines: list[int]
-    form: str
-    doubts: list[str]
+    names: list[str]  # of the columns as they stand there, no two alike
+    columns: list[list[Any]]  # their cells: texts of a CSV file, whatever JSON or Parquet has, None for nothing
+    lines: list[int]  # where each row stands in the file, counted from 1
+    form: str  # what kind of file it is, in words
+    doubts: list[str]  # what was odd about the file
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -125,7 +111,9 @@ def _csv(text: str, path: Path) -> Sheet:
             f"a table must have as many fields in every row as names above, but {path} has {len(header)} names and"
             f" {len(odd):,} rows with others, the first in line {odd[0]}; see which sign stands between fields"
         )
-    doubts = [f"{_rows(len(odd))} left out, with too few or too many fields: {_few('line', odd)}"] if odd else []
+    doubts = (
+        [f"{counted(odd, 'row is', 'rows are')} left out, with too few or too many fields: {few(odd)}"] if odd else []
+    )
     names = _names(header, path, doubts)
     columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
     return Sheet(names, columns, lines, f"CSV with {SIGNS[sign]}", doubts)
@@ -184,7 +172,7 @@ def _json(text: str, path: Path) -> Sheet:
             f"a table in JSON must be one object for each item, a line each or all in a list, but {path} has"
             f" {len(odd):,} that are none, the first in line {odd[0]}"
         )
-    doubts = [f"{_rows(len(odd))} left out, which are no JSON objects: {_few('line', odd)}"] if odd else []
+    doubts = [f"{counted(odd, 'row is', 'rows are')} left out, which are no JSON objects: {few(odd)}"] if odd else []
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Sheet(names, [[row.get(name) for row in rows] for name in names], lines, "JSON", doubts)
 
@@ -233,11 +221,12 @@ def _parquet(data: bytes, path: Path) -> Sheet:
     return Sheet(names, columns, list(range(1, table.num_rows + 1)), "Parquet", doubts)
 
 
-def _rows(number: int) -> str:
-    return "1 row is" if number == 1 else f"{number:,} rows are"
+def counted(some: Sized, one: str, many: str) -> str:
+    """Return how many there are, in words for one or for many."""
+    return f"1 {one}" if len(some) == 1 else f"{len(some):,} {many}"
 
 
-def _few(what: str, places: Sequence[int]) -> str:
-    return (
-        f"{what}{'s' * (len(places) > 1)} " + ", ".join(map(str, places[:FEW])) + (", ..." if len(places) > FEW else "")
-    )
+def few(lines: Sequence[int]) -> str:
+    """Return the first few of some lines, in words."""
+    more = ", ..." if len(lines) > FEW else ""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:FEW]))}{more}"

