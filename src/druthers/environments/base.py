@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -88,6 +89,10 @@ def upside_down(preferences: Floats) -> Integers:
     return permutation
 
 
+def _chance(seed: Seed, stream: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream,)))
+
+
 class Contrarian:
     """An adaptive adversary: it listens, and lets what was named first most often be wanted least.
 
@@ -115,10 +120,12 @@ NAMED_PERMUTATIONS: dict[str, Callable[[Tape, Floats], Integers | Adversary]] = 
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Environment(ABC):
     """Users with hidden preferences, arms with hidden rewards, and what is said and felt round by round.
 
-    The constructor's arguments, keyword only, are its settings. A subclass says how the truth of a run is drawn.
+    The constructor's arguments, keyword only, are its settings. A subclass says how the truth of a run is drawn; as a
+    dataclass it has these settings beside its own.
 
     Parameters
     ----------
@@ -158,51 +165,38 @@ class Environment(ABC):
 
     name: ClassVar[str]
 
-    def __init__(
-        self,
-        *,
-        users_per_round: int = 1,
-        offered: int | None = None,
-        cities: int = 1,
-        reward_noise: float = 0.5,
-        preference_noise: float = 0.5,
-        length: int | Literal["random"] | None = None,
-        query_rate: float = 1.0,
-        vagueness: float = 0.0,
-        corruption: float = 0.0,
-        permutation: Permutation = "fresh",
-        liars: float = 0.0,
-        feedback: Feedback = "utility",
-        choice_noise: float = 1.0,
-    ) -> None:
-        if feedback not in get_args(Feedback):
-            raise UnknownName.of("feedback", feedback, get_args(Feedback))
-        if not 0.0 <= choice_noise < np.inf:
-            raise InvalidSetting(f"choice_noise is a scale and must not be negative, but got {choice_noise!r}")
-        for name, value in (("reward_noise", reward_noise), ("preference_noise", preference_noise)):
-            if not 0.0 <= value < np.inf:
-                raise InvalidSetting(f"{name} is a variance and must not be negative, but got {value!r}")
-        chances = {"query_rate": query_rate, "vagueness": vagueness, "corruption": corruption, "liars": liars}
-        for name, value in chances.items():
-            if not 0.0 <= value <= 1.0:
-                raise InvalidSetting(f"{name} must lie between 0 and 1, but got {value!r}")
-        if isinstance(length, str) and length != "random":
-            raise InvalidSetting(f'length must be a whole number, "random" or None, but got {length!r}')
-        if isinstance(permutation, str) and permutation not in ("fresh", *NAMED_PERMUTATIONS):
-            raise UnknownName.of("permutation", permutation, ("fresh", *NAMED_PERMUTATIONS))
-        self.users_per_round = users_per_round
-        self.offered = offered
-        self.cities = cities
-        self.reward_noise = reward_noise
-        self.preference_noise = preference_noise
-        self.length = length
-        self.query_rate = query_rate
-        self.vagueness = vagueness
-        self.corruption = corruption
-        self.permutation = permutation
-        self.liars = liars
-        self.feedback = feedback
-        self.choice_noise = choice_noise
+    users_per_round: int = 1
+    offered: int | None = None
+    cities: int = 1
+    reward_noise: float = 0.5
+    preference_noise: float = 0.5
+    length: int | Literal["random"] | None = None
+    query_rate: float = 1.0
+    vagueness: float = 0.0
+    corruption: float = 0.0
+    permutation: Permutation = "fresh"
+    liars: float = 0.0
+    feedback: Feedback = "utility"
+    choice_noise: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.feedback not in get_args(Feedback):
+            raise UnknownName.of("feedback", self.feedback, get_args(Feedback))
+        if not 0.0 <= self.choice_noise < np.inf:
+            raise InvalidSetting(f"choice_noise is a scale and must not be negative, but got {self.choice_noise!r}")
+        for name in ("reward_noise", "preference_noise"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise InvalidSetting(f"{name} is a variance and must not be negative, but got {getattr(self, name)!r}")
+        self._require_shares("query_rate", "vagueness", "corruption", "liars")
+        if isinstance(self.length, str) and self.length != "random":
+            raise InvalidSetting(f'length must be a whole number, "random" or None, but got {self.length!r}')
+        if isinstance(self.permutation, str) and self.permutation not in ("fresh", *NAMED_PERMUTATIONS):
+            raise UnknownName.of("permutation", self.permutation, ("fresh", *NAMED_PERMUTATIONS))
+
+    def _require_shares(self, *names: str) -> None:
+        for name in names:
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise InvalidSetting(f"{name} must lie between 0 and 1, but got {getattr(self, name)!r}")
 
     @abstractmethod
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -222,7 +216,7 @@ class Environment(ABC):
 
     def tape(self, *, seed: Seed, horizon: int) -> Tape:
         """Draw the truth of a run and the tape of its rounds."""
-        means, preferences = self.draw_truth(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
+        means, preferences = self.draw_truth(_chance(seed, 0))
         if not 1 <= self.cities <= len(means):
             raise InvalidSetting(f"cities must lie between 1 and {len(means)} arms, but got {self.cities!r}")
         in_a_city = len(means) // self.cities
@@ -237,11 +231,11 @@ class Environment(ABC):
             raise InvalidSetting(
                 f'length must lie between 1 and {means.shape[1]} objectives or be "random", but got {self.length!r}'
             )
-        permutation = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,))).permutation(means.shape[1])
-        order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,))).permutation(len(preferences))
+        permutation = _chance(seed, 2).permutation(means.shape[1])
+        order = _chance(seed, 3).permutation(len(preferences))
         liars = order < round(self.liars * len(preferences))
-        features = self.draw_features(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
-        shifts = self.draw_shifts(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(6,))), preferences)
+        features = self.draw_features(_chance(seed, 0))
+        shifts = self.draw_shifts(_chance(seed, 6), preferences)
         return Tape(self, seed, horizon, means, preferences, permutation, liars, features, shifts)
 
     def draw_chunk(self, rng: np.random.Generator, tape: Tape, rounds: int) -> Chunk:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,32 +15,13 @@ SPREAD = 0.6  # standard deviation of an objective over items
 HALO = 0.5  # correlation between objectives over items
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Items(Environment):
     """Items whose rewards are told in part by their features, linearly, and in part by nothing but trying them.
 
     Of five stars, every objective has mean 3.5 and standard deviation 0.6 over items, correlated by one half.
 
-    Parameters
-    ----------
-    n_items, n_objectives, n_users, n_features
-        How many there are; without features, 0.
-    explained
-        Which share of the variance of rewards over items their features explain; 0 if they are useless.
-    curved
-        Which share of that is explained by squares of features, of which a linear model knows nothing.
-    known
-        Chance that a feature of an item is known at all.
-    told
-        Whether policies are told the features; where they are not, all else is the same.
-    start
-        How many items are there at the start; all by default. Each round then offers as many of those that are there,
-        drawn at random.
-    every, arriving
-        After so many rounds so many more items arrive, until all are there.
-    offered, users_per_round, reward_noise, preference_noise
-        As in `Environment`.
-    length, query_rate, corruption
-        As in `Environment`.
+    All other settings are those of `Environment`.
 
     Examples
     --------
@@ -51,65 +32,33 @@ class Items(Environment):
 
     name = "items"
 
-    def __init__(
-        self,
-        *,
-        n_items: int = 1000,
-        n_objectives: int = 6,
-        n_users: int = 20,
-        n_features: int = 10,
-        explained: float = 0.8,
-        curved: float = 0.0,
-        known: float = 1.0,
-        told: bool = True,
-        start: int | None = None,
-        every: int = 500,
-        arriving: int = 50,
-        offered: int | None = None,
-        users_per_round: int = 1,
-        reward_noise: float = 0.5,
-        preference_noise: float = 0.5,
-        length: int | Literal["random"] | None = None,
-        query_rate: float = 1.0,
-        corruption: float = 0.0,
-    ) -> None:
-        super().__init__(
-            offered=offered if start is None or offered is not None else start,
-            users_per_round=users_per_round,
-            reward_noise=reward_noise,
-            preference_noise=preference_noise,
-            length=length,
-            query_rate=query_rate,
-            corruption=corruption,
-        )
-        for name, share in (("explained", explained), ("curved", curved), ("known", known)):
-            if not 0.0 <= share <= 1.0:
-                raise InvalidSetting(f"{name} must lie between 0 and 1, but got {share!r}")
-        for name, count, least in (
-            ("n_items", n_items, 1),
-            ("n_objectives", n_objectives, 1),
-            ("n_users", n_users, 1),
-            ("n_features", n_features, 0),
-            ("every", every, 1),
-            ("arriving", arriving, 0),
-        ):
-            if count < least:
-                raise InvalidSetting(f"{name} must be at least {least}, but got {count!r}")
-        if start is not None and not (self.offered or 1) <= start <= n_items:
-            raise InvalidSetting(
-                f"start must lie between the {self.offered} items offered and all {n_items}, but got {start!r}"
-            )
-        self.n_items = n_items
-        self.n_objectives = n_objectives
-        self.n_users = n_users
-        self.n_features = n_features
-        self.explained = explained
-        self.curved = curved
-        self.known = known
-        self.told = told
-        self.start = start
-        self.every = every
-        self.arriving = arriving
+    n_items: int = 1000
+    n_objectives: int = 6
+    n_users: int = 20
+    n_features: int = 10  # without features, 0
+    explained: float = 0.8  # share of the variance of rewards over items by features; 0 if they are useless
+    curved: float = 0.0  # share of that by squares of features, of which a linear model knows nothing
+    known: float = 1.0  # chance that a feature of an item is known at all
+    told: bool = True  # whether policies are told the features; where they are not, all else is the same
+    # How many items are there at the start; all by default. Each round then offers as many of those that are there,
+    # drawn at random.
+    start: int | None = None
+    every: int = 500  # after so many rounds so many more items arrive, until all are there
+    arriving: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.offered = self.start if self.offered is None else self.offered
+        self._require_shares("explained", "curved", "known")
+        leasts = {"n_items": 1, "n_objectives": 1, "n_users": 1, "n_features": 0, "every": 1, "arriving": 0}
+        for name, least in leasts.items():
+            if getattr(self, name) < least:
+                raise InvalidSetting(f"{name} must be at least {least}, but got {getattr(self, name)!r}")
+        if self.start is not None and not (self.offered or 1) <= self.start <= self.n_items:
+            most = f"the {self.offered} items offered and all {self.n_items}"
+            raise InvalidSetting(f"start must lie between {most}, but got {self.start!r}")
+        if self.start is not None and self.cities > 1:
+            raise InvalidSetting(f"items that arrive are in one city, but got start and {self.cities!r} cities")
 
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return mean rewards (K, D) and mean preferences (N, D)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -20,52 +20,24 @@ CHOICES, RANKINGS = "choices.csv", "rankings.csv"
 
 
 class Person(NamedTuple):
-    """One person's choices in the order in which they were made.
-
-    Attributes
-    ----------
-    id
-        Who it is.
-    slates
-        What was offered (n, K, D).
-    picked
-        The place in the slate of what was picked (n,).
-    """
+    """One person's choices in the order in which they were made."""
 
     id: str
-    slates: Floats
-    picked: Integers
+    slates: Floats  # what was offered (n, K, D)
+    picked: Integers  # the place in the slate of what was picked (n,)
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """A study's people and their choices, one person after the other.
+    """A study's people and their choices, one person after the other."""
 
-    Attributes
-    ----------
-    name
-        The study.
-    objectives
-        Names of the D objectives.
-    slates
-        What was offered (n, K, D).
-    picked
-        The place of what was picked (n,).
-    starts
-        Where each person's choices start (N + 1,).
-    ids
-        Who they are.
-    ties
-        How often nothing was picked; such tasks are left out.
-    """
-
-    name: str
+    name: str  # of the study
     objectives: tuple[str, ...]
-    slates: Floats
-    picked: Integers
-    starts: Integers
+    slates: Floats  # what was offered (n, K, D)
+    picked: Integers  # the place of what was picked (n,)
+    starts: Integers  # where each person's choices start (N + 1,)
     ids: tuple[str, ...]
-    ties: int = 0
+    ties: int = 0  # how often nothing was picked; such tasks are left out
 
     def __len__(self) -> int:
         """Return the number of people."""
@@ -92,22 +64,14 @@ class People:
         if not np.all(scale > 0.0):
             same = ", ".join(name for name, value in zip(self.objectives, scale, strict=True) if not value > 0.0)
             raise InvalidSetting(f"options must differ in every objective somewhere, but never do in {same}")
-        slates = np.ascontiguousarray(centered / scale)
-        return People(self.name, self.objectives, slates, self.picked, self.starts, self.ids, self.ties)
+        return replace(self, slates=np.ascontiguousarray(centered / scale))
 
     def part(self, numbers: Sequence[int] | Integers) -> People:
         """Return some of the people, by number, in the order given."""
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in numbers]).astype(np.int64)
         lengths = np.diff(self.starts)[np.asarray(numbers, dtype=np.int64)]
-        return People(
-            self.name,
-            self.objectives,
-            self.slates[rows],
-            self.picked[rows],
-            np.concatenate([[0], np.cumsum(lengths)]),
-            tuple(self.ids[i] for i in numbers),
-            self.ties,
-        )
+        starts, ids = np.concatenate([[0], np.cumsum(lengths)]), tuple(self.ids[i] for i in numbers)
+        return replace(self, slates=self.slates[rows], picked=self.picked[rows], starts=starts, ids=ids)
 
 
 class Listener(Protocol):

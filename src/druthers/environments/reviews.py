@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in
-from druthers.environments.base import Environment, Feedback, Permutation
+from druthers.environments.base import Environment
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Floats
 
@@ -20,26 +20,15 @@ from druthers.types import Floats
 DATA_VARIABLE = "DRUTHERS_DATA"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Reviews(Environment):
     """Items with known mean ratings per aspect and users with known weights, such as the paper's hotels and beers.
 
-    Parameters
-    ----------
-    data
-        A folder with the arrays (see `read_folder`); "tripadvisor" or "beeradvocate" for the folder of that name under
-        `DRUTHERS_DATA`, or a simulated stand-in where that is not set; "hotels" or "beers" for the stand-in in any
-        case. `source` says which it was.
-    rewards
-        Instead of a folder: mean rewards (K, D), or per user (N, K, D), of which the average over users is taken; an
-        array or an .npy file.
-    preferences
-        With `rewards`: weights of the users (N, D); an array or an .npy file.
-    active_users
-        How many of the users, drawn for each run, take part in it; all of them by default.
-    users_per_round, offered, cities, reward_noise, preference_noise
-        As in `Environment`.
-    length, query_rate, vagueness, corruption, permutation, liars, feedback, choice_noise
-        As in `Environment`.
+    They come from a folder with the arrays (`data`, see `read_folder`); "tripadvisor" or "beeradvocate" is the folder
+    of that name under `DRUTHERS_DATA`, or a simulated stand-in where that is not set; "hotels" or "beers" is the
+    stand-in in any case. `source` says which it was. Or they are given: `rewards` (K, D), or per user (N, K, D), of
+    which the average over users is taken, and `preferences` (N, D); arrays or .npy files. All other settings are those
+    of `Environment`.
 
     Examples
     --------
@@ -50,46 +39,17 @@ class Reviews(Environment):
 
     name = "reviews"
 
-    def __init__(
-        self,
-        *,
-        data: str | Path | None = None,
-        rewards: ArrayLike | str | Path | None = None,
-        preferences: ArrayLike | str | Path | None = None,
-        active_users: int | None = None,
-        users_per_round: int = 1,
-        offered: int | None = None,
-        cities: int = 1,
-        reward_noise: float = 0.5,
-        preference_noise: float = 0.5,
-        length: int | Literal["random"] | None = None,
-        query_rate: float = 1.0,
-        vagueness: float = 0.0,
-        corruption: float = 0.0,
-        permutation: Permutation = "fresh",
-        liars: float = 0.0,
-        feedback: Feedback = "utility",
-        choice_noise: float = 1.0,
-    ) -> None:
-        super().__init__(
-            users_per_round=users_per_round,
-            offered=offered,
-            cities=cities,
-            reward_noise=reward_noise,
-            preference_noise=preference_noise,
-            length=length,
-            query_rate=query_rate,
-            vagueness=vagueness,
-            corruption=corruption,
-            permutation=permutation,
-            liars=liars,
-            feedback=feedback,
-            choice_noise=choice_noise,
-        )
-        if data is not None and rewards is None and preferences is None:
-            means, weights, kind = find_data(data)
-        elif data is None and rewards is not None and preferences is not None:
-            means, weights, kind = _array(rewards, "rewards"), _array(preferences, "preferences"), "own data"
+    data: str | Path | None = None
+    rewards: ArrayLike | str | Path | None = None
+    preferences: ArrayLike | str | Path | None = None
+    active_users: int | None = None  # how many of the users, drawn for each run, take part in it; all by default
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.data is not None and self.rewards is None and self.preferences is None:
+            means, weights, kind = find_data(self.data)
+        elif self.data is None and self.rewards is not None and self.preferences is not None:
+            means, weights, kind = _array(self.rewards, "rewards"), _array(self.preferences, "preferences"), "own data"
         else:
             raise InvalidSetting("review data must be given either as `data` or as `rewards` and `preferences`")
         if means.ndim == 3:
@@ -98,12 +58,8 @@ class Reviews(Environment):
             raise InvalidSetting(
                 f"rewards (K, D) and preferences (N, D) must agree in D, but got {means.shape} and {weights.shape}"
             )
-        if active_users is not None and not 1 <= active_users <= len(weights):
-            raise InvalidSetting(f"active_users must lie between 1 and {len(weights)}, but got {active_users!r}")
-        self.data = data
-        self.active_users = active_users
-        self.rewards = rewards
-        self.preferences = preferences
+        if self.active_users is not None and not 1 <= self.active_users <= len(weights):
+            raise InvalidSetting(f"active_users must lie between 1 and {len(weights)}, but got {self.active_users!r}")
         self._truth = np.ascontiguousarray(means), np.ascontiguousarray(weights)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in self._truth)).hexdigest()[:12]
         self.source = f"{kind} {digest}" if kind.endswith(" data") else kind

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -42,55 +42,24 @@ class Chunk(NamedTuple):
     contexts: Floats | None = None
 
 
+@dataclass(eq=False, repr=False)
 class Tape:
-    """All the chance of one run: equal for every policy, drawn in chunks from one seed.
+    """All the chance of one run: equal for every policy, drawn in chunks from one seed."""
 
-    Parameters
-    ----------
-    environment
-        Where it was drawn.
-    seed
-        The seed of the run.
-    horizon
-        Number of rounds.
-    means
-        True mean rewards (K, D).
-    preferences
-        True mean preferences (N, D).
-    permutation
-        The permutation of this run, where corruption is by a fixed one.
-    liars
-        Which users (N,) corrupt all their queries.
-    features
-        What is known about each arm (K, p), NaN where something is not; None where arms have no features.
-    shifts
-        By how much each entry of a context shifts the preference of each user (N, q, D); None where visits have none.
-    """
+    environment: Environment
+    seed: Seed
+    horizon: int
+    means: Floats  # true mean rewards (K, D)
+    preferences: Floats  # true mean preferences (N, D)
+    permutation: Integers  # of this run, where corruption is by a fixed one
+    liars: NDArray[np.bool_]  # which users (N,) corrupt all their queries
+    features: Floats | None = None  # what is known about each arm (K, p), NaN where something is not; None for nothing
+    shifts: Floats | None = None  # of each user's preference by each entry of a context (N, q, D); None for no contexts
+    _said: tuple[NDArray[np.int16], Integers] | None = None  # queries instead of those that are drawn
 
-    def __init__(
-        self,
-        environment: Environment,
-        seed: Seed,
-        horizon: int,
-        means: Floats,
-        preferences: Floats,
-        permutation: Integers,
-        liars: NDArray[np.bool_],
-        features: Floats | None = None,
-        shifts: Floats | None = None,
-    ) -> None:
-        if horizon < 1:
-            raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
-        self.environment = environment
-        self.seed = seed
-        self.horizon = horizon
-        self.means = means
-        self.preferences = preferences
-        self.permutation = permutation
-        self.liars = liars
-        self.features = features
-        self.shifts = shifts
-        self._said: tuple[NDArray[np.int16], Integers] | None = None
+    def __post_init__(self) -> None:
+        if self.horizon < 1:
+            raise InvalidSetting(f"horizon must be at least 1, but got {self.horizon!r}")
 
     @property
     def users_per_round(self) -> int:
@@ -120,9 +89,7 @@ class Tape:
             checked = as_ranking(ranking, n_objectives)
             orders[row, : len(checked)] = checked
             lengths[row] = len(checked)
-        tape = copy.copy(self)
-        tape._said = orders, lengths
-        return tape
+        return replace(self, _said=(orders, lengths))
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rounds in order, a few thousand rows at a time."""
@@ -135,24 +102,23 @@ class Tape:
         rounds = min(self._rounds_per_chunk, self.horizon - start)
         if number < 0 or rounds < 1:
             raise InvalidSetting(f"a chunk must begin before the horizon {self.horizon}, but got number {number!r}")
-        rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(1, number))))
-        chunk = self.environment.draw_chunk(rng, self, rounds)
-        rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(5, number))))
-        offers = self.environment.offers_from(rng, start, rounds)
+        chunk = self.environment.draw_chunk(self._chance(1, number), self, rounds)
+        offers = self.environment.offers_from(self._chance(5, number), start, rounds)
         if offers is not None:
             chunk = chunk._replace(offers=offers)
         if self.shifts is not None:
-            rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(6, number))))
             shape = len(chunk.users), self.shifts.shape[1]
-            chunk = chunk._replace(contexts=rng.integers(2, size=shape).astype(np.float64))
+            chunk = chunk._replace(contexts=self._chance(6, number).integers(2, size=shape).astype(np.float64))
         if self.environment.feedback != "utility":
             # A stream of their own, so that users pick alike whatever is said, and all else is as if nobody picked.
-            rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(4, number))))
-            chunk = chunk._replace(picks=self.environment.draw_picks(rng, self, chunk))
+            chunk = chunk._replace(picks=self.environment.draw_picks(self._chance(4, number), self, chunk))
         if self._said is None:
             return chunk
         rows = slice(start * self.users_per_round, (start + rounds) * self.users_per_round)
         return chunk._replace(orders=self._said[0][rows], lengths=self._said[1][rows])
+
+    def _chance(self, stream: int, number: int) -> np.random.Generator:
+        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed, spawn_key=(stream, number))))
 
     @property
     def _rounds_per_chunk(self) -> int:
