@@ -10,13 +10,10 @@ from druthers.bounds.estimation import (
     PenaltyBound,
     QueryError,
     RadiusParts,
-    compact_radius,
-    corrupted_radius,
     curvature,
     first_round,
     gradient_bound,
     hessian_error,
-    hybrid_radius,
     query_constant,
     query_error,
     ranking_information,
@@ -37,6 +34,7 @@ from druthers.bounds.regret import (
     theorem_2,
     theorem_4,
 )
+from druthers.preferences import compact_radius, corrupted_radius, hybrid_radius
 
 __all__ = [
     "Floor",

@@ -8,30 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from druthers.preferences import compact_radius, corrupted_radius, hybrid_radius
 from druthers.rankings import hessian
 from druthers.sampling import sample_rankings
 from druthers.types import Floats
-
-__all__ = [
-    "PenaltyBound",
-    "QueryError",
-    "RadiusParts",
-    "compact_radius",
-    "corrupted_radius",
-    "curvature",
-    "first_round",
-    "gradient_bound",
-    "hessian_error",
-    "hybrid_radius",
-    "query_constant",
-    "query_error",
-    "ranking_information",
-    "repaired_radius",
-    "reward_width",
-    "round_constant",
-]
-
 
 # Up to so many objectives, all sets that may have been ranked are listed.
 MOST_SETS = 10

@@ -8,30 +8,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, needs
 from druthers.types import Floats, Integers
 
 # Larger programs are relaxed: preferences then count as known, which makes the floor lower, never higher.
 MOST_VARIABLES = 200
-GAP = 1e-9  # relative, of the barrier method
+PRECISION = 1e-14  # of the least regret, in its own units
 
 
 class Floor(NamedTuple):
-    """A floor under regret.
+    """A floor under regret."""
 
-    Attributes
-    ----------
-    regret
-        The least regret at the horizon, summed over users.
-    pulls
-        How often each user (N, K) then tries each arm; for the best arm of a user, all of the user's rounds.
-    relaxed
-        Whether preferences counted as known, since the program was too large.
-    """
-
-    regret: float
-    pulls: Floats
-    relaxed: bool
+    regret: float  # the least at the horizon, summed over users
+    pulls: Floats  # how often each user (N, K) then tries each arm; the best arm of a user in all of the user's rounds
+    relaxed: bool  # whether preferences counted as known, since the program was too large
 
 
 class _Program(NamedTuple):
@@ -158,86 +148,50 @@ def _known(program: _Program) -> Floats:
     return solution
 
 
-def _constraints(program: _Program, x: Floats, second: bool) -> tuple[Floats, Floats, list[tuple[Floats, Floats]]]:
-    """Return limits minus g, the Jacobian of g (n, n), and what each user's second derivatives are made of."""
-    n = len(x)
+def _unknown(program: _Program, x: Floats) -> tuple[Floats, Floats]:
+    """Return g (n,) and its Jacobian (n, n)."""
     counts = program.free + np.bincount(program.arms, weights=x, minlength=len(program.free))
     per_arm = counts[program.arms]
     value = program.noise / per_arm
-    same = program.arms[:, None] == program.arms[None, :]
-    jacobian = -(program.noise / per_arm**2)[:, None] * same
-    parts = []
+    jacobian = -(program.noise / per_arm**2)[:, None] * (program.arms[:, None] == program.arms[None, :])
     for user in range(len(program.start)):
         mine = np.flatnonzero(program.users == user)
         looks = program.looks[program.arms[mine]]
         inverse = np.linalg.inv(program.start[user] + np.tensordot(x[mine], looks, axes=1))
         columns = program.differences[mine] @ inverse  # rows M^-1 d
         value[mine] += np.einsum("ij,ij->i", columns, program.differences[mine])
-        seen = np.einsum("bij,aj->abi", looks, columns)  # X_b M^-1 d_a
-        jacobian[np.ix_(mine, mine)] -= np.einsum("ai,abi->ab", columns, seen)
-        if second:
-            parts.append((inverse, seen))
-    return program.limits - value, jacobian.reshape(n, n), parts
-
-
-def _newton_matrix(
-    program: _Program, x: Floats, slack: Floats, jacobian: Floats, parts: list[tuple[Floats, Floats]]
-) -> Floats:
-    """Return the Hessian of -sum ln(slack) - sum ln(x)."""
-    matrix = (jacobian / slack[:, None] ** 2).T @ jacobian + np.diag(1.0 / x**2)
-    counts = program.free + np.bincount(program.arms, weights=x, minlength=len(program.free))
-    bend = (
-        np.bincount(program.arms, weights=2.0 * program.noise / slack, minlength=len(counts))
-        / np.maximum(counts, 1e-300) ** 3
-    )
-    same = program.arms[:, None] == program.arms[None, :]
-    matrix += bend[program.arms][:, None] * same
-    for user, (inverse, seen) in enumerate(parts):
-        mine = np.flatnonzero(program.users == user)
-        half = np.linalg.cholesky(inverse)
-        sides = (seen @ half) * np.sqrt(2.0 / slack[mine])[:, None, None]
-        matrix[np.ix_(mine, mine)] += np.einsum("abk,ack->bc", sides, sides)
-    return matrix
+        jacobian[np.ix_(mine, mine)] -= np.einsum("ai,bij,aj->ab", columns, looks, columns)
+    return value, jacobian
 
 
 def _solve(program: _Program) -> Floats:
-    """Minimize by a barrier method: Newton on weight <gaps, x> - sum ln(limits - g) - sum ln(x), the weight rising."""
-    x = np.maximum(4.0 * program.noise / program.limits, 1.0)
+    """Minimize by sequential quadratic programming, in units that make costs and constraints about 1."""
+    optimize = needs("scipy.optimize", "lab")
+    unit = np.maximum(4.0 * program.noise / program.limits, 1.0)
     for _ in range(200):  # more tries satisfy every constraint in the end
-        if np.all(_constraints(program, x, False)[0] > 0.0):
+        if np.all(_unknown(program, unit)[0] < program.limits):
             break
-        x *= 2.0
+        unit *= 2.0
     else:
         raise InvalidSetting("no number of tries tells these arms apart; some direction is never seen")
-    count = 2.0 * len(x)
-    weight = count / float(program.gaps @ x)
-    while True:
-        for _ in range(60):
-            slack, jacobian, parts = _constraints(program, x, True)
-            slope = weight * program.gaps + jacobian.T @ (1.0 / slack) - 1.0 / x
-            matrix = _newton_matrix(program, x, slack, jacobian, parts)
-            step: Floats = -np.linalg.solve(matrix, slope).astype(np.float64)
-            decrement = -float(slope @ step)
-            if decrement < 1e-10:
-                break
-            x = _stepped(program, x, step, slope, weight, slack)
-        if count / weight < GAP * float(program.gaps @ x):
-            return x
-        weight *= 8.0
+    costs = program.gaps * unit / float(program.gaps @ unit)
 
+    def room(x: Floats) -> Floats:  # 1/g is concave in the number of tries, and nearly linear; g itself is neither
+        return program.limits / _unknown(program, x * unit)[0] - 1.0
 
-def _stepped(program: _Program, x: Floats, step: Floats, slope: Floats, weight: float, slack: Floats) -> Floats:
-    """Return the point after a step that stays inside and lowers the barrier."""
+    def slopes(x: Floats) -> Floats:
+        value, jacobian = _unknown(program, x * unit)
+        return -(program.limits / value**2)[:, None] * jacobian * unit
 
-    def value(point: Floats, room: Floats) -> float:
-        return float(weight * (program.gaps @ point) - np.log(room).sum() - np.log(point).sum())
-
-    size, before, fall = 1.0, value(x, slack), float(slope @ step)
-    while size > 1e-12:
-        point = x + size * step
-        if np.all(point > 0.0):
-            room = _constraints(program, point, False)[0]
-            if np.all(room > 0.0) and value(point, room) <= before + 1e-4 * size * fall:
-                return point
-        size *= 0.5
-    return x
+    found = optimize.minimize(
+        lambda x: costs @ x,
+        np.ones(len(unit)),
+        jac=lambda x: costs,
+        method="SLSQP",
+        bounds=[(1e-12, None)] * len(unit),
+        constraints={"type": "ineq", "fun": room, "jac": slopes},
+        options={"ftol": PRECISION, "maxiter": 1_000},
+    )
+    if room(found.x).min() < -1e-6:
+        raise InvalidSetting(f"a floor must satisfy its program, but the solver stopped before: {found.message}")
+    return np.asarray(found.x * unit, dtype=np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 from druthers.bounds.estimation import round_constant
@@ -151,24 +152,12 @@ def information_per_round(level_share: float, query_information: float, variance
 
 
 class Remainder(NamedTuple):
-    """What step 3 of our proof bounds after n utilities, and what it may be, ln(n + 1).
+    """What step 3 of our proof bounds after n utilities, and what it may be."""
 
-    Attributes
-    ----------
-    anchor
-        How far the anchor is from the centered preference, in the norm of its own information.
-    estimate
-        How far the estimate is from the anchor, in the same norm.
-    cost
-        What the prior and the curvature of the likelihood of rankings take off: at most `allowed` from n_1 on.
-    allowed
-        ln(n + 1).
-    """
-
-    anchor: float
-    estimate: float
-    cost: float
-    allowed: float
+    anchor: float  # how far the anchor is from the centered preference, in the norm of its own information
+    estimate: float  # how far the estimate is from the anchor, in the same norm
+    cost: float  # what the prior and the curvature of the rankings' likelihood take off: at most `allowed` from n_1 on
+    allowed: float  # ln(n + 1)
 
 
 def remainder_bound(
@@ -231,21 +220,19 @@ def guaranteed_start(
     if query_information <= 0.0:
         return math.exp(0.5 * (ridge + level) * preference_norm**2) - 1.0
 
-    def holds(n: float) -> bool:
-        told = remainder_bound(
-            n,
-            n_objectives=n_objectives,
-            preference_norm=preference_norm,
-            variance=variance,
-            mean_length=mean_length,
-            query_information=query_information,
-            ridge=ridge,
-            level=level,
-        )
-        return told.cost <= told.allowed
+    remainder = partial(
+        remainder_bound,
+        n_objectives=n_objectives,
+        preference_norm=preference_norm,
+        variance=variance,
+        mean_length=mean_length,
+        query_information=query_information,
+        ridge=ridge,
+        level=level,
+    )
 
     n = 1e30
-    while n > 1.0 and holds(n / 1.01):
+    while n > 1.0 and (told := remainder(n / 1.01)).cost <= told.allowed:
         n /= 1.01
     return n
 
