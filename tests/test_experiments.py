@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from druthers.engines import Processes, make_engine
 from druthers.errors import EngineFailure, InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments import (
     Experiment,
@@ -24,7 +25,6 @@ from druthers.experiments import (
     paired,
     run_experiment,
 )
-from druthers.experiments.engines import Processes, make_engine
 from druthers.simulation import Run
 
 TINY = {

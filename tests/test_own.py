@@ -15,10 +15,10 @@ import pytest
 
 from druthers import Policy, make_anchor, make_policy
 from druthers.advisor import Advisor
+from druthers.engines import Processes
 from druthers.environments import find_environment
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.experiments import Experiment, Results, engines, load_experiment, run_experiment
-from druthers.experiments.engines import Processes
+from druthers.experiments import Experiment, Results, load_experiment, run_experiment
 from druthers.own import own_digest
 from druthers.policies import find_policy
 from druthers.service.settings import Settings
@@ -224,7 +224,7 @@ def test_a_mistake_in_a_file_of_one_s_own_is_told_in_a_line(druthers, tmp_path, 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_own_parts_are_played_by_processes_however_they_start(tmp_path, monkeypatch, method):
     """The class of an environment of one's own, and that of a policy, need not be known to another process."""
-    monkeypatch.setattr(engines, "START_METHOD", method)
+    monkeypatch.setattr("druthers.engines.START_METHOD", method)
     (tmp_path / "worlds.py").write_text("from .base import World\n")
     (tmp_path / "base.py").write_text(WORLD)
     (tmp_path / "json.py").write_text(MINE.format(width=1.0))

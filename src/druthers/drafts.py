@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 
 @contextlib.contextmanager
@@ -25,3 +27,9 @@ def replaced(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[Pat
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_json(path: str | os.PathLike[str], content: Any) -> None:
+    """Write plain values as JSON, whole or not at all; what JSON does not know is written as its `repr`."""
+    with replaced(path) as draft:
+        draft.write_text(json.dumps(content, indent=1, allow_nan=False, default=repr) + "\n", "utf-8")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers._jit import bound, cache_folder, kernel
+from druthers._jit import bound, kernel
 from druthers.environments import Chunk, Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.policies import Policy
@@ -21,18 +21,6 @@ from druthers.policies.steps import (
     score_policy,
 )
 from druthers.types import Floats, Integers
-
-__all__ = [
-    "Played",
-    "Run",
-    "cache_folder",
-    "expected_utility",
-    "felt_utility",
-    "play_by_steps",
-    "play_tape",
-    "simulate",
-    "spread_rounds",
-]
 
 # Preference errors are averaged over at most so many users, so that measuring costs little however many there are.
 MEASURED_USERS = 100
@@ -49,27 +37,13 @@ class Played(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What came of a policy on a tape, read after some of its rounds.
+    """What came of a policy on a tape, read after some of its rounds."""
 
-    Attributes
-    ----------
-    rounds
-        The rounds, counted from 1, after which the others were read.
-    regret
-        Cumulative regret.
-    error
-        Euclidean distance of estimated and true preference, averaged over users; NaN where none is learned.
-    gram_error
-        The same in the norm of the policy's own matrix V, as in the paper's appendix.
-    pulls
-        How often each arm was chosen, the arm that is best on average over the users first.
-    """
-
-    rounds: Integers
-    regret: Floats
-    error: Floats
-    gram_error: Floats
-    pulls: Integers
+    rounds: Integers  # counted from 1, after which the others were read
+    regret: Floats  # cumulative
+    error: Floats  # distance of estimated and true preference, averaged over users; NaN where none is learned
+    gram_error: Floats  # the same in the norm of the policy's own matrix V, as in the paper's appendix
+    pulls: Integers  # how often each arm was chosen, the arm that is best on average over the users first
 
 
 def spread_rounds(horizon: int, points: int = 75) -> Integers:

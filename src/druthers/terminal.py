@@ -123,8 +123,7 @@ def show_results(console: Console, results: Results) -> None:
     rivals = results.rivals()
     timing = results.timing()["policies"]
     rows = sorted(results.rows, key=lambda row: float(results.final_regret(row.label).mean()))
-    varied = list(dict.fromkeys(key for row in rows for key in row.varied))
-    learns = any(np.isfinite(results.end_error(row.label)).any() for row in rows)
+    varied = results.varied
     columns: dict[str, list[str]] = {"policy": [row.group for row in rows]}
     for key in varied:
         columns[key] = [short(row.varied.get(key, "")) for row in rows]
@@ -142,7 +141,7 @@ def show_results(console: Console, results: Results) -> None:
         for row in rows
     ]
     columns["growth"] = [_shortly(results.growth(row.label), "t^{:.2f}") for row in rows]
-    if learns:
+    if any(results.learns(row.label) for row in rows):
         columns["error"] = [_shortly(results.end_error(row.label), "{:.3g}") for row in rows]
     room = console.width - SPARKS - 2
     widths = {name: max(len(cell) for cell in [name, *cells]) + 2 for name, cells in columns.items()}
@@ -290,9 +289,9 @@ def shown_bytes(console: Console, doing: str) -> Iterator[WatchBytes]:
 
 def show_studies(console: Console, studies: Iterable[Study]) -> None:
     """Print which studies of people there are, and where each can be had."""
-    table = Table(box=None, pad_edge=False, padding=WIDE, header_style="bold")
-    for name in ("name", "kind", "from", "who was asked what"):
-        table.add_column(name, no_wrap=name != "who was asked what")
+    table = table_of("name", "kind", "from", "who was asked what", left=4, padding=WIDE)
+    for column in table.columns[:3]:
+        column.no_wrap = True
     for study in studies:
         origin = f"{study.package.registry} {study.package.name}"
         table.add_row(Text(study.name), study.kind, origin, Text(f"{study.asked} ({study.when})"))

@@ -1,9 +1,16 @@
-"""What to ask people: how many answers are saved by asking what tells most, at equal foresight."""
+"""What to ask people: how many answers are saved by asking what tells most, at equal foresight.
+
+People are asked what they were asked, in another order, to see after how many answers the rest is foretold. Each
+person's law comes from the other half of the people. Three tasks are held out at random; the others are asked at
+random, or each time the one whose answer tells most about the best options of what is held out ("adaptive"), or of
+slates that others were shown ("adaptive-usual"). Results are written as questions.json.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,33 +69,16 @@ class Belief:
         return chances
 
 
-def ask_people(
+def play_halves(
+    name: str,
+    play: Callable[[Half], Floats],
+    sum_up: Callable[[Floats], dict[str, Any]],
     studies: Sequence[str] = STUDIES,
     folder: str | Path | None = None,
     *,
     n_people: int | None = None,
     workers: int | None = None,
     watch: Watch = lambda done, total, label: None,
-) -> dict[str, Any]:
-    """Ask people what they were asked, in another order, and see after how many answers the rest is foretold.
-
-    Each person's law comes from the other half of the people. Three tasks are held out at random; the others are asked
-    at random, or each time the one whose answer tells most about the best options of what is held out ("adaptive"), or
-    of slates that others were shown ("adaptive-usual"). Results are written as questions.json.
-    """
-    return play_halves("questions", ask_half, summary, studies, folder, n_people=n_people, workers=workers, watch=watch)
-
-
-def play_halves(
-    name: str,
-    play: Callable[[Half], Floats],
-    sum_up: Callable[[Floats], dict[str, Any]],
-    studies: Sequence[str],
-    folder: str | Path | None,
-    *,
-    n_people: int | None,
-    workers: int | None,
-    watch: Watch,
 ) -> dict[str, Any]:
     """Play both halves of each study, people on the last axis, and sum each up; what is done already is not done again.
 
@@ -197,3 +187,6 @@ def answers_needed(curve: Floats, goal: float) -> float:
         return float(len(curve))
     after = int(above[0])
     return float(after - 1 + (goal - curve[after - 1]) / (curve[after] - curve[after - 1]))
+
+
+ask_people = partial(play_halves, "questions", ask_half, summary)

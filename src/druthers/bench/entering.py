@@ -26,18 +26,10 @@ ABOUT = ("name", "about", "link")
 
 
 class Entry(NamedTuple):
-    """A checked entry.
+    """A checked entry."""
 
-    Attributes
-    ----------
-    about
-        Its name, what it is, and where more is said of it.
-    studies
-        Scores by study.
-    """
-
-    about: dict[str, str]
-    studies: dict[str, dict[str, Any]]
+    about: dict[str, str]  # its name, what it is, and where more is said of it
+    studies: dict[str, dict[str, Any]]  # scores by study
 
 
 def enter(
@@ -86,11 +78,7 @@ def read_entry(path: str | Path) -> Entry:
         raise InvalidSetting(
             f"an entry must be a file that druthers.bench.enter wrote, with `about` in it, but {path}: {error}"
         ) from None
-    if (
-        not isinstance(about, dict)
-        or set(about) != set(ABOUT)
-        or not all(isinstance(one, str) for one in about.values())
-    ):
+    if not isinstance(about, dict) or {name: type(text) for name, text in about.items()} != dict.fromkeys(ABOUT, str):
         raise InvalidSetting(f"`about` must be texts for {', '.join(ABOUT)}, but {path} has {about!r}")
     studies: dict[str, dict[str, Any]] = {}
     for study in dict.fromkeys(name.partition("/")[0] for name in arrays):

@@ -1,18 +1,22 @@
-"""First contact: what the first sentence, ranking and choice of a person are worth, with a population and without."""
+"""First contact: what the first sentence, ranking and choice of a person are worth, with a population and without.
+
+People are met for the first time, to see how well what they choose later is foretold by what they told first. Each
+person's law comes from the other half of the people. Three tasks are held out at random. The first choice is one that
+the person really made. Nobody in these studies was asked for rankings: they are drawn by Plackett-Luce from the weights
+that the other tasks of the person tell, and a sentence is the first two objectives of one. Regret is what the option
+with the highest mean loses on the held-out slates, by the weights that all tasks tell. Results are in first.json.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from druthers.beliefs import Law
 from druthers.bench.asking import HELD_OUT, Belief, Half, learn_from, play_halves
-from druthers.bench.keeping import Watch
-from druthers.bench.running import STUDIES
 from druthers.environments.people import Person
 from druthers.types import Floats, Integers
 
@@ -21,25 +25,6 @@ SAID = 2
 EVIDENCE = ("nothing", "sentence", "ranking", "choice", "sentence and choice")
 PRIORS = ("alone", "population")
 SCORES = ("log_loss", "hit", "regret")
-
-
-def meet_people(
-    studies: Sequence[str] = STUDIES,
-    folder: str | Path | None = None,
-    *,
-    n_people: int | None = None,
-    workers: int | None = None,
-    watch: Watch = lambda done, total, label: None,
-) -> dict[str, Any]:
-    """Meet people for the first time and see how well what they choose later is foretold, by what they told first.
-
-    Each person's law comes from the other half of the people. Three tasks are held out at random. The first choice is
-    one that the person really made. Nobody in these studies was asked for rankings: they are drawn by Plackett-Luce
-    from the weights that the other tasks of the person tell, and a sentence is the first two objectives of one. Regret
-    is what the option with the highest mean loses on the held-out slates, by the weights that all tasks tell. Results
-    are written as first.json.
-    """
-    return play_halves("first", meet_half, _sum_up, studies, folder, n_people=n_people, workers=workers, watch=watch)
 
 
 def meet_half(half: Half) -> Floats:
@@ -105,3 +90,6 @@ def _sum_up(found: Floats) -> dict[str, Any]:
                 scores[f"{score}_error"] = float(change.std(ddof=1) / math.sqrt(len(change)))
             content[name][evidence] = scores
     return content
+
+
+meet_people = partial(play_halves, "first", meet_half, _sum_up)

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.bench.players import CEILING
+from druthers.bench.players import CEILING, fit_logit, shares_of
 from druthers.bench.running import STUDIES, foretell_study, write_results
-from druthers.bench.scoring import positions
+from druthers.bench.scoring import positions, two_sided
 from druthers.data.people import STUDIES as KNOWN
 from druthers.environments.people import People, read_rankings
+from druthers.errors import needs
 from druthers.types import Floats, Integers
 
 # An option that cannot be picked.
@@ -25,22 +26,12 @@ NEVER = -1e9
 
 
 class Left(NamedTuple):
-    """What a feature tells beyond what was foretold.
+    """What a feature tells beyond what was foretold."""
 
-    Attributes
-    ----------
-    coefficient, error
-        Of the feature with the largest |coefficient / error|.
-    p
-        That all coefficients are zero, by Wald's test with errors over people.
-    gain
-        Nats per choice that a link with these features would save, fitted on one half of people, on the other half.
-    """
-
-    coefficient: float
+    coefficient: float  # of the feature with the largest |coefficient / error|
     error: float
-    p: float
-    gain: float
+    p: float  # that all coefficients are zero, by Wald's test with errors over people
+    gain: float  # nats per choice that a link with these features would save, fitted on the other half of people
 
 
 def fit_people(
@@ -124,24 +115,14 @@ def left_over(foretold: Floats, feature: Floats, picked: Integers, owner: Intege
 
 def fit_offset(logs: Floats, feature: Floats, picked: Integers, owner: Integers) -> tuple[Floats, Floats]:
     """Return coefficients of a conditional logit with an offset, and their covariance with errors over people."""
-    size = feature.shape[2]
-    weights: Any = np.zeros(size)
-    chosen = feature[np.arange(len(picked)), picked]
-    for _ in range(30):
-        worth = logs + feature @ weights
-        shares = np.exp(worth - worth.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        means = np.einsum("nk,nkf->nf", shares, feature)
-        off = feature - means[:, None]
-        curve = np.einsum("nk,nkf,nkg->fg", shares, off, off) + 1e-6 * np.eye(size)
-        step = np.linalg.solve(curve, (chosen - means).sum(axis=0))
-        step *= min(1.0, 2.0 / max(np.abs(step).max(), 1e-12))
-        weights = weights + step
-        if np.abs(step).max() < 1e-9:
-            break
-    scores = np.zeros((owner.max() + 1, size))
-    np.add.at(scores, owner, chosen - means)
-    bread: Any = np.linalg.inv(curve)
+    ridge = 1e-6 * np.eye(feature.shape[2])
+    weights = fit_logit(feature, picked, offset=logs, prior=ridge)
+    shares = shares_of(feature, weights, logs)
+    means = np.einsum("nk,nkf->nf", shares, feature)
+    off = feature - means[:, None]
+    scores = np.zeros((owner.max() + 1, feature.shape[2]))
+    np.add.at(scores, owner, feature[np.arange(len(picked)), picked] - means)
+    bread: Any = np.linalg.inv(np.einsum("nk,nkf,nkg->fg", shares, off, off) + ridge)
     covariance: Any = bread @ (scores.T @ scores) @ bread
     return weights, covariance
 
@@ -152,7 +133,7 @@ def fit_rankings(study: str = "values") -> dict[str, Any]:
     One Plackett-Luce law for everybody, against a law with a chance for every ranking (a G-test). People who differ
     break it for all of them together, even where each of them follows it.
     """
-    objectives = tuple(one.name for one in KNOWN[study].objectives)
+    objectives = tuple(KNOWN[study].objectives)
     orders = np.array([ranking[:2] for ranking in read_rankings(study, objectives)])
     size, n_people = len(objectives), len(orders)
     logs: Any = np.zeros((n_people, 2, size))
@@ -179,25 +160,9 @@ def fit_rankings(study: str = "values") -> dict[str, Any]:
     }
 
 
-def two_sided(z: float) -> float:
-    """Return the p of a standard normal number."""
-    return math.erfc(abs(z) / math.sqrt(2.0))
-
-
 def upper_chi_square(value: float, degrees: int) -> float:
-    """Return the chance that a chi-square number is larger, by the recursion over degrees of freedom.
-
-    Examples
-    --------
-    >>> round(upper_chi_square(3.841, 1), 3), round(upper_chi_square(11.07, 5), 3), round(upper_chi_square(9.488, 4), 3)
-    (0.05, 0.05, 0.05)
-    """
-    half = max(value, 0.0) / 2.0
-    total, term = (math.erfc(math.sqrt(half)), 0.5) if degrees % 2 else (math.exp(-half), 1.0)
-    while term < degrees / 2.0:
-        total += math.exp(term * math.log(half) - half - math.lgamma(term + 1.0)) if half > 0.0 else 0.0
-        term += 1.0
-    return min(total, 1.0)
+    """Return the chance that a chi-square number is larger."""
+    return float(needs("scipy.special", "lab").chdtrc(degrees, value))
 
 
 def _losses(worth: Floats, picked: Integers) -> Floats:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from druthers.drafts import replaced
+from druthers.engines import make_engine
 from druthers.errors import InvalidSetting
-from druthers.experiments.engines import make_engine
 from druthers.sources import our_digest
 from druthers.types import Floats
 
@@ -23,21 +23,11 @@ PARTS = "parts"
 
 
 class Part(NamedTuple):
-    """A part of some work.
-
-    Attributes
-    ----------
-    task
-        What is to be done.
-    path
-        Where its outcome is kept; nowhere if None.
-    label
-        What it is called while one waits.
-    """
+    """A part of some work."""
 
     task: Any
-    path: Path | None
-    label: str
+    path: Path | None  # where its outcome is kept; nowhere if None
+    label: str  # what it is called while one waits
 
 
 def part_path(folder: str | Path | None, file: str, *key: Any) -> Path | None:
@@ -58,18 +48,8 @@ def carry_out(
 ) -> list[Floats]:
     """Return the outcome of each part, from the files of earlier runs where these are whole.
 
-    Parameters
-    ----------
-    work
-        From a task to its outcome.
-    parts
-        All parts, in the order in which they are begun.
-    workers
-        How many processes; one for each core by default.
-    watch
-        Called with how many parts are done, of how many, and what was last.
-    check
-        Raises `InvalidSetting` for an outcome that was kept but cannot be one.
+    Parts are begun in their order, by so many processes, one for each core by default. `watch` is told how many are
+    done, of how many, and what was last; `check` raises `InvalidSetting` for what was kept but cannot be an outcome.
     """
     kept = {place: outcome for place, part in enumerate(parts) if (outcome := _read(part, check)) is not None}
     left = [place for place in range(len(parts)) if place not in kept]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from druthers.beliefs import Crowd, first_law
 from druthers.beliefs.points import POINTS
 from druthers.beliefs.population import next_look
 from druthers.bench.ceiling import foretell_mixed
-from druthers.environments.people import People, replay
+from druthers.environments.people import Listener, People, replay
 from druthers.types import Floats, Integers
 
 OURS, CEILING = "crowd", "mixed-logit"
@@ -19,22 +20,15 @@ OURS, CEILING = "crowd", "mixed-logit"
 DEVIATION = 0.5
 
 
+# From people and the order in which they come to what was foretold before each choice (n, K), in rows of `people`.
+Play: TypeAlias = Callable[[People, Sequence[int] | Integers], Floats]
+
+
 class Player(NamedTuple):
-    """Something that plays.
+    """Something that plays."""
 
-    Attributes
-    ----------
-    play
-        From people and the order in which they come to what was foretold before each choice (n, K), in rows of
-        `people`.
-    by_order
-        Whether the order matters: who learns nothing from others plays once for all orders.
-    about
-        What it is.
-    """
-
-    play: Callable[[People, Sequence[int] | Integers], Floats]
-    by_order: bool
+    play: Play
+    by_order: bool  # whether the order matters: who learns nothing from others plays once for all orders
     about: str
 
 
@@ -54,15 +48,9 @@ class _Believing:
 class Linear:
     """A linear bandit for each person: ridge regression of what was picked on the objectives.
 
-    Whoever is heard answers for the whole slate: 1 for what was picked, 0 for the rest, both less 1/K.
-
-    Parameters
-    ----------
-    n_objectives
-        Number of objectives D.
-    drawn
-        By Thompson sampling, an option is as likely as to be the best one under weights that are drawn; else the
-        highest upper bound is certain to be shown.
+    Whoever is heard answers for the whole slate: 1 for what was picked, 0 for the rest, both less 1/K. By Thompson
+    sampling (`drawn`) an option is as likely as to be the best one under weights that are drawn; else the highest upper
+    bound is certain to be shown.
     """
 
     def __init__(self, n_objectives: int, drawn: bool) -> None:
@@ -93,16 +81,25 @@ class Linear:
         self.sums[person] = self.sums.get(person, np.zeros(self.size)) + slate.T @ gains
 
 
-def shares_of(slates: Floats, weights: Floats) -> Floats:
+def shares_of(slates: Floats, weights: Floats, offset: Floats | float = 0.0) -> Floats:
     """Return how likely each option of some slates (n, K, D) is to be picked with these weights."""
-    worth = slates @ weights
+    worth = slates @ weights + offset
     chances = np.exp(worth - worth.max(axis=-1, keepdims=True))
     shares: Floats = chances / chances.sum(axis=-1, keepdims=True)
     return shares
 
 
-def fit_logit(slates: Floats, picked: Integers, start: Floats | None = None) -> Floats:
+def fit_logit(
+    slates: Floats,
+    picked: Integers,
+    start: Floats | None = None,
+    *,
+    offset: Floats | float = 0.0,
+    prior: Floats | None = None,
+) -> Floats:
     """Return the weights of a conditional logit for all choices alike, with a prior worth next to nothing.
+
+    An offset (n, K) is what is known already of the utilities of options; a prior is another precision (D, D).
 
     Examples
     --------
@@ -111,19 +108,19 @@ def fit_logit(slates: Floats, picked: Integers, start: Floats | None = None) -> 
     array([1.1])
     """
     size = slates.shape[2]
-    ridge = 0.01 * np.linalg.inv(first_law(size).covariance)
+    ridge: Any = 0.01 * np.linalg.inv(first_law(size).covariance) if prior is None else prior
     weights = np.zeros(size) if start is None else start.copy()
     chosen = slates[np.arange(len(picked)), picked].sum(axis=0)
     flat = slates.reshape(-1, size)
 
     def value(at: Floats) -> float:
-        worth = slates @ at
+        worth = slates @ at + offset
         top = worth.max(axis=1)
         return float((np.log(np.exp(worth - top[:, None]).sum(axis=1)) + top).sum() - chosen @ at + at @ ridge @ at / 2)
 
     now = value(weights)
     for _ in range(50):
-        shares = shares_of(slates, weights)
+        shares = shares_of(slates, weights, offset)
         means = np.einsum("nk,nkd->nd", shares, slates)
         slope = means.sum(axis=0) - chosen + ridge @ weights
         curve = (flat * shares.reshape(-1, 1)).T @ flat - means.T @ means + ridge
@@ -135,16 +132,6 @@ def fit_logit(slates: Floats, picked: Integers, start: Floats | None = None) -> 
         if fallen < 1e-9 * (1.0 + abs(now)):
             break
     return weights
-
-
-def play_crowd(people: People, order: Sequence[int] | Integers) -> Floats:
-    """Play our belief with the law of all people behind it."""
-    return replay(people, _Believing(people.slates.shape[2], population=True), order)
-
-
-def play_personal(people: People, order: Sequence[int] | Integers) -> Floats:
-    """Play our belief without a population: everybody starts from N(0, 8/D)."""
-    return replay(people, _Believing(people.slates.shape[2], population=False), order)
 
 
 def play_population(people: People, order: Sequence[int] | Integers) -> Floats:
@@ -160,26 +147,29 @@ def play_population(people: People, order: Sequence[int] | Integers) -> Floats:
     return foretold
 
 
-def play_thompson(people: People, order: Sequence[int] | Integers) -> Floats:
-    """Play linear Thompson sampling."""
-    return replay(people, Linear(people.slates.shape[2], drawn=True), order)
+def _replayed(make: Callable[[int], Listener]) -> Play:
+    """Return how a listener plays, made anew for a number of objectives."""
+    return lambda people, order: replay(people, make(people.slates.shape[2]), order)
 
 
-def play_ucb(people: People, order: Sequence[int] | Integers) -> Floats:
-    """Play linear upper confidence bounds."""
-    return replay(people, Linear(people.slates.shape[2], drawn=False), order)
-
-
-def play_mixed(people: People, order: Sequence[int] | Integers) -> Floats:
-    """Play the ceiling, which does not ask who came before."""
-    return foretell_mixed(people)
-
-
+# Without a population everybody starts from N(0, 8/D). The ceiling does not ask who came before.
 PLAYERS = {
-    OURS: Player(play_crowd, True, "ours: a personal belief, with what people have in common learned as they come"),
+    OURS: Player(
+        _replayed(partial(_Believing, population=True)),
+        True,
+        "ours: a personal belief, with what people have in common learned as they come",
+    ),
     "population-logit": Player(play_population, True, "one logit for everybody, fitted to all who came before"),
-    "personal-logit": Player(play_personal, False, "ours without a population"),
-    "thompson": Player(play_thompson, False, "linear Thompson sampling, a model for each person"),
-    "ucb": Player(play_ucb, False, "linear upper confidence bounds, a model for each person"),
-    CEILING: Player(play_mixed, False, "the ceiling: mixed logit by MCMC from the other half of all people"),
+    "personal-logit": Player(_replayed(partial(_Believing, population=False)), False, "ours without a population"),
+    "thompson": Player(
+        _replayed(partial(Linear, drawn=True)), False, "linear Thompson sampling, a model for each person"
+    ),
+    "ucb": Player(
+        _replayed(partial(Linear, drawn=False)), False, "linear upper confidence bounds, a model for each person"
+    ),
+    CEILING: Player(
+        lambda people, order: foretell_mixed(people),
+        False,
+        "the ceiling: mixed logit by MCMC from the other half of all people",
+    ),
 }

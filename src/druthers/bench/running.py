@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers import __version__
+from druthers._jit import cache_folder
 from druthers.bench import ceiling, players
 from druthers.bench.keeping import Part, Watch, carry_out, part_path
 from druthers.bench.players import CEILING, OURS, PLAYERS
@@ -19,7 +20,6 @@ from druthers.bench.scoring import Told, arrival, check, compare, positions, sco
 from druthers.drafts import replaced
 from druthers.environments.people import People, read_people
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.simulation import cache_folder
 from druthers.types import Floats
 
 # Those that the figures of the field are known for.

@@ -10,7 +10,7 @@ import numpy as np
 
 from druthers.environments.people import People
 from druthers.errors import InvalidSetting
-from druthers.theory.base import interval
+from druthers.theory.statistics import interval
 from druthers.types import Floats, Integers
 
 POSITIONS = (1, 2, 5, 10)
@@ -22,24 +22,12 @@ LEAST_CHANCE = 1e-6
 
 
 class Told(NamedTuple):
-    """What one player foretold, choice by choice, as means over orders of arrival, and whole scores by order.
+    """What one player foretold, choice by choice, as means over orders of arrival, and whole scores by order."""
 
-    Attributes
-    ----------
-    hits
-        Whether what was picked was the likeliest; shared out where several were (n,).
-    losses
-        Minus the logarithm of its chance (n,).
-    by_order
-        Hit rate, log-loss and calibration error of each order (orders, 3).
-    newcomers
-        Log-loss of first choices by how many people had come before, in the bands of `NEWCOMERS`; NaN for nobody.
-    """
-
-    hits: Floats
-    losses: Floats
-    by_order: Floats
-    newcomers: Floats
+    hits: Floats  # whether what was picked was the likeliest; shared out where several were (n,)
+    losses: Floats  # minus the logarithm of its chance (n,)
+    by_order: Floats  # hit rate, log-loss and calibration error of each order (orders, 3)
+    newcomers: Floats  # log-loss of first choices by how many people came before (`NEWCOMERS`); NaN for nobody
 
 
 class Difference(NamedTuple):
@@ -120,7 +108,12 @@ def compare(people: People, one: Told, other: Told, rows: Any = slice(None), *, 
     counts = np.bincount(owner, minlength=len(people))
     gain = gains.sum() / counts.sum()
     error = math.sqrt(((gains - gain * counts) ** 2).sum()) / counts.sum()
-    return Difference(float(gain), error, math.erfc(abs(gain) / error / math.sqrt(2.0)) if error > 0.0 else 1.0)
+    return Difference(float(gain), error, two_sided(gain / error) if error > 0.0 else 1.0)
+
+
+def two_sided(z: float) -> float:
+    """Return the p of a standard normal number."""
+    return math.erfc(abs(z) / math.sqrt(2.0))
 
 
 def half_width(values: Floats) -> float:

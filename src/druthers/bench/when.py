@@ -11,7 +11,7 @@ import numpy as np
 from druthers.bench.keeping import Part, Watch, carry_out, part_path
 from druthers.bench.running import write_results
 from druthers.environments import Synthetic
-from druthers.environments.base import expected_utility, felt_utility
+from druthers.experiments.guest import serve
 from druthers.policies import FisherPQUCB
 from druthers.types import Floats
 
@@ -66,12 +66,7 @@ def play_rule(game: _Game) -> Floats:
                 policy.hear(user, chunk.orders[t, : chunk.lengths[t]])
                 asked += 1
             served[user] += 1
-            offer = chunk.offers[t].tolist()
-            arm: Any = policy.choose(user, offer).arm
-            utilities = [expected_utility(tape.preferences[user], tape.means[other]) for other in offer]
-            regret += max(utilities) - utilities[offer.index(arm)]
-            reward = tape.means[arm] + chunk.reward_noise[t]
-            policy.learn(user, arm, reward, felt_utility(tape.preferences[user], chunk.preference_noise[t], reward))
+            regret += serve(policy, tape, chunk, t)
     return np.array([regret, asked]) / game.users
 
 

@@ -15,10 +15,10 @@ from rich.text import Text
 
 from druthers.cli import options
 from druthers.cli.options import argument, flag, listed, load_named, option, read_setting, read_value
+from druthers.engines import Processes
 from druthers.environments.reviews import Reviews
 from druthers.errors import InvalidExperiment, UnknownName
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
-from druthers.experiments.engines import Processes
 from druthers.experiments.floors import floor_line
 from druthers.policies import POLICIES
 from druthers.report import draw_figures, write_report

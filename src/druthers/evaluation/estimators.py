@@ -16,28 +16,16 @@ LEAST_EFFECTIVE = 10.0
 
 
 class Evidence(NamedTuple):
-    """What an estimator may use, one entry for each row (n,).
+    """What an estimator may use, one entry for each row (n,)."""
 
-    Attributes
-    ----------
-    weights
-        Chance of the logged choice under the policy that is evaluated, over its propensity. For replay, 1 where the
-        policy chose the same and 0 elsewhere.
-    outcomes
-        What came of the logged choice.
-    expected
-        What a model expects of the choices of the policy that is evaluated.
-    predicted
-        What the model expects of the logged choice.
-    squares
-        What the square of the weight was to be on average, the sum of (chance under the policy)² / propensity over
-        the offered arms; None where the propensities of those not chosen are not known.
-    """
-
+    # Chance of the logged choice under the policy that is evaluated, over its propensity. For replay, 1 where the
+    # policy chose the same and 0 elsewhere.
     weights: Floats
-    outcomes: Floats
-    expected: Floats
-    predicted: Floats
+    outcomes: Floats  # what came of the logged choice
+    expected: Floats  # what a model expects of the choices of the policy that is evaluated
+    predicted: Floats  # what the model expects of the logged choice
+    # What the square of the weight was to be on average, the sum of (chance under the policy)² / propensity over the
+    # offered arms; None where the propensities of those not chosen are not known.
     squares: Floats | None = None
 
 
@@ -58,24 +46,12 @@ class Interval(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """The value of a policy, and how much it is above that of the logged choices on the same rows.
+    """The value of a policy, and how much it is above that of the logged choices on the same rows."""
 
-    Attributes
-    ----------
-    value
-        Mean outcome were the policy to choose.
-    gain
-        The same minus the mean logged outcome; its interval is that of paired differences.
-    effective
-        Effective sample size: as many rows chosen by the policy itself would tell as much.
-    rows
-        Rows that were used.
-    """
-
-    value: Interval
-    gain: Interval
-    effective: float
-    rows: int
+    value: Interval  # mean outcome were the policy to choose
+    gain: Interval  # the same minus the mean logged outcome; its interval is that of paired differences
+    effective: float  # sample size: as many rows chosen by the policy itself would tell as much
+    rows: int  # that were used
 
 
 def ips(evidence: Evidence) -> Terms:

@@ -62,17 +62,10 @@ class Block(NamedTuple):
 
 
 def follow(policy: Policy, log: Log, feedback: int) -> Followed:
-    """Let a policy hear every ranking of a log, and say what it would choose.
+    """Let a policy hear every ranking of a log, and say what it would choose; questions it would ask stay unasked.
 
-    Parameters
-    ----------
-    policy
-        It hears, and learns as told by `feedback`; questions it would ask stay unasked.
-    log
-        The decisions.
-    feedback
-        IGNORE it; LEARN from every row; or REPLAY: learn where the policy chooses the logged arm itself, and leave
-        out all other rows, what was heard in them included.
+    Feedback it may IGNORE; LEARN from in every row; or REPLAY: learn where the policy chooses the logged arm itself,
+    and leave out all other rows, what was heard in them included.
     """
     followed = Followed(np.empty(len(log.offers)), np.zeros(len(log), dtype=bool))
     memory = _user_memory(policy, log)
@@ -90,16 +83,9 @@ def follow(policy: Policy, log: Log, feedback: int) -> Followed:
 
 
 def believe(policy: Policy, log: Log, chances: Floats) -> Believed:
-    """Let a policy hear and learn every row of a log, and say before each what it expects of the choices to come.
+    """Let a policy that estimates utilities learn every row of a log, and say before each what it expects of choices.
 
-    Parameters
-    ----------
-    policy
-        One that estimates utilities.
-    log
-        The decisions.
-    chances
-        How likely the policy that is evaluated chooses each offered arm, laid out like `log.offers`.
+    `chances` are how likely the policy that is evaluated chooses each offered arm, laid out like `log.offers`.
     """
     believed = Believed(*np.zeros((2, len(log), 1 + len(log.objectives))))
     _user_memory(policy, log)

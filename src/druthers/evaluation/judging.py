@@ -19,27 +19,15 @@ DEFAULT = ("dr", "snips", "ips", "replay")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a policy would have been worth.
-
-    Attributes
-    ----------
-    policy
-        Its name.
-    learned, judged
-        How many rows it learned from first, and on how many others it was judged (by replay: on all).
-    logged
-        Mean of each outcome as it was logged, on the rows it was judged on.
-    estimates
-        By outcome and estimator: "utility" first, then the objectives; outcomes that no row has are left out.
-    refusals
-        Why an estimator could not be used: by its name, or by "NAME, OUTCOME" where it was only for that outcome.
-    """
+    """What a policy would have been worth."""
 
     policy: str
-    learned: int
-    judged: int
-    logged: dict[str, Interval]
+    learned: int  # how many rows it learned from first
+    judged: int  # on how many others it was judged (by replay: on all)
+    logged: dict[str, Interval]  # mean of each outcome as it was logged, on the rows it was judged on
+    # By outcome and estimator: "utility" first, then the objectives; outcomes that no row has are left out.
     estimates: dict[str, dict[str, Estimate]]
+    # Why an estimator could not be used: by its name, or by "NAME, OUTCOME" where it was only for that outcome.
     refusals: dict[str, str]
 
     def plain(self) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from druthers.drafts import replaced
+from druthers.drafts import write_json
 from druthers.experiments.plan import Row
 from druthers.experiments.results import Paired, Results, mean_and_error, paired
 from druthers.experiments.simulators import Simulators
@@ -22,30 +22,14 @@ from druthers.policies import find_policy
 
 @dataclass(frozen=True)
 class Conversation:
-    """An experiment played with rankings that were said and read, and once more with the rankings themselves.
+    """An experiment played with rankings that were said and read, and once more with the rankings themselves."""
 
-    Attributes
-    ----------
-    results
-        What came of it with language in the loop.
-    direct
-        What came of it without: a perfect reader, who also knows a vague query for what it is.
-    simulators
-        Who wrote and who read.
-    lines
-        Everything that was said, each text once.
-    batches
-        What each batch of texts took.
-    texts
-        The folder that the texts are kept in.
-    """
-
-    results: Results
-    direct: Results
-    simulators: Simulators
-    lines: Sequence[Line]
-    batches: Sequence[dict[str, Any]]
-    texts: Path
+    results: Results  # with language in the loop
+    direct: Results  # without: a perfect reader, who also knows a vague query for what it is
+    simulators: Simulators  # who wrote and who read
+    lines: Sequence[Line]  # everything that was said, each text once
+    batches: Sequence[dict[str, Any]]  # what each batch of texts took
+    texts: Path  # the folder that the texts are kept in
 
     @functools.cached_property
     def reading(self) -> dict[str, Scores]:
@@ -66,14 +50,11 @@ class Conversation:
 
     def took(self) -> dict[str, dict[str, float]]:
         """Return what writing and reading took over all batches: seconds, and the counts of a model that was asked."""
-        totals: dict[str, dict[str, float]] = {}
-        for part in ("writing", "reading"):
-            total: dict[str, float] = {}
-            for batch in self.batches:
-                for key, value in batch[part].items():
-                    total[key] = total.get(key, 0) + value
-            totals[part] = total
-        return totals
+        totals: dict[str, Any] = {part: Counter() for part in ("writing", "reading")}
+        for batch in self.batches:
+            for part, total in totals.items():
+                total.update(batch[part])
+        return {part: dict(total) for part, total in totals.items()}
 
     def price(self, label: str) -> Paired:
         """Return how much more regret a row has with language in the loop, run by run."""
@@ -116,8 +97,7 @@ class Conversation:
     def save(self, folder: Path) -> None:
         """Write conversation.json, the same for the same texts, and asking.json, what the texts took."""
         for name, content in (("asking", self.took()), ("conversation", self.summary())):
-            with replaced(folder / f"{name}.json") as path:
-                path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", "utf-8")
+            write_json(folder / f"{name}.json", content)
 
 
 def _called(names: Sequence[str], ranking: Sequence[int]) -> tuple[str, ...]:

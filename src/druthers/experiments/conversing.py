@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from druthers.engines import Engine
 from druthers.environments import Environment
 from druthers.errors import InvalidExperiment, InvalidSetting
 from druthers.experiments.conversation import Conversation
-from druthers.experiments.engines import Engine
 from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.running import Progress, Watch, run_experiment
 from druthers.experiments.simulators import Simulators
@@ -82,7 +81,7 @@ def converse(
     _talk(wanted, transcript, simulators, experiment.seed, place / "replies", batch, watch)
 
     def heard(row: Row, run: int) -> list[tuple[int, ...]]:
-        lines = [transcript.of(run)[message.key] for message in said[_world(row), run]]
+        lines = [transcript.of(run)[message.key] for message in said[row.world, run]]
         if not simulators.whole:
             return [line.ranking for line in lines]
         return [permutation_of(line, len(names), (experiment.seed, run)) for line in lines]
@@ -112,15 +111,10 @@ def permutation_of(line: Line, n_objectives: int, seed: tuple[int, int]) -> tupl
     return *line.ranking, *rng.permutation(rest).tolist(), *last
 
 
-def _world(row: Row) -> str:
-    """Return what rows share that play the same tapes."""
-    return json.dumps([row.environment, row.horizon], sort_keys=True, default=repr)
-
-
 def _messages(experiment: Experiment, rows: Sequence[Row], n_names: int) -> dict[tuple[str, int], list[Message]]:
     """Return the messages of every environment and run."""
     said: dict[tuple[str, int], list[Message]] = {}
-    for world, row in {_world(row): row for row in rows}.items():
+    for world, row in {row.world: row for row in rows}.items():
         environment = row.make_environment()
         n_objectives = environment.tape(seed=experiment.seed, horizon=1).means.shape[1]
         if n_objectives != n_names:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,9 +18,8 @@ from druthers.types import Floats
 GUEST, OTHERS = 0, 1
 INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
 MOST_ROUNDS = 500
-REPORTS = (
-    20  # of other guests on each arm, before this one comes: as in a service, the items are known and the guest is not
-)
+# Of other guests on each arm, before this one comes: as in a service, the items are known and the guest is not.
+REPORTS = 20
 # Who plays: the policy, and whether it is told how a choice felt. The same policy without utilities only listens.
 PLAYERS = {
     "listens and learns": ("fisher-pqucb", True),
@@ -32,30 +30,14 @@ PLAYERS = {
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """What a guest is like, and how long it stays.
+    """What a guest is like, and how long it stays."""
 
-    Parameters
-    ----------
-    n_objectives
-        How many things can matter.
-    seed
-        Which guest: preference, arms and all chance.
-    rounds
-        How often it comes.
-    length
-        How many objectives it names each time.
-    corruption
-        Chance that what it says is somebody else's.
-    noise
-        Variance of rewards and of moods.
-    """
-
-    n_objectives: int = 6
-    seed: int = 1
-    rounds: int = 150
-    length: int = 3
-    corruption: float = 0.0
-    noise: float = 0.5
+    n_objectives: int = 6  # how many things can matter
+    seed: int = 1  # which guest: preference, arms and all chance
+    rounds: int = 150  # how often it comes
+    length: int = 3  # how many objectives it names each time
+    corruption: float = 0.0  # chance that what it says is somebody else's
+    noise: float = 0.5  # variance of rewards and of moods
 
     def tape(self) -> Tape:
         """Draw all the chance of this guest's rounds."""
@@ -109,8 +91,9 @@ def play_guest(guest: Guest) -> dict[str, Any]:
         shown = player == next(iter(PLAYERS))
         beliefs = [policy.preference(GUEST)] if shown else []
         regret = [0.0]
-        for lost in _rounds(policy, tape, chunk, feels=feels):
-            regret.append(regret[-1] + lost)
+        for t in range(guest.rounds):
+            policy.hear(GUEST, said[t])
+            regret.append(regret[-1] + serve(policy, tape, chunk, t, feels=feels))
             if shown:
                 beliefs.append(policy.preference(GUEST))
         told["regret"][player] = _figures(np.array(regret[1:]))
@@ -120,17 +103,15 @@ def play_guest(guest: Guest) -> dict[str, Any]:
     return told
 
 
-def _rounds(policy: Policy, tape: Tape, chunk: Chunk, *, feels: bool) -> Iterator[float]:
-    """Play the rounds of a chunk, and yield the regret of each."""
-    truth = tape.preferences[GUEST]
-    for t in range(len(chunk.users)):
-        policy.hear(GUEST, chunk.orders[t, : chunk.lengths[t]])
-        offer = chunk.offers[t].tolist()
-        arm: Any = policy.choose(GUEST, offer).arm
-        utilities = [expected_utility(truth, tape.means[other]) for other in offer]
-        reward = tape.means[arm] + chunk.reward_noise[t]
-        policy.learn(GUEST, arm, reward, felt_utility(truth, chunk.preference_noise[t], reward) if feels else None)
-        yield max(utilities) - utilities[offer.index(arm)]
+def serve(policy: Policy, tape: Tape, chunk: Chunk, row: int, *, feels: bool = True) -> float:
+    """Let a policy choose for the user of a row and learn what came of it; return the regret."""
+    user, offer = int(chunk.users[row]), chunk.offers[row].tolist()
+    arm: Any = policy.choose(user, offer).arm
+    utilities = [expected_utility(tape.preferences[user], tape.means[other]) for other in offer]
+    reward = tape.means[arm] + chunk.reward_noise[row]
+    utility = felt_utility(tape.preferences[user], chunk.preference_noise[row], reward)
+    policy.learn(user, arm, reward, utility if feels else None)
+    return float(max(utilities) - utilities[offer.index(arm)])
 
 
 def _figures(values: Floats) -> list[float | None]:

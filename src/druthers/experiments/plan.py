@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
+import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,28 +28,21 @@ SET_BY_THE_LAB = {"n_objectives", "seed", "preferences", "rewards"}
 
 @dataclass(frozen=True)
 class Row:
-    """One line of an experiment's table: a policy with its settings, in an environment with its settings.
+    """One line of an experiment's table: a policy with its settings, in an environment with its settings."""
 
-    Attributes
-    ----------
-    label
-        Its name in the table, different for each row.
-    group
-        The name of its policy in the experiment, the same for all values of what is varied.
-    params, defaults
-        The settings that the experiment gives the policy, and all that it takes as they are where none is given.
-    varied
-        The values of what is varied, by short name.
-    """
-
-    label: str
-    group: str
+    label: str  # its name in the table, different for each row
+    group: str  # the name of its policy in the experiment, the same for all values of what is varied
     policy: str
-    params: dict[str, Any]
+    params: dict[str, Any]  # the settings that the experiment gives the policy
     environment: dict[str, Any]
     horizon: int
-    varied: dict[str, Any]
-    defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
+    varied: dict[str, Any]  # the values of what is varied, by short name
+    defaults: dict[str, Any] = dataclasses.field(default_factory=dict)  # all that the policy takes, where none is given
+
+    @property
+    def world(self) -> str:
+        """What rows share that play the same tapes."""
+        return json.dumps([self.environment, self.horizon], sort_keys=True, default=repr)
 
     @property
     def own(self) -> list[str]:
@@ -73,42 +67,24 @@ class Row:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is to be played; `load_experiment` reads one from a file.
-
-    Attributes
-    ----------
-    name, title, about
-        How it is called, in a word, a line and a paragraph.
-    figure
-        What it shows best: "regret", "error" (preference errors over time) or "varied" (against what is varied).
-    horizon, runs, seed
-        Rounds of a run, number of runs, and the seed that all of them follow from.
-    points
-        About how many rounds of a run are kept.
-    environment
-        Name and settings of the environment.
-    policies
-        Settings of each policy by label; `policy` names it where the label does not. A policy may be told a setting of
-        the environment, whatever it is in a row: `corruption = "environment.corruption"`.
-    vary
-        Lists of values, or ranges {low, high}, by path: "horizon", "environment.KEY", "policies.LABEL.KEY" or
-        "policies.*.KEY" for all policies that take it.
-    samples
-        How many combinations of what is varied to draw at random; all of them by default.
-    """
+    """What is to be played; `load_experiment` reads one from a file."""
 
     name: str
-    environment: dict[str, Any]
+    environment: dict[str, Any]  # its name and settings
+    # Settings of each policy by label; `policy` names it where the label does not. A policy may be told a setting of
+    # the environment, whatever it is in a row: `corruption = "environment.corruption"`.
     policies: dict[str, dict[str, Any]]
-    title: str = ""
-    about: str = ""
-    figure: str = "regret"
-    horizon: int = 2_000
+    title: str = ""  # in a line
+    about: str = ""  # in a paragraph
+    figure: str = "regret"  # what it shows best; "error" for preference errors over time, "varied" for what is varied
+    horizon: int = 2_000  # rounds of a run
     runs: int = 10
-    seed: int = 2
-    points: int = 75
+    seed: int = 2  # which all runs follow from
+    points: int = 75  # about how many rounds of a run are kept
+    # Lists of values, or ranges {low, high}, by path: "horizon", "environment.KEY", "policies.LABEL.KEY" or
+    # "policies.*.KEY" for all policies that take it.
     vary: dict[str, Any] = dataclasses.field(default_factory=dict)
-    samples: int | None = None
+    samples: int | None = None  # how many combinations of what is varied to draw at random; all of them by default
 
     FIGURES: ClassVar = ("regret", "error", "varied")
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import druthers
-from druthers.drafts import replaced
+from druthers.drafts import replaced, write_json
 from druthers.errors import InvalidExperiment, UnknownName, needs
 from druthers.experiments.floors import FloorLine
 from druthers.experiments.plan import Experiment, Row, short
@@ -33,55 +33,28 @@ CURVES = ("regret", "error", "gram_error")
 
 
 class Paired(NamedTuple):
-    """How much more one policy lost than another on the same tapes: mean difference and its uncertainty.
-
-    Attributes
-    ----------
-    mean, error
-        Mean of the differences and its standard error.
-    low, high
-        The confidence interval of Student's t.
-    p
-        Two-sided chance of such a mean were there no difference.
-    """
+    """How much more one policy lost than another on the same tapes: mean difference and its uncertainty."""
 
     mean: float
-    error: float
-    low: float
+    error: float  # the standard error
+    low: float  # the confidence interval of Student's t
     high: float
-    p: float
+    p: float  # two-sided chance of such a mean were there no difference
 
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of an experiment.
+    """The runs of an experiment."""
 
-    Attributes
-    ----------
-    experiment
-        What was played.
-    runs
-        One `Run` for each run of each row, by the row's label, in order of runs.
-    seconds
-        How long each of them took.
-    data
-        Where the environment's data came from, if from anywhere.
-    spoken
-        Who wrote and read what policies heard, as options of `druthers converse`; None where they heard the rankings.
-    floor
-        The least regret there can be, if it was asked for.
-    rows
-        The rows of the experiment, in its order. They are kept with the results, which can be looked at where a policy
-        of someone's own is not, or is no longer what it was.
-    """
-
-    experiment: Experiment
-    runs: dict[str, list[Run]]
-    seconds: dict[str, list[float]]
-    data: str | None = None
-    spoken: str | None = None
+    experiment: Experiment  # what was played
+    runs: dict[str, list[Run]]  # one for each run of each row, by the row's label, in order of runs
+    seconds: dict[str, list[float]]  # how long each of them took
+    data: str | None = None  # where the environment's data came from, if from anywhere
+    spoken: str | None = None  # who wrote and read what policies heard, as options of `converse`; None for rankings
+    # The rows of the experiment, in its order. They are kept with the results, which can be looked at where a policy of
+    # someone's own is not, or is no longer what it was.
     rows: Sequence[Row] = ()
-    floor: FloorLine | None = None
+    floor: FloorLine | None = None  # the least regret there can be, if it was asked for
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -91,6 +64,11 @@ class Results:
     def labels(self) -> list[str]:
         """The names of the rows."""
         return list(self.runs)
+
+    @property
+    def varied(self) -> list[str]:
+        """The names of what is varied."""
+        return list(dict.fromkeys(key for row in self.rows for key in row.varied))
 
     def rounds(self, label: str) -> Integers:
         """Return the rounds after which the curves of a row were read, counted from 1."""
@@ -116,6 +94,17 @@ class Results:
         late = self.rounds(label) > 0.9 * self.rounds(label)[-1]
         errors: Floats = self.curves(label, what)[:, late].mean(axis=1)
         return errors
+
+    def band(self, label: str, what: str = "regret") -> tuple[Floats, Floats]:
+        """Return the mean of a row's curves and its standard error, NaN for a single run."""
+        curves = self.curves(label, what)
+        runs = len(curves)
+        error = curves.std(axis=0, ddof=1) / math.sqrt(runs) if runs > 1 else np.full(curves.shape[1], np.nan)
+        return curves.mean(axis=0), error
+
+    def learns(self, label: str) -> bool:
+        """Tell whether a row's policy learns preferences."""
+        return bool(np.isfinite(self.end_error(label)).any())
 
     def growth(self, label: str) -> Floats:
         """Return the exponent a of regret ~ t^a in each run, fitted to its last nine tenths on logarithmic axes."""
@@ -154,12 +143,17 @@ class Results:
         """Return the label of the row with the least mean regret."""
         return min(self.labels, key=lambda label: float(self.final_regret(label).mean()))
 
+    def best_settings(self) -> dict[str, str]:
+        """Return the row with the least mean regret of each policy, as the experiment calls it, the best first."""
+        best: dict[str, str] = {}
+        for row in sorted(self.rows, key=lambda row: float(self.final_regret(row.label).mean())):
+            best.setdefault(row.group, row.label)
+        return best
+
     def rivals(self) -> dict[str, str]:
         """Return for each row the best on the same tapes: runs pair only where environment and horizon agree."""
         least: dict[str, tuple[float, str]] = {}
-        keys = {
-            row.label: json.dumps([row.environment, row.horizon], sort_keys=True, default=repr) for row in self.rows
-        }
+        keys = {row.label: row.world for row in self.rows}
         for label, key in keys.items():
             mine = (float(self.final_regret(label).mean()), label)
             least[key] = min(least.get(key, mine), mine)
@@ -265,9 +259,7 @@ class Results:
             with replaced(place / f"{name}.parquet") as path:
                 parquet.write_table(table, path, compression="zstd")
         for name in ("settings", "timing", "summary"):  # the summary last: where it is, all is
-            with replaced(place / f"{name}.json") as path:
-                content = json.dumps(getattr(self, name)(), indent=1, allow_nan=False, default=repr)
-                path.write_text(content + "\n", "utf-8")
+            write_json(place / f"{name}.json", getattr(self, name)())
 
     @classmethod
     def load(cls, folder: str | Path) -> Results:

@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from druthers._jit import cache_folder
 from druthers.drafts import replaced
+from druthers.engines import Engine, make_engine
 from druthers.environments import Environment, Reviews, Tape
-from druthers.experiments.engines import Engine, make_engine
 from druthers.experiments.plan import Experiment, Row, parameters
 from druthers.experiments.results import Results
 from druthers.own import is_own, note_blame, own_digest
 from druthers.policies import Policy, find_policy
-from druthers.simulation import Run, cache_folder, simulate, spread_rounds
+from druthers.simulation import Run, simulate, spread_rounds
 from druthers.sources import our_digest
 from druthers.types import RankingLike
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from druthers import language
 from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments.plan import Experiment
 from druthers.language import PARSERS, WRITERS, Parser, Writer, item_of, load_domain, make_parser, make_writer
@@ -27,31 +26,16 @@ DECISIVE = ("model", "base_url", "temperature", "options")
 
 @dataclass(frozen=True)
 class Simulators:
-    """Who writes what users mean (Simulator-1 of the paper) and who reads it (Simulator-2).
+    """Who writes what users mean (Simulator-1 of the paper) and who reads it (Simulator-2)."""
 
-    Attributes
-    ----------
-    objectives
-        What users may care about, in the order of the environment.
-    item
-        What they look for, with its article.
-    writer, parser
-        Their names in WRITERS and PARSERS; "llm" asks the model.
-    typos
-        The chance that a word of the template writer has a typing error.
-    model
-        Settings of the model, if there is one: model, base_url, key_variable, temperature and others.
-    whole
-        Whether policies hear a permutation of all objectives after every text, as in the paper: what was read comes
-        first, what was dismissed last, and the order of the rest is made up.
-    """
-
-    objectives: tuple[Objective, ...]
-    item: str | None = None
-    writer: str = "template"
+    objectives: tuple[Objective, ...]  # what users may care about, in the order of the environment
+    item: str | None = None  # what they look for, with its article
+    writer: str = "template"  # a name in WRITERS, and one in PARSERS; "llm" asks the model
     parser: str = "default"
-    typos: float = 0.0
-    model: Mapping[str, Any] = field(default_factory=dict)
+    typos: float = 0.0  # chance that a word of the template writer has a typing error
+    model: Mapping[str, Any] = field(default_factory=dict)  # model, base_url, key_variable, temperature and others
+    # Whether policies hear a permutation of all objectives after every text, as in the paper: what was read comes
+    # first, what was dismissed last, and the order of the rest is made up.
     whole: bool = False
 
     def __post_init__(self) -> None:
@@ -105,18 +89,11 @@ class Simulators:
 @cache
 def _sources() -> str:
     """Return a hash of everything that writes and reads: code, word lists, prompts."""
-    digest = hashlib.sha256()
-    for name, file in sorted(_files(resources.files("druthers.language"), "")):
-        digest.update(f"{name}\0".encode() + file.read_bytes())
+    digest, folder = hashlib.sha256(), Path(language.__file__).parent
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(f"{file.relative_to(folder).as_posix()}\0".encode() + file.read_bytes())
     return digest.hexdigest()
-
-
-def _files(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
-    for entry in folder.iterdir():
-        if entry.is_dir() and entry.name != "__pycache__":
-            yield from _files(entry, f"{path}{entry.name}/")
-        elif entry.is_file():
-            yield path + entry.name, entry
 
 
 def default_objectives(experiment: Experiment) -> tuple[tuple[Objective, ...], str | None]:

@@ -14,24 +14,12 @@ Key = tuple[int, tuple[int, ...], bool]
 
 
 class Message(NamedTuple):
-    """What a user means to say.
+    """What a user means to say."""
 
-    Attributes
-    ----------
-    number
-        Which query of its run it is, counted from 0.
-    ranking
-        Objectives by index, most important first.
-    vague
-        Whether the user keeps it to themselves.
-    corrupted
-        Whether the ranking was permuted.
-    """
-
-    number: int
-    ranking: tuple[int, ...]
-    vague: bool
-    corrupted: bool
+    number: int  # which query of its run it is, counted from 0
+    ranking: tuple[int, ...]  # objectives by index, most important first
+    vague: bool  # whether the user keeps it to themselves
+    corrupted: bool  # whether the ranking was permuted
 
     @property
     def key(self) -> Key:
@@ -53,14 +41,7 @@ class Transcript:
     """A folder with the texts of each run, `run-1.jsonl` and so on, and what each batch of them took, `batches.jsonl`.
 
     A batch counts once it is recorded there: texts behind the last record are cut off, so whatever happens, at most one
-    batch is lost and none is kept by half.
-
-    Parameters
-    ----------
-    folder
-        Where the files are; made if it is not there.
-    names
-        The names of the objectives, which the files use.
+    batch is lost and none is kept by half. The files use the names of objectives.
     """
 
     def __init__(self, folder: Path, names: Sequence[str]) -> None:

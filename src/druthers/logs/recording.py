@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers.environments import Chunk, Tape
+from druthers.environments.base import felt_utility
 from druthers.errors import InvalidLog
 from druthers.logs.table import Log
 from druthers.policies import Policy
-from druthers.simulation import context_of, felt_utility, likes
+from druthers.simulation import context_of, likes
 from druthers.types import Decision, Floats, Integers
 
 

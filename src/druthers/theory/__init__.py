@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from druthers.engines import Processes
 from druthers.errors import UnknownName
 from druthers.theory import corruption, growth, instances, radii, words
-from druthers.theory.base import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line, Step
+from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line, Step, Watch
 from druthers.theory.games import keep, play
 from druthers.types import Floats
 
@@ -94,7 +94,7 @@ class Checked(NamedTuple):
 
 
 def check(
-    names: list[str] | None = None, *, fast: bool = False, workers: int = 2, watch: Callable[[Step], None] | None = None
+    names: list[str] | None = None, *, fast: bool = False, workers: int = 2, watch: Watch = lambda step: None
 ) -> list[Checked]:
     """Check claims, all of them by default, with fixed seeds; the same call gives the same findings.
 
@@ -121,8 +121,7 @@ def check(
     for done, (name, finding) in enumerate(_parts(games, alone, of_games, fast, workers), start=1):
         if finding is not None:
             found[name] = finding
-        if watch is not None:
-            watch(Step(done, total, name))
+        watch(Step(done, total, name))
     return [Checked(CLAIMS[name], found[name]) for name in wanted]
 
 
@@ -132,33 +131,27 @@ def _parts(
     """Yield the name and finding of each claim, and nothing but a sign for each run."""
     runs = [(game, run) for game in games for run in range(game.runs)]
     runs.sort(key=lambda each: (-each[0].horizon, each[1]))
+    # One run of each policy goes first: what a process compiles is there for all, so no two compile the same.
+    first = {game.policy: (game, run) for game, run in reversed(runs)}
+    begun = [first[policy] for policy in sorted(first, key=lambda policy: policy != COMPILED_LONGEST)]
+    tasks: list[Any] = [*begun, *((name, fast) for name in alone), *(each for each in runs if each not in begun)]
     curves: dict[tuple[Game, int], Floats] = {}
-    if workers == 1:
-        for game, run in runs:
-            curves[game, run] = play(game, run)
-            yield "", None
-        for name in alone:
-            yield name, CLAIMS[name].check(fast)
-    else:
-        # One run of each policy goes first: what a process compiles is there for all, so no two compile the same.
-        first = {game.policy: (game, run) for game, run in reversed(runs)}
-        order = sorted(first, key=lambda policy: policy != COMPILED_LONGEST)
-        with ProcessPoolExecutor(workers) as pool:
-            begun = [first[policy] for policy in order]
-            tasks: dict[Future[Any], Any] = {pool.submit(play, *each): each for each in begun}
-            tasks |= {pool.submit(CLAIMS[name].check, fast): name for name in alone}
-            tasks |= {pool.submit(play, *each): each for each in runs if each not in begun}
-            for task in as_completed(tasks):
-                told = tasks[task]
-                if isinstance(told, str):
-                    yield told, task.result()
-                else:
-                    curves[told] = task.result()
-                    yield "", None
+    with Processes(workers) as engine:
+        for place, found in engine.run(_carry_out, tasks):
+            if isinstance(found, Finding):
+                yield tasks[place][0], found
+            else:
+                curves[tasks[place]] = found
+                yield "", None
     for game in games:
         keep(game, np.array([curves[game, run] for run in range(game.runs)]))
     for name in of_games:
         yield name, CLAIMS[name].check(fast)
+
+
+def _carry_out(task: tuple[Any, Any]) -> Any:
+    """Check a claim, which has no games, or play a run of a game."""
+    return CLAIMS[task[0]].check(task[1]) if isinstance(task[0], str) else play(*task)
 
 
 __all__ = ["CLAIMS", "FAILS", "HOLDS", "OPEN", "Chart", "Checked", "Claim", "Finding", "Line", "Step", "check"]

@@ -10,7 +10,8 @@ import numpy as np
 from druthers.environments import Environment, Reviews, Synthetic
 from druthers.policies import make_policy
 from druthers.simulation import simulate
-from druthers.theory.base import Game, Interval, Line, interval, resampled
+from druthers.theory.claims import Game, Line, mean_line
+from druthers.theory.statistics import Interval, resampled
 from druthers.types import Floats, Integers
 
 # The world of the analysis: rewards between 0 and 1 or nearly so, weights that sum to one; four users, ten arms.
@@ -83,8 +84,7 @@ def regrets_of(game: Game) -> Floats:
 
 def band(label: str, game: Game) -> Line:
     """Return the mean regret of a game as a line with its interval."""
-    told = np.array([interval(column) for column in regrets_of(game).T])
-    return Line(label, marks(game.horizon), told[:, 0], np.maximum(told[:, 1], 0.1 * told[:, 0]), told[:, 2])
+    return mean_line(label, marks(game.horizon), regrets_of(game), 0.1)
 
 
 def mean_exponent(game: Game, first: float, last: float) -> Interval:

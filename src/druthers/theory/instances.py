@@ -11,20 +11,9 @@ from druthers import bounds
 from druthers.environments import Reviews
 from druthers.policies import make_policy
 from druthers.simulation import simulate
-from druthers.theory.base import (
-    Chart,
-    Finding,
-    Game,
-    Line,
-    all_of,
-    at_least,
-    at_most,
-    exponents,
-    interval,
-    resampled,
-    slope,
-)
+from druthers.theory.claims import Chart, Finding, Game, Line, all_of, at_least, at_most
 from druthers.theory.games import HARDEST, STARVING, band, marks, mean_exponent, regrets_of
+from druthers.theory.statistics import exponents, interval, resampled, slope
 from druthers.types import Floats
 
 # Theorem 1's instance: rankings cannot tell one preference from the other, and each has its own best arm.

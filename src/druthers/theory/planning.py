@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers import bounds
+from druthers.engines import Processes
 from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting
 from druthers.policies import make_policy
 from druthers.simulation import Run, simulate
-from druthers.theory.base import Chart, Interval, Line, Step, interval
-from druthers.types import Floats, Integers
+from druthers.theory.claims import Chart, Step, Watch, mean_line
+from druthers.theory.statistics import Interval, interval
 
 ACCURACIES = (0.5, 0.25, 0.1)
 SEED = 30
@@ -26,52 +25,27 @@ SCALE, NOISE = 5.0, 0.5
 
 
 class Known(NamedTuple):
-    """When a preference is known to an accuracy.
-
-    Attributes
-    ----------
-    accuracy
-        Euclidean distance from the truth.
-    rounds
-        A user's rounds until the policy's estimate is that close on average, level included: simulated, with words and
-        utilities; infinite where the simulation did not get there.
-    in_practice, by_hessian, printed
-        Queries, and nothing else, until the centered preference is: at the Cramer-Rao limit, by Lemma 1 with the
-        Hessian, and as printed.
-    """
+    """When a preference is known to an accuracy, the Euclidean distance from the truth."""
 
     accuracy: float
+    # A user's rounds until the policy's estimate is that close on average, level included: simulated, with words and
+    # utilities; infinite where the simulation did not get there.
     rounds: float
-    in_practice: float
-    by_hessian: float
+    # Queries, and nothing else, until the centered preference is that close:
+    in_practice: float  # at the Cramer-Rao limit
+    by_hessian: float  # by Lemma 1 with the Hessian
     printed: float
 
 
 class Plan(NamedTuple):
-    """What to expect.
+    """What to expect."""
 
-    Attributes
-    ----------
-    known
-        What it takes to know a user's preference to some accuracies.
-    regret
-        Regret at the horizon by name of policy, over simulated runs.
-    per_query
-        By how much one query lowers regret, on average.
-    bounds
-        Our bound and Theorem 2 (printed, proved) for a user, where a bound says anything.
-    settings
-        What to use.
-    chart
-        Regret over the rounds.
-    """
-
-    known: list[Known]
-    regret: dict[str, Interval]
-    per_query: Interval
-    bounds: dict[str, float]
-    settings: dict[str, Any]
-    chart: Chart
+    known: list[Known]  # what it takes to know a user's preference to some accuracies
+    regret: dict[str, Interval]  # at the horizon by name of policy, over simulated runs
+    per_query: Interval  # by how much one query lowers regret, on average
+    bounds: dict[str, float]  # ours and Theorem 2 (printed, proved) for a user, where a bound says anything
+    settings: dict[str, Any]  # what to use
+    chart: Chart  # regret over the rounds
 
 
 # Over sixty lines with its settings and what they mean; each figure of the plan comes from a function below.
@@ -85,7 +59,7 @@ def plan(
     corruption: float = 0.0,
     runs: int = 3,
     workers: int = 2,
-    watch: Callable[[Step], None] | None = None,
+    watch: Watch = lambda step: None,
 ) -> Plan:
     """Return what to expect at a size, with the laws of the paper's synthetic benchmark: [0, 5], noise 0.5.
 
@@ -131,7 +105,7 @@ def plan(
     ]
     close = [_Play(policy, {**world, "n_users": KNOWN_USERS, "query_rate": 1.0}, KNOWN_USERS * 4_000, 0)]
     played = _played([*games, *close], workers, watch)
-    names = ("with queries", "without")
+    names, rounds = ("with queries", "without"), played[0].rounds
     curves = {name: np.array([run.regret for run in played[i * runs : (i + 1) * runs]]) for i, name in enumerate(names)}
     ends = {name: curves[name][:, -1] for name in names}
     alpha, ridge = bounds.optimal_weights(max(horizon / users, 3.0), corruption=corruption)
@@ -141,7 +115,7 @@ def plan(
         per_query=interval((ends["without"] - ends["with queries"]) / horizon),
         bounds=_bounds(objectives, arms, max(horizon / users, 3.0), size, alpha, ridge),
         settings={"policy": policy, "mo-pqucb feedback_weight": alpha, "mo-pqucb ridge": ridge, "guarantee": False},
-        chart=Chart("round", "regret of all users", [_line(name, played[0].rounds, curves[name]) for name in names]),
+        chart=Chart("round", "regret of all users", [mean_line(name, rounds, curves[name], 0.5) for name in names]),
     )
 
 
@@ -154,32 +128,20 @@ class _Play(NamedTuple):
     run: int
 
 
-def _played(plays: list[_Play], workers: int, watch: Callable[[Step], None] | None) -> list[Run]:
+def _played(plays: list[_Play], workers: int, watch: Watch) -> list[Run]:
     """Return what came of each run, in the order given."""
-
-    def told(runs: Iterable[Run]) -> Iterator[Run]:
-        for done, run in enumerate(runs, start=1):
-            if watch is not None:
-                watch(Step(done, len(plays)))
-            yield run
-
-    if workers == 1:
-        return list(told(map(_play, plays)))
-    with ProcessPoolExecutor(workers) as pool:
-        return list(told(pool.map(_play, plays)))
+    runs: dict[int, Run] = {}
+    with Processes(workers) as engine:
+        for place, run in engine.run(_play, plays):
+            runs[place] = run
+            watch(Step(len(runs), len(plays)))
+    return [runs[place] for place in range(len(plays))]
 
 
 def _play(play: _Play) -> Run:
     marks = np.unique(np.geomspace(min(50, play.horizon), play.horizon, 20).round().astype(np.int64))
     policy = make_policy(play.policy, n_objectives=play.world["n_objectives"], seed=play.run)
     return simulate(policy, Synthetic(**play.world).tape(seed=(SEED, play.run), horizon=play.horizon), marks)
-
-
-def _line(name: str, rounds: Integers, curves: Floats) -> Line:
-    if len(curves) == 1:
-        return Line(name, rounds, curves[0])
-    told = np.array([interval(column) for column in curves.T])
-    return Line(name, rounds, told[:, 0], np.maximum(told[:, 1], 0.5 * told[:, 0]), told[:, 2])
 
 
 def _known(objectives: int, length: int, corruption: float, simulated: Run) -> list[Known]:

@@ -12,7 +12,8 @@ from druthers.anchors import Likelihood
 from druthers.preferences import anchor_matrix
 from druthers.rankings import gradient, hessian
 from druthers.sampling import sample_rankings
-from druthers.theory.base import Chart, Finding, Line, all_of, at_least, at_most, share_limits
+from druthers.theory.claims import Chart, Finding, Line, all_of, at_least, at_most
+from druthers.theory.statistics import share_limits
 from druthers.types import Floats
 
 RISK = 0.05

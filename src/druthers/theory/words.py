@@ -9,19 +9,8 @@ import numpy as np
 from druthers.anchors import Likelihood
 from druthers.rankings import log_likelihood
 from druthers.sampling import sample_rankings
-from druthers.theory.base import (
-    FAILS,
-    HOLDS,
-    Chart,
-    Finding,
-    Line,
-    all_of,
-    at_least,
-    at_most,
-    interval,
-    resampled,
-    slope,
-)
+from druthers.theory.claims import FAILS, HOLDS, Chart, Finding, Line, all_of, at_least, at_most
+from druthers.theory.statistics import interval, resampled, slope
 from druthers.types import Floats
 
 

@@ -1,105 +1,15 @@
-"""What a claim is, what comes of checking it, and how estimates are compared with it."""
+"""Estimates with intervals, and how regret grows: what verdicts rest on."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers.errors import needs
 from druthers.types import Floats
-
-# What can be said of a claim, by its test: that it stands, that it does not, or that this was not enough to tell.
-HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
-
-
-class Line(NamedTuple):
-    """One line of a figure; `low` and `high` are a band around it, dashed ones are bounds."""
-
-    name: str
-    x: Any
-    y: Any
-    low: Any = None
-    high: Any = None
-    dashed: bool = False
-
-
-class Chart(NamedTuple):
-    """The figure of a claim."""
-
-    x: str
-    y: str
-    lines: Sequence[Line]
-    log_x: bool = True
-    log_y: bool = True
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What came of checking a claim.
-
-    Attributes
-    ----------
-    ran
-        What was run.
-    figure
-        The statistic with its interval, in words.
-    test
-        The rule by which the verdict follows from it.
-    verdict
-        "holds", "does not hold" or "not decided".
-    values
-        The same numbers, for programs.
-    chart
-        Its figure.
-    """
-
-    ran: str
-    figure: str
-    test: str
-    verdict: str
-    chart: Chart
-    values: dict[str, Any] = field(default_factory=dict)
-
-
-class Step(NamedTuple):
-    """How far the work is: how many of all parts are done, and the name of what was just finished, if it has one."""
-
-    done: int
-    total: int
-    name: str = ""
-
-
-class Game(NamedTuple):
-    """A policy in a world, some runs of some rounds: what takes long, so that it is shared between claims and cores."""
-
-    policy: str
-    options: tuple[tuple[str, Any], ...]
-    world: str
-    horizon: int
-    runs: int
-
-
-def no_games(fast: bool) -> list[Game]:
-    """Return that a claim needs none."""
-    return []
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A statement, where it stands, and the experiment that checks it; `fast` runs are smaller, with the same rule.
-
-    `games` are those that the experiment asks for, which may be played beforehand.
-    """
-
-    name: str
-    source: str
-    statement: str
-    check: Callable[[bool], Finding]
-    games: Callable[[bool], list[Game]] = no_games
 
 
 class Interval(NamedTuple):
@@ -156,22 +66,6 @@ def share_limits(hits: int, count: int) -> Interval:
     least = float(special.betaincinv(hits, count - hits + 1, 0.05)) if hits > 0 else 0.0
     most = float(special.betaincinv(hits + 1, count - hits, 0.95)) if hits < count else 1.0
     return Interval(hits / count, least, most)
-
-
-def at_least(told: Interval, wanted: float) -> str:
-    """Return the verdict that something is at least as large as claimed: by both limits, or not decided."""
-    return HOLDS if told.low >= wanted else FAILS if told.high < wanted else OPEN
-
-
-def at_most(told: Interval, wanted: float) -> str:
-    """Return the verdict that something is at most as large as claimed."""
-    return HOLDS if told.high <= wanted else FAILS if told.low > wanted else OPEN
-
-
-def all_of(verdicts: Iterable[str]) -> str:
-    """Return the verdict of a claim with several parts: it fails with any of them, and holds with all."""
-    given = set(verdicts)
-    return FAILS if FAILS in given else OPEN if OPEN in given else HOLDS
 
 
 def slope(x: Any, y: Any) -> tuple[float, float]:
