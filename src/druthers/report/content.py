@@ -14,17 +14,7 @@ from numpy.typing import ArrayLike
 
 from druthers.errors import DruthersError
 from druthers.experiments import Results, Row, load_experiment, mean_and_error
-from druthers.report.layout import (
-    axis_of,
-    band_of,
-    best_settings,
-    groups_of,
-    learns,
-    panels_of,
-    rows_of,
-    shown,
-    varied_keys,
-)
+from druthers.report.layout import axis_of, panels_of, shown
 
 DIGITS = 5  # significant ones of every number on the page
 MOST_POINTS = 24_000  # of an experiment's curves; more rows than that allows have fewer points each
@@ -34,7 +24,7 @@ LEVEL = 0.05  # of the p value below which two policies count as different
 def content_of(results: Results) -> dict[str, Any]:
     """Return everything the page shows of one experiment."""
     experiment = results.experiment
-    rows = rows_of(results)
+    rows = results.rows
     points = max(24, MOST_POINTS // len(rows))
     rivals = results.rivals()
     timing = results.timing()["policies"]
@@ -53,10 +43,10 @@ def content_of(results: Results) -> dict[str, Any]:
         "settings": toml_of(experiment.settings()),
         "policies": _policies(results),
         "versions": results.settings()["versions"],
-        "groups": groups_of(results),
-        "varied": [{"key": key, **_axis(results, key)} for key in varied_keys(results)],
+        "groups": list(results.best_settings()),
+        "varied": [{"key": key, **_axis(results, key)} for key in results.varied],
         "panels": [{"title": part.title, "labels": part.labels} for part in panels_of(results)],
-        "best": best_settings(results)[0],
+        "best": results.best(),
         "rows": [_row(results, row, rivals[row.label], timing[row.label]["us_per_round"], points) for row in rows],
     }
 
@@ -65,7 +55,7 @@ def _floor(results: Results) -> str:
     """Return what no policy can beat, in a sentence; nothing if nobody asked."""
     if results.floor is None:
         return ""
-    least, best = results.floor.regret[-1], best_settings(results)[0]
+    least, best = results.floor.regret[-1], results.best()
     ratio = float(results.final_regret(best).mean()) / least if least > 0.0 else math.inf
     known = ", preferences taken as known" if results.floor.relaxed else ""
     return (
@@ -95,9 +85,9 @@ def _row(results: Results, row: Row, rival: str, micros: float, points: int) -> 
         "ratio": rounded(float(final.mean()) / least if least > 0 else math.nan),
     }
     for name, what in (("regret", "regret"), ("error", "error"), ("gram", "gram_error")):
-        if what != "regret" and not learns(results, row.label):
+        if what != "regret" and not results.learns(row.label):
             continue
-        mean, error = band_of(results, row.label, what)
+        mean, error = results.band(row.label, what)
         content[name] = rounded(mean[kept])
         if len(final) > 1:
             content[f"{name}_se"] = rounded(error[kept])
@@ -113,10 +103,10 @@ def _row(results: Results, row: Row, rival: str, micros: float, points: int) -> 
 def _policies(results: Results) -> list[dict[str, Any]]:
     """Return all settings of each policy: key, value, and whether the experiment gave it."""
     first: dict[str, Row] = {}
-    for row in rows_of(results):
+    for row in results.rows:
         first.setdefault(row.group, row)
     policies = []
-    for group in groups_of(results):
+    for group in results.best_settings():
         row = first[group]
         params = []
         for key, default in row.defaults.items():

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from druthers.drafts import replaced
-from druthers.errors import needs
 from druthers.experiments import Conversation, Results, Row, mean_and_error
-from druthers.report.figures import EXTRAS, SETTINGS
-from druthers.report.layout import groups_of, varied_keys
-from druthers.report.sheets import Sheet, compact, line_look, name_axes, name_panel, share_limits
+from druthers.report.axes import compact, name_axes, name_panel, rule, share_limits
+from druthers.report.sheets import Sheet, drawing, line_look, save_figure
 from druthers.report.styles import Style, styles_of
 
 # The same line without words in between.
@@ -23,35 +20,15 @@ DIRECT = {"alpha": 0.45, "linewidth": 0.9, "marker": "", "linestyle": (0, (2.0, 
 def draw_conversation(
     conversation: Conversation, folder: str | Path, formats: Sequence[str] = ("pdf", "svg", "png")
 ) -> list[Path]:
-    """Draw the figure of a conversation and return the files.
-
-    Parameters
-    ----------
-    conversation
-        What came of it.
-    folder
-        Where the files go; made if it is not there.
-    formats
-        Endings of the files: "pdf", "svg", "png" (300 dots per inch).
-    """
-    matplotlib = needs("matplotlib", "lab")
-    new_figure = needs("matplotlib.figure", "lab").Figure
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    styles = styles_of(groups_of(conversation.results))
-    paths = []
-    with matplotlib.rc_context(SETTINGS):
-        figure = _draw(conversation, styles, new_figure)
-        for kind in formats:
-            paths.append(place / f"conversation.{kind}")
-            with replaced(paths[-1]) as path:
-                figure.savefig(path, format=kind, dpi=300, **EXTRAS.get(kind, {}))
-    return paths
+    """Draw the figure of a conversation and return the files, as `draw_figures` does."""
+    with drawing():
+        figure = _draw(conversation, styles_of(conversation.results.best_settings()))
+        return save_figure(figure, folder, "conversation", formats)
 
 
-def _draw(conversation: Conversation, styles: dict[str, Style], new_figure: Any) -> Any:
-    rows, keys = conversation.results.rows, varied_keys(conversation.results)
-    sheet = Sheet(new_figure, 1 + len(keys), 1 + len(keys), panel=(2.1, 2.5), legend=styles, top=0.55, gap=(0.72, 0.5))
+def _draw(conversation: Conversation, styles: dict[str, Style]) -> Any:
+    rows, keys = conversation.results.rows, conversation.results.varied
+    sheet = Sheet(1 + len(keys), 1 + len(keys), panel=(2.1, 2.5), legend=styles, top=0.55, gap=(0.72, 0.5))
     calm = [row for row in rows if not any(row.varied.values())] or rows
     _draw_curves(sheet.axes[0], conversation, calm, styles)
     name_panel(sheet.axes[0], "Nothing corrupted or vague" if keys else "")
@@ -113,5 +90,4 @@ def _curve(results: Results, label: str) -> tuple[Any, Any]:
 
 def _look(axes: Any) -> None:
     axes.yaxis.set_major_formatter(compact)
-    axes.grid(True, color="#e6e6e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    rule(axes)

@@ -9,35 +9,24 @@ from typing import Any
 import numpy as np
 
 from druthers.experiments import Results
-from druthers.report.layout import Panel, band_of, best_settings, learns, panels_of, rows_of, setting_of, spread_out
-from druthers.report.sheets import (
-    FONT,
-    POINT,
-    Sheet,
-    compact,
-    line_look,
-    name_axes,
-    name_panel,
-    share_limits,
-    shortened,
-    text_width,
-)
+from druthers.report.axes import compact, name_axes, name_panel, rule, share_limits
+from druthers.report.layout import Panel, panels_of, setting_of, spread_out
+from druthers.report.sheets import FONT, POINT, Sheet, line_look, shortened, text_width
 from druthers.report.styles import Style
 
 MOST_PANELS = 9
 
 
-def draw_regret(results: Results, styles: dict[str, Style], new_figure: Any, log: bool = False) -> Any:
+def draw_regret(results: Results, styles: dict[str, Style], log: bool = False) -> Any:
     """Draw cumulative regret over rounds, with its fitted growth where axes are logarithmic."""
     parts = panels_of(results)
     if len(parts) > MOST_PANELS:
-        return _draw_by_group(results, styles, new_figure, log)
+        return _draw_by_group(results, styles, log)
     several = len(parts) > 1
     shared = "horizon" not in results.experiment.vary
-    names = [shortened(row.group) for row in rows_of(results)]
+    names = [shortened(row.group) for row in results.rows]
     ends = max(map(text_width, names)) + 0.6 + 0.6 * log
     sheet = Sheet(
-        new_figure,
         len(parts),
         _columns(len(parts)),
         panel=None if several else (6.9 - 0.68 - ends, max(3.4, 0.165 * len(names))),
@@ -57,24 +46,18 @@ def draw_regret(results: Results, styles: dict[str, Style], new_figure: Any, log
     return sheet.figure
 
 
-def draw_growth(results: Results, styles: dict[str, Style], new_figure: Any) -> Any:
-    """Draw cumulative regret on logarithmic axes, where the slope of a line is its exponent of growth."""
-    return draw_regret(results, styles, new_figure, log=True)
-
-
-def draw_errors(results: Results, styles: dict[str, Style], new_figure: Any) -> Any:
+def draw_errors(results: Results, styles: dict[str, Style]) -> Any:
     """Draw how far estimated preferences are from the true ones, in two norms; nothing if none are learned."""
-    learners = {row.label: row.group for row in rows_of(results) if learns(results, row.label)}
+    learners = {row.label: row.group for row in results.rows if results.learns(row.label)}
     parts = [part for part in panels_of(results) if learners.keys() & set(part.labels)]
     if not parts:
         return None
     if len(parts) > MOST_PANELS:
-        parts = [Panel("each at its best setting", best_settings(results))]
+        parts = [Panel("each at its best setting", list(results.best_settings().values()))]
     lone = len(parts) == 1
     columns = 1 if lone else _columns(len(parts))
     places = -(-len(parts) // columns) * columns  # each norm starts a row of its own
     sheet = Sheet(
-        new_figure,
         2 * places,
         2 if lone else columns,
         panel=(2.75, 2.6) if lone else None,
@@ -94,13 +77,13 @@ def draw_errors(results: Results, styles: dict[str, Style], new_figure: Any) -> 
     return sheet.figure
 
 
-def _draw_by_group(results: Results, styles: dict[str, Style], new_figure: Any, log: bool) -> Any:
+def _draw_by_group(results: Results, styles: dict[str, Style], log: bool) -> Any:
     """Draw a panel for each policy: its best setting in its color, the others behind it."""
-    best = best_settings(results)
-    rows = {row.label: row for row in rows_of(results)}
+    best = list(results.best_settings().values())
+    rows = {row.label: row for row in results.rows}
     finals = {label: float(results.final_regret(label).mean()) for label in rows}
     gap = (0.32, 0.85)
-    sheet = Sheet(new_figure, len(best), _columns(len(best)), right=0.4 if log else 0.2, top=0.62, gap=gap)
+    sheet = Sheet(len(best), _columns(len(best)), right=0.4 if log else 0.2, top=0.62, gap=gap)
     for axes, label in zip(sheet.axes, best, strict=True):
         mine = [row.label for row in rows.values() if row.group == rows[label].group]
         for other in mine:
@@ -128,11 +111,11 @@ def _draw_curves(
     top: float = 0.0,
 ) -> None:
     """Draw means and bands, and set the axes so that they and `top` are seen."""
-    groups = {row.label: row.group for row in rows_of(results)}
+    groups = {row.label: row.group for row in results.rows}
     bottom = np.inf
     for number, label in enumerate(reversed(labels)):  # the best on top
         rounds = results.rounds(label)
-        mean, error = band_of(results, label, what)
+        mean, error = results.band(label, what)
         style = styles[groups[label]]
         marks = _marks(rounds, (number + 1) / (len(labels) + 1), log)
         axes.plot(rounds, mean, zorder=3, **line_look(style, marks))
@@ -162,8 +145,7 @@ def _draw_curves(
         axes.locator_params(nbins=5 if axes.get_position().width > 0.25 else 4)
     axes.xaxis.set_major_formatter(compact)
     axes.yaxis.set_major_formatter(compact)
-    axes.grid(True, color="#e6e6e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    rule(axes)
 
 
 def _marks(rounds: Any, offset: float, log: bool) -> list[int]:
@@ -180,7 +162,7 @@ def _name_ends(
     if styles is None and not growth:
         return
     axes, (x, y, wide, high) = sheet.axes[number], sheet.boxes[number]
-    groups = {row.label: row.group for row in rows_of(results)}
+    groups = {row.label: row.group for row in results.rows}
     scale = np.log if axes.get_yscale() == "log" else np.asarray
     low, top = scale(axes.get_ylim())
     ends = [float((scale(max(results.curves(label).mean(axis=0)[-1], 1e-12)) - low) / (top - low)) for label in labels]

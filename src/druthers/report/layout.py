@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers.experiments import Results, Row
-from druthers.types import Floats
 
 
 class Panel(NamedTuple):
-    """Rows to be seen together: those that share the values of what is varied.
+    """Rows to be seen together: those that share the values of what is varied."""
 
-    Attributes
-    ----------
-    title
-        The values, or nothing where nothing is varied.
-    labels
-        The rows, the one with the least regret first.
-    """
-
-    title: str
-    labels: list[str]
+    title: str  # the values, or nothing where nothing is varied
+    labels: list[str]  # of the rows, the one with the least regret first
 
 
 class Axis(NamedTuple):
-    """Where some values stand on an axis.
+    """Where some values stand on an axis."""
 
-    Attributes
-    ----------
-    kind
-        "linear", "log" or "even" (one step from value to value).
-    values
-        The values in the order of the axis.
-    """
-
-    kind: str
-    values: list[Any]
+    kind: str  # "linear", "log" or "even" (one step from value to value)
+    values: list[Any]  # in the order of the axis
 
     def places(self, values: Sequence[Any]) -> list[float]:
         """Return where values stand: numbers as they are, others counted from 0."""
@@ -68,23 +50,9 @@ def setting_of(row: Row) -> str:
     return ", ".join(f"{key} = {shown(value)}" for key, value in row.varied.items())
 
 
-def rows_of(results: Results) -> list[Row]:
-    """Return the rows that were played."""
-    return [row for row in results.rows if row.label in results.runs]
-
-
-def groups_of(results: Results) -> list[str]:
-    """Return the policies as the experiment calls them, the one with the least regret in any row first."""
-    least: dict[str, float] = {}
-    for row in rows_of(results):
-        regret = float(results.final_regret(row.label).mean())
-        least[row.group] = min(regret, least.get(row.group, math.inf))
-    return sorted(least, key=lambda group: least[group])
-
-
 def panels_of(results: Results) -> list[Panel]:
     """Return the panels; a row that some varied thing does not concern is in all panels that differ in that alone."""
-    rows = rows_of(results)
+    rows = results.rows
     kinds = {_items(row): setting_of(row) for row in rows}
     widest = [items for items in kinds if not any(items < others for others in kinds)]
     regret = {row.label: float(results.final_regret(row.label).mean()) for row in rows}
@@ -99,23 +67,9 @@ def _items(row: Row) -> frozenset[tuple[str, str]]:
     return frozenset((key, key_of(value)) for key, value in row.varied.items())
 
 
-def best_settings(results: Results) -> list[str]:
-    """Return for each policy its row with the least regret, the best policy first."""
-    regret = {row.label: float(results.final_regret(row.label).mean()) for row in rows_of(results)}
-    best: dict[str, str] = {}
-    for row in sorted(rows_of(results), key=lambda row: regret[row.label]):
-        best.setdefault(row.group, row.label)
-    return list(best.values())
-
-
-def varied_keys(results: Results) -> list[str]:
-    """Return the names of what is varied."""
-    return list(dict.fromkeys(key for row in rows_of(results) for key in row.varied))
-
-
 def axis_of(results: Results, key: str) -> Axis:
     """Return the axis for the values of something varied: evenly spaced unless numbers have room on a scale."""
-    values = list({key_of(row.varied[key]): row.varied[key] for row in rows_of(results) if key in row.varied}.values())
+    values = list({key_of(row.varied[key]): row.varied[key] for row in results.rows if key in row.varied}.values())
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return Axis("even", values)
     values.sort()
@@ -125,19 +79,6 @@ def axis_of(results: Results, key: str) -> Axis:
     # Values drawn at random may be close to each other; listed ones must not fall together.
     crowded = len(values) > 1 and np.diff(numbers).min() < 0.03 * (numbers[-1] - numbers[0])
     return Axis("even" if crowded and results.experiment.samples is None else "linear", values)
-
-
-def band_of(results: Results, label: str, what: str) -> tuple[Floats, Floats]:
-    """Return the mean of a row's curves and its standard error, NaN for a single run."""
-    curves = results.curves(label, what)
-    runs = len(curves)
-    error = curves.std(axis=0, ddof=1) / math.sqrt(runs) if runs > 1 else np.full(curves.shape[1], np.nan)
-    return curves.mean(axis=0), error
-
-
-def learns(results: Results, label: str) -> bool:
-    """Tell whether a row's policy learns preferences."""
-    return bool(np.isfinite(results.end_error(label)).any())
 
 
 def spread_out(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

@@ -34,10 +34,13 @@ def write_report(results: Sequence[Results], path: str | Path) -> None:
     content = {"experiments": experiments, "styles": {group: style._asdict() for group, style in styles.items()}}
     titles = [experiment["title"] for experiment in experiments]
     title = titles[0] if len(titles) == 1 else f"{len(titles)} experiments"
-    text = _part("page.html")
+    text = report_file("page.html")
     # The template's own words go in first: what comes from settings could contain them.
     drawing = script("vendor/LICENSE-uplot.txt", "vendor/uplot.js", "plot.js")
-    style, program = text_of("vendor/uplot.css") + _part("page.css"), drawing + _part("parts.js") + _part("page.js")
+    style, program = (
+        text_of("vendor/uplot.css") + report_file("page.css"),
+        drawing + report_file("parts.js") + report_file("page.js"),
+    )
     for mark, filling in (("/*css*/", style), ("/*js*/", program)):
         text = text.replace(mark, filling)
     head, _, rest = text.partition("<!--title-->")
@@ -57,5 +60,6 @@ def embedded(content: Any) -> str:
     return "".join(f"\\u{ord(sign):04x}" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
 
 
-def _part(name: str) -> str:
+def report_file(name: str) -> str:
+    """Return a file that pages are made of."""
     return resources.files("druthers.report").joinpath(name).read_text("utf-8")

@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from druthers.drafts import replaced
-from druthers.errors import needs
-from druthers.report.figures import EXTRAS, SETTINGS
-from druthers.report.sheets import Sheet, line_look, name_axes, name_panel
+from druthers.report.axes import name_axes, name_panel, rule
+from druthers.report.sheets import Sheet, drawing, line_look, save_figure
 from druthers.report.styles import DASHES, HUES, Style
 
 PLAYERS = {
@@ -40,7 +38,7 @@ def draw_people(results: dict[str, Any], folder: str | Path, formats: Sequence[s
     played = {name for study in results["studies"].values() for name in study["players"]}
     looks = {name: look for name, look in PLAYERS.items() if name in played}
     rows = {"hit": "Hit rate", "log_loss": "Log-loss"}
-    return _draw(results, looks, rows, curve, "Choice of a person", Path(folder), "people", formats)
+    return _draw(results, looks, rows, curve, "Choice of a person", folder, "people", formats)
 
 
 def draw_first(results: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg", "png")) -> list[Path]:
@@ -50,7 +48,7 @@ def draw_first(results: dict[str, Any], folder: str | Path, formats: Sequence[st
         return list(TOLD), [content[name][evidence][score] for evidence in TOLD.values()]
 
     rows = {"log_loss": "Log-loss", "regret": "Regret"}
-    return _draw(results, MEETINGS, rows, curve, "Told first", Path(folder), "first", formats)
+    return _draw(results, MEETINGS, rows, curve, "Told first", folder, "first", formats)
 
 
 def _draw(
@@ -59,17 +57,14 @@ def _draw(
     rows: Mapping[str, str],
     curve: Curve,
     across: str,
-    folder: Path,
+    folder: str | Path,
     name: str,
     formats: Sequence[str],
 ) -> list[Path]:
-    matplotlib = needs("matplotlib", "lab")
-    new_figure = needs("matplotlib.figure", "lab").Figure
     studies = results["studies"]
     styles = {who: Style(*HUES[hue], DASHES[dash], mark) for who, (hue, dash, mark) in looks.items()}
-    paths = []
-    with matplotlib.rc_context(SETTINGS):
-        sheet = Sheet(new_figure, 2 * len(studies), len(studies), legend=styles)
+    with drawing():
+        sheet = Sheet(2 * len(studies), len(studies), legend=styles)
         for row, (score, title) in enumerate(rows.items()):
             for column, (study, content) in enumerate(studies.items()):
                 axes = sheet.axes[row * len(studies) + column]
@@ -78,14 +73,8 @@ def _draw(
                     if found is not None:
                         axes.plot(range(len(found[0])), found[1], **line_look(style))
                         axes.set_xticks(range(len(found[0])), found[0])
-                axes.grid(True, color="#e6e6e6", linewidth=0.6)
-                axes.set_axisbelow(True)
+                rule(axes)
                 name_panel(axes, study if row == 0 else "")
             name_axes([], sheet.leftmost[row : row + 1], "", title)
         name_axes(sheet.lowest, [], across, "")
-        folder.mkdir(parents=True, exist_ok=True)
-        for kind in formats:
-            paths.append(folder / f"{name}.{kind}")
-            with replaced(paths[-1]) as path:
-                sheet.figure.savefig(path, format=kind, dpi=300, **EXTRAS.get(kind, {}))
-    return paths
+        return save_figure(sheet.figure, folder, name, formats)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from druthers.experiments import Results
-from druthers.report.layout import best_settings, panels_of, rows_of, setting_of
+from druthers.report.layout import panels_of, setting_of
 from druthers.report.sheets import Sheet, line_look, shortened, text_width
 from druthers.report.styles import Style
 
@@ -15,12 +15,12 @@ MOST_STRIPS = 40
 STRIP = 0.21  # inches
 
 
-def draw_shares(results: Results, styles: dict[str, Style], new_figure: Any) -> Any:
+def draw_shares(results: Results, styles: dict[str, Style]) -> Any:
     """Draw the share of each arm as a shade, darker for more, and write that of the best tenth beside it."""
     labels = list(dict.fromkeys(label for part in panels_of(results) for label in part.labels))
     if len(labels) > MOST_STRIPS:
-        labels = best_settings(results)
-    rows = {row.label: row for row in rows_of(results)}
+        labels = list(results.best_settings().values())
+    rows = {row.label: row for row in results.rows}
     shares = [results.shares(label).mean(axis=0) for label in labels]
     arms = max(map(len, shares))
     shades = np.full((len(labels), arms), np.nan)
@@ -28,9 +28,7 @@ def draw_shares(results: Results, styles: dict[str, Style], new_figure: Any) -> 
         line[: len(share)] = share
     names = [shortened(", ".join(filter(None, [rows[label].group, setting_of(rows[label])])), 36) for label in labels]
     left = max(map(text_width, names)) + 0.6
-    sheet = Sheet(
-        new_figure, 1, 1, panel=(max(6.9 - left - 0.75, 2.5), STRIP * len(labels)), left=left, right=0.75, top=0.35
-    )
+    sheet = Sheet(1, 1, panel=(max(6.9 - left - 0.75, 2.5), STRIP * len(labels)), left=left, right=0.75, top=0.35)
     axes, (x, y, wide, high) = sheet.axes[0], sheet.boxes[0]
     # Shades grow with the root of the share, or the rarely chosen would all look alike.
     axes.imshow(

@@ -58,22 +58,12 @@ _FREE = ("indigo", "rose", "olive", "brown")
 
 
 class Style(NamedTuple):
-    """The look of a line.
+    """The look of a line."""
 
-    Attributes
-    ----------
-    color, dark
-        On white, and on a dark page.
-    dash
-        Lengths of ink and gap in line widths; empty for a solid line.
-    marker
-        The mark on points, as Matplotlib names it.
-    """
-
-    color: str
-    dark: str
-    dash: tuple[float, ...]
-    marker: str
+    color: str  # on white
+    dark: str  # on a dark page
+    dash: tuple[float, ...]  # lengths of ink and gap in line widths; empty for a solid line
+    marker: str  # the mark on points, as Matplotlib names it
 
 
 def styles_of(labels: Iterable[str]) -> dict[str, Style]:

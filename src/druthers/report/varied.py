@@ -9,26 +9,27 @@ from typing import Any
 import numpy as np
 
 from druthers.experiments import Results, Row, mean_and_error
-from druthers.report.layout import Axis, axis_of, key_of, learns, rows_of, shown, varied_keys
-from druthers.report.sheets import Sheet, compact, line_look, name_axes, name_panel, share_limits, shortened, text_width
+from druthers.report.axes import compact, name_axes, name_panel, rule, share_limits
+from druthers.report.layout import Axis, axis_of, key_of, shown
+from druthers.report.sheets import Sheet, line_look, shortened, text_width
 from druthers.report.styles import Style
 
 MOST_COLUMNS = 6
 TURN = 25  # degrees, of names that are too long to stand side by side
 
 
-def draw_varied(results: Results, styles: dict[str, Style], new_figure: Any) -> Any:
+def draw_varied(results: Results, styles: dict[str, Style]) -> Any:
     """Draw one or two varied things as lines, more of them or random draws as points; nothing if nothing is varied."""
-    keys = varied_keys(results)
+    keys = results.varied
     if not keys:
         return None
-    rows = rows_of(results)
+    rows = results.rows
     measures = [("Final regret", results.final_regret)]
-    if any(learns(results, row.label) for row in rows):
+    if any(results.learns(row.label) for row in rows):
         measures.append(("Preference error at the end", results.end_error))
     axis = {key: axis_of(results, key) for key in keys}
     keys.sort(key=lambda key: -len(axis[key].values))
-    columns: list[tuple[str, str, list[Row]]] = []  # what is along the axis, title, rows
+    columns: list[tuple[str, str, Sequence[Row]]] = []  # what is along the axis, title, rows
     joined = results.experiment.samples is None and len(keys) <= 2
     if joined and len(keys) == 2 and len(axis[keys[1]].values) <= MOST_COLUMNS:
         other = keys[1]
@@ -42,7 +43,6 @@ def draw_varied(results: Results, styles: dict[str, Style], new_figure: Any) -> 
     long = [text_width(name) for each in axis.values() if _long(each) for name in _ticks(each)[1]]
     slant = math.sin(math.radians(TURN)) * max(long, default=0.0)
     sheet = Sheet(
-        new_figure,
         len(columns) * len(measures),
         len(measures) if lone else len(columns),
         panel=(2.75, 2.5) if lone and len(measures) == 2 else None,
@@ -60,7 +60,7 @@ def draw_varied(results: Results, styles: dict[str, Style], new_figure: Any) -> 
             name_panel(axes, title)
             _set_height(axes, [float(measure(row.label).mean()) for row in some])
             axes.yaxis.set_major_formatter(compact)
-            axes.grid(True, axis="y", color="#e6e6e6", linewidth=0.6)
+            rule(axes, "y")
             _set_ticks(axes, axis[key])
         share_limits(some_axes, some_axes[:1])
         name_axes([], some_axes[:1], "", name)
