@@ -344,6 +344,16 @@ def test_features_explain_as_much_as_they_are_said_to():
         Items(explained=1.5)
     with pytest.raises(InvalidSetting, match="start"):
         Items(n_items=10, start=20)
+    with pytest.raises(InvalidSetting, match="in one city"):
+        Items(n_items=10, start=4, cities=2)
+
+
+def test_items_have_the_settings_of_every_environment():
+    environment = Items(n_items=60, start=20, every=10, arriving=5, n_users=3, feedback="both", vagueness=1.0)
+    chunk = environment.tape(seed=1, horizon=50).chunk(0)
+    assert not chunk.lengths.any()
+    assert chunk.picks is not None
+    assert 0 <= chunk.picks.min() <= chunk.picks.max() < chunk.offers.shape[1] == 20
 
 
 def test_features_cut_the_regret_of_many_items():
