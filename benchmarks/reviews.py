@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from druthers.data.reading import Source
-from druthers.data.samples import write_beers, write_hotels
+from druthers.data.reviews.reading import Source
+from druthers.data.reviews.samples import write_beers, write_hotels
 
 LIMIT = 1_000  # MB
 BEERS, HOTELS = 1_600_000, 878_561

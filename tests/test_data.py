@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from druthers.data import build_beeradvocate, build_tripadvisor
-from druthers.data.estimates import weights_of
-from druthers.data.samples import write_beers, write_hotels
+from druthers.data.reviews.estimates import weights_of
+from druthers.data.reviews.samples import write_beers, write_hotels
 from druthers.environments import Reviews
 from druthers.environments.reviews import DATA_VARIABLE, read_folder
 from druthers.errors import InvalidSetting, UnknownName
@@ -86,7 +86,7 @@ def test_compressed_files_blocks_and_file_names_make_no_difference(beers, hotels
     packed = tmp_path / "beers.txt.gz"  # two members, and zeros to fill the last block
     data = beers.read_bytes()
     packed.write_bytes(gzip.compress(data[:half], 1) + gzip.compress(data[half:], 1) + bytes(100))
-    monkeypatch.setattr("druthers.data.reading.BLOCK", 10_007)
+    monkeypatch.setattr("druthers.data.reviews.reading.BLOCK", 10_007)
     second = build_beeradvocate(packed, tmp_path / "packed", of_user=150, of_item=30)
     third = build_beeradvocate(beers, tmp_path / "pieces", of_user=150, of_item=30)
     monkeypatch.undo()
@@ -130,8 +130,8 @@ def test_a_compressed_file_that_breaks_off_is_read_as_far_as_it_goes(beers, tmp_
 
 
 def test_a_record_without_an_end_is_skipped_and_the_next_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("druthers.data.reading.BLOCK", 64)
-    monkeypatch.setattr("druthers.data.reading.LONGEST", 4_096)
+    monkeypatch.setattr("druthers.data.reviews.reading.BLOCK", 64)
+    monkeypatch.setattr("druthers.data.reviews.reading.LONGEST", 4_096)
     path = tmp_path / "beers.txt"
     write_beers(path, n_reviews=30, ugly=0.0, n_users=2, n_beers=2)
     endless = b"beer/name: " + b"x\n" * 10_000 + b"\n\n"

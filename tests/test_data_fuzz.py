@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from druthers.data import Columns, build_beeradvocate, build_table, build_tripadvisor
-from druthers.data.beeradvocate import read_beeradvocate
-from druthers.data.reading import Source
-from druthers.data.samples import write_beers, write_hotels
-from druthers.data.tripadvisor import read_tripadvisor
+from druthers.data.reviews.beeradvocate import read_beeradvocate
+from druthers.data.reviews.reading import Source
+from druthers.data.reviews.samples import write_beers, write_hotels
+from druthers.data.reviews.tripadvisor import read_tripadvisor
 from druthers.environments.reviews import read_folder
 from druthers.errors import DruthersError
 

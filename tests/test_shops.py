@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from druthers.catalogs import Catalog
 from druthers.cli import app
-from druthers.data.cells import decimal_mark, read_cells
-from druthers.data.items import build_catalog
-from druthers.data.roles import Asked
+from druthers.data.catalog.building import build_catalog
+from druthers.data.catalog.cells import decimal_mark, read_cells
+from druthers.data.catalog.roles import Asked
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting
 
 

@@ -72,7 +72,7 @@ def test_every_form_of_a_table_gives_the_arrays_of_the_naive_version(tmp_path, n
 def test_batches_make_no_difference(tmp_path, monkeypatch):
     path = written(ratings(), tmp_path / "r.csv")
     whole = build_table(path, tmp_path / "whole", COLUMNS)
-    monkeypatch.setattr("druthers.data.tables.BATCH", 16)
+    monkeypatch.setattr("druthers.data.reviews.tables.BATCH", 16)
     pieces = build_table(path, tmp_path / "pieces", COLUMNS)
     for name in ("rewards.csv", "preferences.csv", "facts.json"):
         assert (whole.folder / name).read_bytes() == (pieces.folder / name).read_bytes()

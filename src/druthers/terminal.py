@@ -25,7 +25,7 @@ from rich.text import Text
 
 from druthers.data import Built
 from druthers.data.people import Study
-from druthers.data.reading import Watch as WatchBytes
+from druthers.data.reviews.reading import Watch as WatchBytes
 from druthers.evaluation import Estimate, Evaluation, Interval
 from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
 from druthers.experiments.plan import short

@@ -21,8 +21,8 @@ from druthers.catalogs.scales import with_scales
 from druthers.cli import options
 from druthers.cli.options import argument, flag, option
 from druthers.cli.remote import Remote
-from druthers.data.items import build_catalog
-from druthers.data.roles import COST, GAIN, Asked
+from druthers.data.catalog.building import build_catalog
+from druthers.data.catalog.roles import COST, GAIN, Asked
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting, UnknownName
 from druthers.language import domain_names, load_domain
 from druthers.stores import open_store

@@ -13,7 +13,7 @@ from druthers.cli import options
 from druthers.cli.options import argument, flag, option
 from druthers.data import Built, Columns, build_beeradvocate, build_table, build_tripadvisor
 from druthers.data.people import STUDIES, Shelf, bring
-from druthers.data.samples import write_beers, write_hotels
+from druthers.data.reviews.samples import write_beers, write_hotels
 from druthers.environments.people import people_home
 from druthers.errors import DruthersError, InvalidSetting
 from druthers.terminal import make_console, show_built, show_studies, shown_bytes

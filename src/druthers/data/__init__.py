@@ -1,8 +1,8 @@
-"""From raw reviews and tables to the data folders that environments read."""
+"""What comes from outside: reviews and ratings into data folders, tables into catalogs, studies of people."""
 
 from __future__ import annotations
 
-from druthers.data.building import Built, build_beeradvocate, build_table, build_tripadvisor
-from druthers.data.tables import Columns
+from druthers.data.reviews.building import Built, build_beeradvocate, build_table, build_tripadvisor
+from druthers.data.reviews.tables import Columns
 
 __all__ = ["Built", "Columns", "build_beeradvocate", "build_table", "build_tripadvisor"]

@@ -34,8 +34,8 @@ def draw_varied(results: Results, styles: dict[str, Style]) -> Any:
     if joined and len(keys) == 2 and len(axis[keys[1]].values) <= MOST_COLUMNS:
         other = keys[1]
         for value in axis[other].values:
-            some = [row for row in rows if key_of(row.varied.get(other, value)) == key_of(value)]
-            columns.append((keys[0], f"{other} = {shown(value)}", some))
+            alike = [row for row in rows if key_of(row.varied.get(other, value)) == key_of(value)]
+            columns.append((keys[0], f"{other} = {shown(value)}", alike))
     else:
         joined = joined and len(keys) == 1
         columns = [(key, "", rows) for key in keys]

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from druthers.data.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, is_numeral
+from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, is_numeral
 from druthers.errors import InvalidSetting, choices
 
 COST, GAIN = "cost", "gain"
@@ -25,7 +25,7 @@ RATED_AGAIN = 1.5  # rows to an item from which on a table with people in it is 
 @cache
 def words() -> dict[str, Any]:
     """Return what the words in names of columns mean."""
-    table: dict[str, Any] = tomllib.loads(files("druthers.data").joinpath("columns.toml").read_text("utf-8"))
+    table: dict[str, Any] = tomllib.loads(files("druthers.data.catalog").joinpath("columns.toml").read_text("utf-8"))
     return table
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from druthers.data.ratings import Gathering, Ratings
-from druthers.data.reading import LONGEST_ID, Source
+from druthers.data.reviews.ratings import Gathering, Ratings
+from druthers.data.reviews.reading import LONGEST_ID, Source
 
 OBJECTIVES = ("appearance", "aroma", "palate", "taste")
 

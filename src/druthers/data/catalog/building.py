@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from druthers.catalogs import Catalog, Item
-from druthers.data.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
-from druthers.data.estimates import means_of_items
-from druthers.data.measures import find_doubt, find_range, impossible, outliers
-from druthers.data.reading import LONGEST_ID, as_text
-from druthers.data.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, tells_apart, tidy, tokens
-from druthers.data.sheets import FEW, Sheet, counted, few, read_sheet
+from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
+from druthers.data.catalog.measures import find_doubt, find_range, impossible, outliers
+from druthers.data.catalog.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, tells_apart, tidy, tokens
+from druthers.data.catalog.sheets import FEW, Sheet, counted, few, read_sheet
+from druthers.data.reviews.estimates import means_of_items
+from druthers.data.reviews.reading import LONGEST_ID, as_text
 from druthers.errors import InvalidSetting
 from druthers.types import Floats, Objective
 

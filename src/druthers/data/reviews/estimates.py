@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from druthers.data.ratings import Ratings
+from druthers.data.reviews.ratings import Ratings
 from druthers.errors import InvalidSetting
 from druthers.types import Floats, Integers
 
@@ -116,7 +116,7 @@ def without_constants(ratings: Ratings) -> tuple[Ratings, list[str]]:
 
     Examples
     --------
-    >>> from druthers.data.ratings import Gathering
+    >>> from druthers.data.reviews.ratings import Gathering
     >>> gathering = Gathering(("clean", "quiet", "legal"))
     >>> for row, scores in enumerate(((4.0, 3.0, 1.0, 4.0), (2.0, 5.0, 1.0, 3.0))):
     ...     gathering.add(0, gathering.item(str(row)), scores)

@@ -16,11 +16,11 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from druthers.data.tables import LARGEST
+from druthers.data.reviews.tables import LARGEST
 
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
 
-_WORDS = tomllib.loads(files("druthers.data").joinpath("cells.toml").read_text("utf-8"))
+_WORDS = tomllib.loads(files("druthers.data.catalog").joinpath("cells.toml").read_text("utf-8"))
 MISSING, YES, NO = (set(_WORDS[kind]) for kind in ("missing", "yes", "no"))
 CURRENCIES: dict[str, str] = {sign: name for name, signs in _WORDS["currencies"].items() for sign in signs}
 # Units of the same thing, each in the first one of its family.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.data import beeradvocate, tripadvisor
+from druthers.data.reviews import beeradvocate, tripadvisor
 from druthers.types import Floats, Integers
 
 # Records drawn at a time, so that any number needs the memory of one batch; part of what a seed means.

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.data import beeradvocate, tripadvisor
-from druthers.data.estimates import Estimates, doubts, estimate, most_active, without_constants
 from druthers.data.folders import FACTS, as_csv, as_experiment, as_json, require_free, write_folder
-from druthers.data.ratings import Id, Ratings, Sieve, Step
-from druthers.data.reading import Source, Watch, as_text, find_files
-from druthers.data.tables import Columns, read_table, scaled
+from druthers.data.reviews import beeradvocate, tripadvisor
+from druthers.data.reviews.estimates import Estimates, doubts, estimate, most_active, without_constants
+from druthers.data.reviews.ratings import Id, Ratings, Sieve, Step
+from druthers.data.reviews.reading import Source, Watch, as_text, find_files
+from druthers.data.reviews.tables import Columns, read_table, scaled
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Integers
 

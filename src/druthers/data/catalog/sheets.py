@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from druthers.data.reading import GZIP
-from druthers.data.tables import DELIMITERS, PARQUET
+from druthers.data.reviews.reading import GZIP
+from druthers.data.reviews.tables import DELIMITERS, PARQUET
 from druthers.errors import InvalidSetting, needs
 
 SIGNS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

@@ -6,8 +6,8 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from druthers.data.ratings import Gathering, Id, Ratings
-from druthers.data.reading import LONGEST_ID, Source
+from druthers.data.reviews.ratings import Gathering, Id, Ratings
+from druthers.data.reviews.reading import LONGEST_ID, Source
 
 OBJECTIVES = ("cleanliness", "location", "rooms", "service", "sleep quality", "value")
 RATED = ("cleanliness", "location", "rooms", "service", "sleep_quality", "value", "overall")

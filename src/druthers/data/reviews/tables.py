@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.data.ratings import Gathering, Ratings
-from druthers.data.reading import LONGEST_ID, Source
+from druthers.data.reviews.ratings import Gathering, Ratings
+from druthers.data.reviews.reading import LONGEST_ID, Source
 from druthers.errors import InvalidSetting, UnknownName, needs
 from druthers.types import Floats
 

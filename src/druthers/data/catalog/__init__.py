@@ -1,0 +1,1 @@
+"""From a table of items, or of ratings of items, to a catalog."""
