@@ -18,7 +18,10 @@ from druthers.types import Floats, Objective
 
 # What may follow a number and counts nothing: "up to 450 actually".
 NO_UNIT = re.compile(r"\w+ly|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should")
+PACE = re.compile(r"\b(?:km/h|kmh|kph|mph)\b")
 FILLER = r"(?:\s+<filler>)*[\s:]*"
+# "it must take at least 6", "it has to go 50 km"
+LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
 FAR_OFF = 20.0  # times the largest number there is
 TINY = 1e-4  # times the largest number there is
 AROUND = 1.2  # times a number that is only near it
@@ -26,6 +29,7 @@ LEAST_PRICE = 10.0  # a bare number that is only near it, and smaller, is someth
 NEARBY = 4.0  # times the highest price there is, or as much below the lowest
 # What is told in years, and how long, wide or high things are, in meters up to so many.
 IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
+PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 MOST = 50  # numbers that are looked at in one text
 FEW = 20  # different whole numbers of something that is counted, such as rooms
@@ -68,6 +72,8 @@ class Attribute:
     def units(self) -> list[str]:
         """The units that its description names; "a night" of "euros a night" is none."""
         named = self.name.casefold()
+        if PACE.search(self.about):
+            return ["km/h"]
         for text in (
             re.sub(rf"\b{re.escape(named)}\b", " ", self.about),
             named,
@@ -135,7 +141,8 @@ class Attribute:
             if units()[word][0] == measure:
                 return units()[word][1] * thousand
         if measure == "time" and self.words & IN_YEARS:
-            return units()["year"][1]
+            promised = bool(self.words & PROMISED) and self.high > MOST_YEARS
+            return units()["month" if promised else "year"][1]
         if measure == "time":
             return 60.0 if self.high <= 48.0 else 1.0
         if measure == "distance" and self.words & EXTENTS:  # centimeters, or meters where numbers are small
@@ -154,7 +161,7 @@ class Quantity:
     numbers
         One, or the two ends of a range.
     bound
-        "max", "min", "range", "about" for one that is only near, or "" for a bare number.
+        "max", "min", "range", "about" for one that is only near, "need" for what must be had, or "" for a bare number.
     units
         Words that may be its unit.
     speedy
@@ -190,6 +197,8 @@ class Quantity:
         numbers = [plain_number(round(number * factor, 6)) for number in self.numbers]
         if self.bound == "about":
             return {"max": plain_number(round(AROUND * numbers[0], 6))} if attribute.measures("money") else None
+        if self.bound == "need":
+            return {"max" if attribute.less_is_better else "min": numbers[0]}
         if self.bound == "range":
             return {"min": min(numbers), "max": max(numbers)}
         turned = (self.speedy and attribute.measures("time")) or (self.aged and attribute.in_years)
@@ -237,6 +246,8 @@ def find_quantities(text: str) -> list[Quantity]:
             units_, end = later
         if not bound and units_ and pattern(r"\s*<too_much>\b").match(text[end:]):
             bound = "max"
+        elif not bound and units_ and units_[0] in units() and pattern(LED).search(before):
+            bound = "need"
         elif bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
             bound = "min" if bound == "max" else "max"
         if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
@@ -300,7 +311,7 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
 def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     """Return the words that may be a unit, of the number itself and after it, and where they end."""
     found = [sign for sign in number if sign in "$€£¥"]
-    after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|[^\W\d_]+2?)", text[end:])
+    after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|km/h|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
         if word not in units() and len(word) > 4:  # "dolars"
@@ -341,7 +352,7 @@ def find_attribute(
                 fitting = False
             if (one.objective and not quantity.bound) or not fitting:
                 continue
-            if not one.fits(quantity, within=FAR_OFF if named else within):
+            if not one.fits(quantity, within=FAR_OFF if named else 1.0 if quantity.bound == "need" else within):
                 continue
             if not one.bears(quantity, beside=bool(one.words & beside)):
                 continue

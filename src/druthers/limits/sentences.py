@@ -13,7 +13,7 @@ from druthers.denials import find_denials
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
 from druthers.limits.numbers import is_year
-from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities
+from druthers.limits.quantities import LED, Attribute, Quantity, find_attribute, find_quantities
 from druthers.limits.stated import Limits, Stated, join
 from druthers.limits.where import Where
 from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
@@ -33,15 +33,16 @@ MISSED = (
 )
 # "3 rooms and a balcony" too
 HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
-HAD = r"\s+(?:<modal>\s+)?<had>\b|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
+HAD = (
+    r"[\s-]friendly\b|\s+(?:<modal>\s+)?<had>\b"
+    r"|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
+)
 FREE = r"[\s-]free\b"  # "nut-free" is without nuts
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
 ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 IN_A_MONTH = r"\b<in_a_month>\s*$"
-# "it must take at least 6"
-LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
@@ -188,6 +189,9 @@ class LimitReader:
             led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
             attribute = find_attribute(quantity, self._attributes, clause, near, held=held)
+            if attribute is None and quantity.bound and not quantity.units:  # "small groups, 8 at most"
+                named = [one for one in self._attributes if one.words & set(stems(_sentence(folded, quantity.start)))]
+                attribute = find_attribute(quantity, named, folded, near)
             if attribute is None:
                 if quantity.bound:
                     unmatched.append(text[quantity.start : quantity.end].strip())
@@ -346,10 +350,14 @@ def _in_clauses(folded: str) -> str:
     return folded.replace("\n", ";")
 
 
+def _sentence(folded: str, start: int) -> str:
+    """Return the sentence that stands here, up to there."""
+    return re.split(r"[.;!?]", folded[:start])[-1]
+
+
 def _is_condition(folded: str, start: int) -> bool:
     """Tell whether what stands here is said only for a case: "if it is under 50, I don't care how far"."""
-    sentence = re.split(r"[.;!?]", folded[:start])[-1]
-    return pattern(CONDITION).search(sentence) is not None
+    return pattern(CONDITION).search(_sentence(folded, start)) is not None
 
 
 def speaks_of_money(text: str) -> bool:

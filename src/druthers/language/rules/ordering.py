@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from druthers.language.data import read_data
+from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH
 from druthers.language.lexicon.words import Mention
@@ -32,6 +33,8 @@ _BY_LEVEL = (Effect.FIRST, Effect.MORE, *_COUNTED, Effect.STRONG, Effect.BONUS, 
 _DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.DENY, Effect.ACCEPT)
 # Cues that speak of all that was said so far.
 _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
+_LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
+_GOING_ON = ("and", "or", "plus", "but", "also", "then")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
 
@@ -156,6 +159,7 @@ def weigh(
 ) -> Wishes:
     """Read sentence after sentence and keep the books of what is wanted."""
     wishes = Wishes()
+    mentions = [mention for mention in mentions if not _explains(tokens, spans, mention, mentions)]
     supported = {mention.objective for mention in mentions if mention.stands_alone}
     for start, end in spans:
         inside = [mention for mention in mentions if start <= mention.first < end]
@@ -228,6 +232,22 @@ def _apply(
                 for b in groups[lower].mentions
                 if a.objective != b.objective
             )
+
+
+def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, mentions: Sequence[Mention]) -> bool:
+    """Tell whether a clause only gives the reason of a wish in words, or tells a story: "small groups, I get shy"."""
+    if mention.kind is not Kind.MEANS:
+        return False
+    start = next(first for first, last in spans if first <= mention.first < last)
+    begin = max((n + 1 for n in range(start, mention.first) if not tokens[n].is_word), default=start)
+    said = {token.text for token in tokens[begin : mention.last]}
+    first = {token.text for token in tokens[begin : begin + 3]}
+    if tokens[begin].text in _GOING_ON or not said.isdisjoint(small_words("wishing")):
+        return False
+    worded = [one for one in mentions if one.stands_alone and one.kind is not Kind.MEANS]
+    after_a_wish = any(start <= one.first and one.last <= begin for one in worded)
+    reasons = not (first.isdisjoint(small_words("subjects")) and said.isdisjoint(small_words("being")))
+    return (after_a_wish and reasons) or (bool(worded) and not said.isdisjoint(small_words("past")))
 
 
 def _sounds_given_up(mention: Mention) -> bool:
@@ -322,7 +342,8 @@ def _gives_up(mention: Mention, match: Match) -> bool:
         return True
     if match.cue.does is Effect.UNNEEDED:
         wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
-        return mention.kind is not Kind.BAD and not wants
+        lessened = mention.less_is_better and not _LOW.search(match.text)  # "it hardly needs any watering"
+        return mention.kind is not Kind.BAD and not wants and not lessened
     if match.cue.does is Effect.DENY:  # "no noise" wants less of it
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
     fine = mention.kind is Kind.NOUN and match.text.split()[-1] in _FINE
