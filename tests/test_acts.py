@@ -93,6 +93,25 @@ def test_less_of_what_costs_is_a_wish():
     assert (reading.names, reading.dismissed_names) == (("noise",), ("looks",))
 
 
+def test_a_reason_beside_a_wish_is_no_other_wish():
+    groups = Objective("group size", low=1, high=30, less_is_better=True)
+    homework = Objective("homework", low=0, high=9, less_is_better=True)
+    parser = make_parser("default", objectives=[groups, homework])
+    assert parser.read("As little homework as possible, I work full time and have twins").names == ("homework",)
+    parser = make_parser("default", objectives=INNS.objectives)
+    assert parser.read("clean, my baby wakes up easily").names == ("cleanliness", "quiet")
+
+
+def test_less_of_something_may_be_what_is_needed():
+    objectives = [Objective("watering", low=0, high=9, less_is_better=True), Objective("looks", low=0, high=9)]
+    parser = make_parser("lexicon", objectives=objectives)
+    assert parser.read("I forget to water it, something that hardly needs any watering").names == ("watering",)
+
+
+def test_no_before_forgetting_denies_nothing(talk):
+    assert talk("oh no forget what i just said")[0].kind == "forget that"
+
+
 @pytest.mark.parametrize("text", ["traffic was terrible today", "my boss is awful"])
 def test_what_is_told_of_life_is_no_wish(text):
     with Advisor("hotels") as advisor:

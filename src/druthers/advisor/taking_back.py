@@ -15,7 +15,8 @@ from druthers.limits.quantities import find_quantities
 from druthers.limits.words import fold, stems
 
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
-_NOT = r"(?:\b(?:never|not|nicht|no need to|ne)|n't)\s+(?:(?:ever|just|want|need|have|going|like|you|dare|to|please|yet|really) )*"
+_HOW = r"(?:(?:ever|just|want|need|have|going|like|you|dare|to|please|yet|really) )*"
+_NOT = rf"(?:\b(?:never|not|nicht|no need to|ne)|n't)\s+{_HOW}"
 UNTRUE = re.compile(
     r"\b(?:or|otherwise|else),? (?:just |you can |we can )?forget\b|"  # "at least 5 years, otherwise forget it"
     rf"{_NOT}(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b|"

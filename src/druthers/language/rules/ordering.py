@@ -34,6 +34,7 @@ _DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.DENY, Effect.ACCEPT)
 # Cues that speak of all that was said so far.
 _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
+_IMPLIED = 0.88  # how sure a clause must be to imply a wish beside one in words
 _GOING_ON = ("and", "or", "plus", "but", "also", "then")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
@@ -246,7 +247,9 @@ def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, 
         return False
     worded = [one for one in mentions if one.stands_alone and one.kind is not Kind.MEANS]
     after_a_wish = any(start <= one.first and one.last <= begin for one in worded)
-    reasons = not (first.isdisjoint(small_words("subjects")) and said.isdisjoint(small_words("being")))
+    reasons = mention.worth < _IMPLIED and not (
+        first.isdisjoint(small_words("subjects")) and said.isdisjoint(small_words("being"))
+    )
     return (after_a_wish and reasons) or (bool(worded) and not said.isdisjoint(small_words("past")))
 
 
