@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from druthers.advisor.messages import ASKING, STATED, Context, Kind, Message, guessed
+from druthers.advisor.messages import ASKING, STATED, Context, Kind, Message
 from druthers.advisor.said import Said
 from druthers.advisor.sayings import whole_words
-from druthers.advisor.understanding import LIKELY, SURE, Understanding
+from druthers.advisor.understanding import LIKELY, SURE, Understanding, is_worded
 
 SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 BREAK = re.compile(r"(?:,\s*|\s+-\s+)(?:(?:and|but|so)\b\s+)?|\s+(?:and|but)\s+", re.I)
@@ -94,10 +94,7 @@ def _is_sure(act: Act) -> bool:
         return message.chance >= LIKELY and (message.utility is not None or bool(message.opinions))
     if message.kind not in STATED:
         return message.chance >= SURE and bool(message.places)
-    reading = message.reading
-    if message.limits.where or message.limits.dropped:
-        return True
-    return reading is not None and reading.confidence >= SURE and not guessed(reading)
+    return is_worded(message)
 
 
 def _linked(acts: list[Act]) -> tuple[Act, ...]:

@@ -51,9 +51,6 @@ COUNTED = re.compile(
     r"(?: \w+){0,2} (?:at|for|by|around|before|after|until) [1-9]\b(?! (?:and|or) [1-9])"
 )
 BEYOND = re.compile(r"\b(?:sixth|seventh|eighth|ninth|tenth|\d+th)(?: (?:one|option))?\b")
-AFTER_SMALL_TALK = re.compile(
-    r"\s*(?P<talk>(?:hi|hello|hey)\b|[^,.;:!]+(?=[,.;:!]))[\s,.;:!-]*(?:(?:but|and|so)\b\s*)?(?=\w)", re.I
-)
 NINE = tuple(map(Item, "abcdefghi"))
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": how many letters of an ending lack their mark, by what it stands for.
@@ -123,14 +120,6 @@ class Said:
         """Whether it points at an item beyond those shown, and at none of these: "7 was terrible"."""
         text = _without_counts(self.plain)
         return not self.places and bool(references(text, NINE) or BEYOND.search(text))
-
-    @property
-    def after_small_talk(self) -> str:
-        """What comes after thanks or a greeting: "I said quiet" of "thank you, but I said quiet"."""
-        match = AFTER_SMALL_TALK.match(self.text)
-        if match is None or Said.of(match["talk"], self.context).small_talk is None:
-            return ""
-        return self.text[match.end() :]
 
     @property
     def settled(self) -> bool:

@@ -93,8 +93,6 @@ class Understanding:
         for kind in (Kind.NO, Kind.FORGET_ME_YES):
             if ways(kind.name.lower()).fullmatch(said.plain):
                 return Message(kind)
-        if (point := said.after_small_talk) and self._is_sure(point):  # "hi, good service please"
-            return self.read(point, context)
         if declines(said):
             return Message(Kind.NO)
         if again := find_new_start(said):  # "start over: cheap and central"
@@ -143,7 +141,7 @@ class Understanding:
         if kind in (Kind.THANKS, Kind.GREETING, Kind.UNCLEAR, Kind.HELP):
             small_talk = kind in (Kind.THANKS, Kind.GREETING)
             if (
-                (read.kind in STATED and chance < CERTAIN)
+                (read.kind in STATED and (chance < CERTAIN or (small_talk and is_worded(read))))
                 or (kind == Kind.THANKS and whole_words("insult").search(said.plain))
                 or (small_talk and chance < LIKELY and not whole_words(kind.value).search(said.plain))
                 or (small_talk and said.has("forget_me"))
@@ -160,11 +158,6 @@ class Understanding:
         if not said.context.shown and not named:
             return Message(kind) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
         return self._about_items(kind, chance, said, named, read)
-
-    def _is_sure(self, text: str) -> bool:
-        """Tell whether wishes or limits are read from a text for sure."""
-        reading = self.parser.read(text)
-        return bool(self.limits.read(text).where) or (bool(reading.ranking) and reading.confidence >= SURE)
 
     def _searching(self, kind: Kind, said: Said) -> Message | None:
         """Return a question for items: those that have the most of something, or those within limits."""
@@ -318,6 +311,13 @@ def _is_guess(message: Message, stated: float) -> bool:
     if message.kind != Kind.WISH or reading is None or message.limits.where or reading.dismissed:
         return False
     return len(guessed(reading)) == len(reading.ranking) or stated < POSSIBLE
+
+
+def is_worded(message: Message) -> bool:
+    """Tell whether a message states something for sure, and in words."""
+    reading = message.reading
+    sure = reading is not None and reading.confidence >= SURE and not guessed(reading)
+    return bool(message.limits.where or message.limits.dropped) or sure
 
 
 def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
