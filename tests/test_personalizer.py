@@ -54,7 +54,7 @@ def serving(app):
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import shlex
+import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,7 @@ class Client:
         self.port = port
 
     def __call__(self, method, path, body=None, expect=200):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             headers = {} if body is None else {"Content-Type": "application/json"}
             connection.request(method, path, None if body is None else json.dumps(body), headers)
@@ -56,7 +57,7 @@ def served(**settings):
         yield client
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)
 
 
 @pytest.fixture(scope="module")
@@ -345,7 +346,7 @@ def test_two_services_on_one_journal_follow_each_other(call, where):
         made = other("POST", "/v1/users/twin/decisions", {"text": "clean"})
         assert call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.7})["new"]
         assert not other("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.7})["new"]
-        deadline = time.time() + 5
+        deadline = time.time() + 60
         while call("GET", "/v1/users/twin") != other("GET", "/v1/users/twin"):
             assert time.time() < deadline
             time.sleep(0.02)
@@ -360,3 +361,12 @@ def test_a_restart_goes_on(tmp_path):
     with served(store=where) as call:
         assert call("GET", "/v1/users/ada") == card
         assert call("POST", f"/v1/decisions/{made['id']}/feedback", {"utility": 0.9})["new"]
+
+
+def test_an_event_that_is_damaged_is_no_mistake_of_who_asks(tmp_path):
+    with served(store=f"sqlite:{tmp_path / 'journal.db'}") as call:
+        call("POST", "/v1/users/ada/queries", {"text": "clean"})
+        with contextlib.closing(sqlite3.connect(tmp_path / "journal.db", isolation_level=None)) as journal:
+            journal.execute("UPDATE druthers_events SET body = '{' WHERE \"user\" = 'ada'")
+        told = call("GET", "/v1/events?user=ada", expect=500)
+        assert "JSON" not in told["detail"]

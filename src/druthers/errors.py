@@ -81,7 +81,11 @@ class NoSupport(DruthersError, ValueError):
 
 
 class InvalidEvent(DruthersError, ValueError):
-    """An event breaks its law, or is of a version that cannot be read."""
+    """An event breaks its law."""
+
+
+class DamagedEvent(InvalidEvent):
+    """An event of a journal is not as it was written, or of a version that cannot be read."""
 
 
 class UnknownDecision(DruthersError, KeyError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from druthers.catalogs import Catalog, Item
-from druthers.errors import InvalidEvent, InvalidSetting
+from druthers.errors import DamagedEvent, InvalidSetting
 from druthers.policies.contexts import as_told
 from druthers.stores import Event
 
@@ -116,22 +116,22 @@ def check(event: Event) -> Event:
     """Return an event read from a journal if this program can understand it."""
     version = event.body.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
-        raise InvalidEvent(
+        raise DamagedEvent(
             f"an event must be of version 1 to {VERSION}, but number {event.position} is of version {version!r};"
             " upgrade druthers to read this journal"
         )
     law = LAWS.get(event.kind)
     if law is None:
-        raise InvalidEvent(
+        raise DamagedEvent(
             f"event {event.position} is of an unknown kind {event.kind!r}; upgrade druthers to read this journal"
         )
     scrubbed = event.user is None and event.kind in PERSONAL
     try:
         whole = set(event.body) <= {"version", "item", "rewards"} if scrubbed else law(event.body)
     except InvalidSetting as problem:
-        raise InvalidEvent(f"event {event.position} must have a context as visits have: {problem}") from None
+        raise DamagedEvent(f"event {event.position} must have a context as visits have: {problem}") from None
     if not whole:
-        raise InvalidEvent(f"event {event.position} must be a whole {event.kind}, but has only {sorted(event.body)}")
+        raise DamagedEvent(f"event {event.position} must be a whole {event.kind}, but has only {sorted(event.body)}")
     return event
 
 

@@ -41,6 +41,7 @@ STATUSES: dict[type[DruthersError], int] = {
     errors.InvalidCatalog: 422,
     errors.InvalidLog: 422,
     errors.InvalidEvent: 422,
+    errors.DamagedEvent: 500,
     errors.NoSupport: 422,
     errors.UnknownName: 404,
     errors.UnknownUser: 404,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from druthers.errors import InvalidEvent
+from druthers.errors import DamagedEvent, InvalidEvent
 from druthers.stores.base import ERASURE, LAST, Event
 
 # Two such texts fit into one entry of a PostgreSQL index, which takes 2,704 bytes.
@@ -107,10 +107,10 @@ def decode(
     try:
         facts = json.loads(body)
     except (TypeError, ValueError, RecursionError) as problem:
-        raise InvalidEvent(f"the body of an event must be JSON, but that at {position} is not: {problem}") from None
+        raise DamagedEvent(f"the body of an event must be JSON, but that at {position} is not: {problem}") from None
     texts = kind, user or "", about or "", key or "", mark, checksum
     if type(facts) is not dict or type(at) is not float or any(type(text) is not str for text in texts):
-        raise InvalidEvent(f"an event must hold a dict, a time and texts, but that at {position} is not whole")
+        raise DamagedEvent(f"an event must hold a dict, a time and texts, but that at {position} is not whole")
     return Event(kind, facts, at, user, about, key, position, mark, checksum)
 
 
