@@ -102,6 +102,22 @@ def test_a_reason_beside_a_wish_is_no_other_wish():
     assert parser.read("clean, my baby wakes up easily").names == ("cleanliness", "quiet")
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I have a bad back: it has to be light", ("weight",)), ("I have a bad back, so something light", ("weight",)),
+        ("it should not be too difficult", ("difficulty",)), ("Fast charging! I hate the charger", ("charging time",)),
+        ("it would be nice if the food is not too bad", ("food",)),
+        ("it doesn't matter how long the charging takes, a light one please", ("weight",)),
+        ("he puts up with anything except bad food, so good food it is", ("food",)),
+    ],
+)  # fmt: skip
+def test_what_follows_is_the_wish_and_own_words_go_first(text, names):
+    less = [Objective(name, low=0, high=9, less_is_better=True) for name in ("weight", "difficulty", "charging time")]
+    more = [Objective(name, low=0, high=9) for name in ("food", "range", "comfort")]
+    assert make_parser("lexicon", objectives=[*less, *more]).read(text).names == names
+
+
 def test_less_of_something_may_be_what_is_needed():
     objectives = [Objective("watering", low=0, high=9, less_is_better=True), Objective("looks", low=0, high=9)]
     parser = make_parser("lexicon", objectives=objectives)

@@ -85,3 +85,8 @@ READERS = {
 )  # fmt: skip
 def test_a_limit_in_other_words(catalog, text, where):
     assert READERS[catalog].read(text).where == where
+
+
+def test_hardly_any_is_no_limit_taken_back():
+    assert READERS["tents"].read("one that hardly needs any rating").dropped == ()
+    assert READERS["tents"].read("any rating is fine").dropped == ("rating",)

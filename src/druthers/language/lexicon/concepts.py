@@ -94,7 +94,7 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
 _NOUNS = {
     "ability": ("able",), "ibility": ("ible",), "ality": ("al",), "osity": ("ous",), "iness": ("y",), "ness": ("",),
     "ity": ("", "e"), "ety": ("e", "ous"), "ency": ("ent",), "ancy": ("ant",), "ence": ("ent",), "ance": ("ant",),
-    "acy": ("ate",), "ty": ("",),
+    "acy": ("ate",), "ty": ("", "t"),
 }  # fmt: skip
 # Nouns whose adjectives follow no rule.
 _IRREGULAR = {

@@ -141,10 +141,17 @@ class Words:
                     self._senses.setdefault((form,), replace(sense, kind=judges, worth=WORTH[judges], named=False))
 
     def _give_heads(self, objectives: Sequence[Objective]) -> None:
-        """Give terms that end in the name of an objective to it: where there is a consumption, "fuel consumption"."""
-        named = {words_of(one.name): index for index, one in enumerate(objectives)}
+        """Give terms that end in the name of an objective to it: where there is a consumption, "fuel consumption".
+
+        Where its name has one telling word, that is enough: where there is a charging time, "fast charging", "charger".
+        """
+        telling = [[word for word in words_of(one.name) if word not in small_words("generic")] for one in objectives]
+        named = {tuple(words): index for index, words in enumerate(telling) if len(words) == 1}
+        named |= {words_of(one.name): index for index, one in enumerate(objectives)}
         for words, sense in self._senses.items():
-            index = named.get(words[-1:]) if len(words) > 1 and not sense.named else None
+            doing = words[-1].removesuffix("s").removesuffix("er") + "ing" if words[-1].endswith(("er", "ers")) else ""
+            head = words[-1:] if len(words) > 1 else (doing,)
+            index = None if sense.named else named.get(head)
             if index is not None and index != sense.objective:
                 self._senses[words] = replace(sense, objective=index, concept="")
 

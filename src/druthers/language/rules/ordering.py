@@ -237,20 +237,34 @@ def _apply(
 
 def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, mentions: Sequence[Mention]) -> bool:
     """Tell whether a clause only gives the reason of a wish in words, or tells a story: "small groups, I get shy"."""
-    if mention.kind is not Kind.MEANS:
+    if mention.kind not in (Kind.MEANS, Kind.SAYS):
         return False
-    start = next(first for first, last in spans if first <= mention.first < last)
+    start, end = next(span for span in spans if span[0] <= mention.first < span[1])
+    worded = [one for one in mentions if one.stands_alone and one.kind in (Kind.GOOD, Kind.BAD, Kind.NOUN)]
+    if _leads_to(tokens, mention, end, worded):
+        return True
     begin = max((n + 1 for n in range(start, mention.first) if not tokens[n].is_word), default=start)
     said = {token.text for token in tokens[begin : mention.last]}
     first = {token.text for token in tokens[begin : begin + 3]}
-    if tokens[begin].text in _GOING_ON or not said.isdisjoint(small_words("wishing")):
+    if mention.kind is Kind.SAYS or tokens[begin].text in _GOING_ON or not said.isdisjoint(small_words("wishing")):
         return False
-    worded = [one for one in mentions if one.stands_alone and one.kind is not Kind.MEANS]
     after_a_wish = any(start <= one.first and one.last <= begin for one in worded)
-    reasons = mention.worth < _IMPLIED and not (
-        first.isdisjoint(small_words("subjects")) and said.isdisjoint(small_words("being"))
-    )
-    return (after_a_wish and reasons) or (bool(worded) and not said.isdisjoint(small_words("past")))
+    reasons = not (first.isdisjoint(small_words("subjects")) and said.isdisjoint(small_words("being")))
+    if after_a_wish and reasons and mention.worth < _IMPLIED:
+        return True
+    return bool(worded) and not said.isdisjoint(small_words("past"))
+
+
+def _leads_to(tokens: Sequence[Token], mention: Mention, end: int, worded: Sequence[Mention]) -> bool:
+    """Tell whether a wish for something else follows from a clause: "I have a bad back: it has to be light"."""
+    at = mention.last
+    while at < end and tokens[at].is_word and tokens[at].text != "so":
+        at += 1
+    at += at + 1 < end and tokens[at].text == "," and tokens[at + 1].text == "so"
+    if at >= end or tokens[at].text not in (":", "so"):
+        return False
+    stop = next((n for n in range(at + 1, end) if not tokens[n].is_word), end)
+    return any(at < one.first < stop and one.objective != mention.objective for one in worded)
 
 
 def _sounds_given_up(mention: Mention) -> bool:
