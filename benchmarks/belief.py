@@ -125,6 +125,7 @@ def main() -> None:
     parser.add_argument("--crowds", type=int, default=20)
     parser.add_argument("--people", type=int, default=10)
     parser.add_argument("--moments", type=int, nargs="+", default=[3, 10, 80, 320])
+    parser.add_argument("--lengths", type=int, nargs="+", default=[0, 3], help="of rankings, 0 for whole ones")
     parser.add_argument("--sources", nargs="+", default=SOURCES)
     parser.add_argument("--units", type=float, nargs="+", default=UNITS)
     parser.add_argument("--weights", choices=WEIGHTS, default="normal")
@@ -137,9 +138,9 @@ def main() -> None:
     heads = "".join(f"{f'n = {moment}':>15}" for moment in given.moments)
     print(f"{'D':>2} {'words':>6} {'with':>9} {'unit':>5}{heads}")
     with ProcessPoolExecutor(given.processes) as pool:
-        for size, short, source in itertools.product(given.sizes, (False, True), given.sources):
+        for size, places, source in itertools.product(given.sizes, given.lengths, given.sources):
             for unit in given.units if source != "choices" else (1.0,):
-                length = 3 if short else None
+                length = places or None
                 cell_of = (given.policy, size, length, unit, source, given.people, tuple(given.moments))
                 law = (given.population, given.weights, given.noise)
                 tasks = [Task(*cell_of, *law, seed) for seed in range(given.crowds)]

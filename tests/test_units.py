@@ -8,7 +8,18 @@ from naive import utility_variance
 
 from druthers import FisherPQUCB, Likelihood
 from druthers.policies.belief import Evidence
-from druthers.policies.units import FEW, NOISE_SHARE, NOISE_SLAB, NOISE_STEPS, SLAB, SPIKE, UnitLaw, average_units, tell
+from druthers.policies.units import (
+    CENTRE,
+    FEW,
+    NOISE_SHARE,
+    NOISE_SLAB,
+    NOISE_STEPS,
+    SLAB,
+    SPIKE,
+    UnitLaw,
+    average_units,
+    tell,
+)
 
 NINETY = 1.6448536269514722
 
@@ -25,23 +36,24 @@ def felt(seed, unit=1.0, size=4, n=20, rankings=20):
     return anchor, x, unit * (x @ weights + 0.5 * rng.normal(size=n))
 
 
-def averaged(anchor, x, y, usual=1.0):
+def averaged(anchor, x, y, usual=1.0, of_words=False):
     """Return mean, covariance and mean log-unit as the kernel has them."""
     size, both = x.shape[1], np.column_stack([x, y])
     mean, covariance, no_choice = np.empty(size), np.empty((size, size)), np.zeros((size, size + 1))
     sums = both.T @ both, float(len(y)), utility_variance(x, y, anchor.estimate)
     told = Evidence(*sums, anchor.estimate, anchor.information, no_choice, size - 1.0, 0.5, 0.5)
-    found, _ = average_units(told, tell(told), UnitLaw(usual, SPIKE, SLAB), mean, covariance)
+    found, _ = average_units(told, tell(told), UnitLaw(usual, SPIKE, CENTRE, SLAB), of_words, mean, covariance)
     return mean, covariance, found
 
 
-def slowly_averaged(anchor, x, y, usual=1.0, nodes=3001):
+def slowly_averaged(anchor, x, y, usual=1.0, of_words=False, nodes=3001):
     """Do the same by the density of utilities given each unit and noise, on a fine grid."""
     size, estimate = x.shape[1], anchor.estimate
     middle = utility_variance(x, y, estimate)
     precision = anchor.information + 0.5 * (np.eye(size) - 1.0 / size)
     grid = np.linspace(-3.2, 3.2, nodes)
-    chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
+    chances = np.exp(-0.5 * ((grid - CENTRE) / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
+    chances *= 1.0 - SPIKE
     places = [*zip(grid, chances, strict=True), (0.0, SPIKE)]
     few = len(y) < FEW
     logs, means, covariances, log_units = [], [], [], []
@@ -56,8 +68,9 @@ def slowly_averaged(anchor, x, y, usual=1.0, nodes=3001):
             bare = y @ y / noise - mean @ matrix @ mean
             value = -0.5 * (bare + np.linalg.slogdet(matrix)[1]) - (size - 1.0) * np.log(unit)
             logs.append(np.log(chance) + value - 0.5 * len(y) * np.log(noise) - 0.5 * off**2 * few)
-            means.append(mean)
-            covariances.append(np.linalg.inv(matrix))
+            scale = 1.0 / unit if of_words else 1.0
+            means.append(scale * mean)
+            covariances.append(scale**2 * np.linalg.inv(matrix))
             log_units.append(log_unit)
     shares = np.exp(np.array(logs) - max(logs))
     shares /= shares.sum()
@@ -67,11 +80,12 @@ def slowly_averaged(anchor, x, y, usual=1.0, nodes=3001):
     return mean, covariance, float(shares @ np.array(log_units))
 
 
+@pytest.mark.parametrize("of_words", [False, True])
 @pytest.mark.parametrize(("unit", "n"), [(1.0, 3), (3.0, 12), (0.2, 60), (12.0, 300)])
-def test_the_average_is_that_of_a_fine_grid(unit, n):
+def test_the_average_is_that_of_a_fine_grid(unit, n, of_words):
     anchor, x, y = felt(int(n), unit, n=n, rankings=min(n, 40))
-    mean, covariance, found = averaged(anchor, x, y)
-    slow_mean, slow_covariance, slow_found = slowly_averaged(anchor, x, y)
+    mean, covariance, found = averaged(anchor, x, y, of_words=of_words)
+    slow_mean, slow_covariance, slow_found = slowly_averaged(anchor, x, y, of_words=of_words)
     deviations = np.sqrt(np.diag(slow_covariance))
     np.testing.assert_allclose(mean / deviations, slow_mean / deviations, atol=0.02)
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), deviations, rtol=0.02)
@@ -119,3 +133,61 @@ def test_without_utilities_the_unit_is_a_convention():
     believed, plain = policy.preference("ada"), policy._preference_at_unit(policy._users.rows["ada"])
     np.testing.assert_array_equal(believed.weights, plain.weights)
     np.testing.assert_array_equal(believed.covariance, plain.covariance)
+
+
+def exactly_believed(orders, x, y, rows, picked, noise):
+    """Return mean and deviations of two weights given words, utilities and picks, by their density on a fine grid."""
+    level, apart = np.meshgrid(np.linspace(-4.0, 4.0, 161), np.linspace(-4.0, 4.0, 161), indexing="ij")
+    theta = np.stack([level + 0.5 * apart, level - 0.5 * apart], axis=-1).reshape(-1, 2)
+    # As the policy has it: precision 0.5 of the difference, a tenth of it for the level, from the first pick on.
+    logs = -0.125 * (theta[:, 0] - theta[:, 1]) ** 2 - 0.0125 * theta.sum(axis=1) ** 2
+    for order in orders:
+        logs += theta[:, order[0]] - np.logaddexp(theta[:, 0], theta[:, 1])
+    for offer, place in zip(rows, picked, strict=True):
+        values = theta @ offer.T
+        logs += values[:, place] - np.logaddexp.reduce(values, axis=1)
+    log_units = np.append(np.linspace(-2.7, 3.2, 119), 0.0)
+    chances = (1.0 - SPIKE) * 0.05 / (SLAB * np.sqrt(2.0 * np.pi)) * np.exp(-0.5 * ((log_units - CENTRE) / SLAB) ** 2)
+    chances[-1] = SPIKE
+    units = np.exp(log_units)
+    products = theta @ (x.T @ y), np.einsum("nk,kj,nj->n", theta, x.T @ x, theta)
+    whole = (
+        logs[:, None] + np.log(chances) + (units * products[0][:, None] - 0.5 * units**2 * products[1][:, None]) / noise
+    )
+    shares = np.exp(whole - whole.max())
+    shares /= shares.sum()
+    mean = np.array([np.sum(shares * np.outer(theta[:, k], units)) for k in range(2)])
+    squares = np.array([np.sum(shares * np.outer(theta[:, k], units) ** 2) for k in range(2)])
+    return mean, np.sqrt(squares - mean**2)
+
+
+@pytest.mark.parametrize("unit", [1 / 3, 3.0])
+def test_words_picks_and_utilities_are_heard_as_by_their_exact_law(unit):
+    """In other units than the usual one too: a pick must not be taken in as if that one were right."""
+    rng = np.random.default_rng(3)
+    rewards = rng.uniform(0.0, 3.0, (20, 2))
+    off, wide = [], []
+    for _ in range(12):
+        policy = FisherPQUCB(n_objectives=2)
+        for arm in range(20):
+            policy.give("catalog", arm, rewards[arm], np.full(2, 1e9))
+        weights = rng.normal(size=2)
+        orders, x, y, rows, picked = [], [], [], [], []
+        for _ in range(40):
+            orders.append(np.argsort(-(weights + rng.gumbel(size=2))))
+            arm, offer = int(rng.integers(20)), rng.choice(20, 5, replace=False)
+            length = float(np.linalg.norm(rewards[arm]))
+            x.append(rewards[arm] / length)
+            y.append(unit * (x[-1] @ weights + 0.5 * rng.normal()))
+            rows.append(rewards[offer])
+            picked.append(int(np.argmax(rewards[offer] @ weights + rng.gumbel(size=5))))
+            policy.hear("ada", orders[-1])
+            policy.learn("ada", arm, utility=length * y[-1])
+            policy.learn_choice("ada", int(offer[picked[-1]]), offer.tolist())
+        believed = policy.preference("ada")
+        noise = policy.noise("ada")[0]
+        mean, deviations = exactly_believed(orders, np.array(x), np.array(y), rows, picked, noise)
+        off.append((believed.weights - mean) / deviations)
+        wide.append(np.sqrt(np.diag(believed.covariance)) / deviations)
+    assert np.sqrt(np.mean(np.square(off))) < 0.35
+    assert 0.8 < np.mean(wide) < 1.2

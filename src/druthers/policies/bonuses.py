@@ -42,9 +42,8 @@ def fisher_scores(
     """
     columns = np.empty((believed.estimate.shape[0], offer.shape[0]))
     variances = weigh_variances(totals, believed.estimate)
-    for j in range(offer.shape[0]):
-        out[0, j], out[1, j] = plain_arm(arms, totals, offer[j], believed.estimate, variances, columns, j)
-    add_up(arms, offer, believed, columns, width, feedbacks, True, out)
+    plain_arms(arms, totals, offer, believed.estimate, variances, columns, out)
+    add_up(arms.pulls, offer, believed, columns, width, feedbacks, True, out)
 
 
 @kernel
@@ -58,33 +57,38 @@ def weigh_variances(totals: Totals, estimate: Floats) -> Floats:
 
 
 @kernel
-def plain_arm(
-    arms: Any, totals: Totals, arm: int, estimate: Floats, variances: Floats, columns: Floats, j: int
-) -> tuple[float, float]:
-    """Write an arm's means into column j; return its utility and the variance of that."""
+def plain_arms(
+    arms: Any, totals: Totals, offer: Integers, estimate: Floats, variances: Floats, columns: Floats, out: Floats
+) -> None:
+    """Write the means of the offered arms into `columns`, their utilities and the variances of these into `out`."""
+    pulls, means, size = arms.pulls, arms.means, estimate.shape[0]
     average = totals.rewards / max(totals.arms, 1.0)
-    utility = square = seen = per_pull = 0.0
-    for k in range(estimate.shape[0]):
-        pulls = arms.pulls[arm, k]
-        if pulls > 0.0:
-            if pulls != seen:  # mostly, all objectives of an arm were seen equally often
-                seen = pulls
-                per_pull = 1.0 / pulls
-                if average > RARE * pulls:
-                    per_pull *= growth(np.log(average / pulls))
-            mean = arms.means[arm, k]
-            square += per_pull * variances[0, k]
-        else:
-            mean = totals.means[k]
-            square += variances[1, k]
-        columns[k, j] = mean
-        utility += estimate[k] * mean
-    return utility, square
+    seen = per_pull = 0.0
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        utility = square = 0.0
+        for k in range(size):
+            count = pulls[arm, k]
+            if count > 0.0:
+                if count != seen:  # mostly, all objectives of an arm were seen equally often, and many arms as often
+                    seen = count
+                    per_pull = 1.0 / count
+                    if average > RARE * count:
+                        per_pull *= growth(np.log(average / count))
+                mean = means[arm, k]
+                square += per_pull * variances[0, k]
+            else:
+                mean = totals.means[k]
+                square += variances[1, k]
+            columns[k, j] = mean
+            utility += estimate[k] * mean
+        out[0, j] = utility
+        out[1, j] = square
 
 
 @kernel
 def add_up(
-    arms: Any,
+    pulls: Floats,
     offer: Integers,
     believed: Posterior,
     columns: Floats,
@@ -108,7 +112,10 @@ def add_up(
             of_preference *= growth(np.log(feedbacks * of_preference / (fair * lengths[j])))
         deviation = np.sqrt(out[1, j] + of_preference)
         share = width / deviation if deviation > 0.0 else 0.0
-        out[1, j] = NEVER_SEEN if first and never_seen(arms, offer[j]) else share * out[1, j]
+        new = first
+        for k in range(size):
+            new = new and pulls[offer[j], k] == 0.0
+        out[1, j] = NEVER_SEEN if new else share * out[1, j]
         out[2, j] = share * of_preference
         out[3, j] = out[0, j] + out[1, j] + out[2, j]
 

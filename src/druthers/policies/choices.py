@@ -9,6 +9,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import inverse
 from druthers.beliefs.choices import choice_site
+from druthers.policies.belief import Posterior
 from druthers.types import Floats, Integers
 
 # Who chooses tells the level of the weights too, which else has no prior: this share of the precision of differences.
@@ -125,23 +126,23 @@ def curvature_site(weights: Floats, rows: Floats, picked: int, information: Floa
 
 
 @kernel
-def add_choice(
-    rows: Floats, spreads: Floats, picked: int, estimate: Floats, root: Floats, unit: float, sites: Floats
-) -> None:
-    """Add the site of a choice among rows (K, D) to `sites`, against a belief by its estimate and upper factor.
+def in_words(believed: Posterior, unit: float, weights: Floats, covariance: Floats) -> None:
+    """Write mean and covariance of the first D weights in the unit of words.
 
-    The belief is in units of utility, the site in those of the choice. What is believed beside the first D weights,
-    such as a mood, is the same for all rows.
+    What is believed beside them, such as a mood, is the same for all that is chosen from.
     """
-    size = sites.shape[0]
-    whole = np.empty(root.shape)
-    inverse(root, whole)
-    weights = np.empty(size)
-    covariance = np.empty((size, size))
-    for k in range(size):
-        weights[k] = estimate[k] / unit
-        for j in range(size):
+    whole = np.empty(believed.root.shape)
+    inverse(believed.root, whole)
+    for k in range(weights.shape[0]):
+        weights[k] = believed.estimate[k] / unit
+        for j in range(weights.shape[0]):
             covariance[k, j] = whole[k, j] / (unit * unit)
+
+
+@kernel
+def add_choice(rows: Floats, spreads: Floats, picked: int, weights: Floats, covariance: Floats, sites: Floats) -> None:
+    """Add the site of a choice among rows (K, D) to `sites`, against what is believed, all in the unit of words."""
+    size = sites.shape[0]
     soften(rows, spreads, picked, weights, covariance)
     certain, widest = foresee(rows, picked, weights, covariance)
     if certain:

@@ -16,14 +16,14 @@ from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.policies.arms import fill_unknown, never_seen, observe, remember
 from druthers.policies.belief import FIRST_FIT, NOTHING, Evidence, Posterior, believe, fit_unit, utility_variance
 from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores
-from druthers.policies.choices import add_choice, begin_choices, offer_rows
+from druthers.policies.choices import add_choice, begin_choices, in_words, offer_rows
 from druthers.policies.linear import add_distances
 from druthers.policies.looking import learn_rewards, looking_scores
 from druthers.policies.rewards import FITTED, FeaturedArms
 from druthers.policies.shifts import add_row_within, add_within, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.totals import count_reward, reward_variances, totals_of
-from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, tell
+from druthers.policies.units import CENTRE, SLAB, SPIKE, UnitLaw, average_units, tell
 from druthers.types import Floats, Integers
 
 # What a user has just told.
@@ -145,17 +145,29 @@ def believe_here(state: Any, user: int) -> Posterior:
 
 
 @generic
-def state_belief(state: Any, user: int, estimate: Floats, covariance: Floats) -> bool:
+def state_belief(state: Any, user: int, of_words: bool, estimate: Floats, covariance: Floats) -> bool:
     """Write mean and covariance of a user's weights, averaged over units; False where there is nothing to average.
 
-    Without utilities the unit is a convention, and for a guarantee it is known.
+    Without utilities the unit is a convention, and for a guarantee it is known. The weights are those of utilities, or
+    the same in the unit of words.
     """
     users = state.users
     if state.settings.guarantee > 0.0 or not users.feedbacks[user] > users.feedbacks[0]:
         return False
     told = evidence_of(state, user)
-    found, _ = average_units(told, tell(told), UnitLaw(users.unit[0], SPIKE, SLAB), estimate, covariance)
+    law = UnitLaw(users.unit[0], SPIKE, CENTRE, SLAB)
+    found, _ = average_units(told, tell(told), law, of_words, estimate, covariance)
     return not np.isnan(found)
+
+
+@generic
+def believe_words(state: Any, user: int, weights: Floats, covariance: Floats) -> None:
+    """Write mean and covariance of a user's weights in the unit of words, against which picks and soft words are taken.
+
+    Their factors stay as they were found, so they are found without any one unit for true.
+    """
+    if state.visit.context.shape[0] > 0 or not state_belief(state, user, True, weights, covariance):
+        in_words(believe_here(state, user), unit_of(state, user), weights, covariance)
 
 
 @generic
@@ -298,14 +310,15 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     """Add the site of a choice, against what is believed of the user."""
     users, size = state.users, state.users.sites.shape[1]
     begin_choices(users, user, state.settings.ridge)
-    believed = believe_here(state, user)
+    weights, covariance = np.empty(size), np.empty((size, size))
+    believe_words(state, user, weights, covariance)
     totals = totals_of(state.clock, size)
     n_rows = offer.shape[0] + (place == NONE_OF_THESE)
     rows, spreads = np.empty((n_rows, size)), np.empty((n_rows, size))
     offer_rows(state.arms, totals.means, reward_variances(totals), offer, rows, spreads)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     site = np.zeros((size, size + 1))
-    add_choice(rows, spreads, picked, believed.estimate, believed.root, unit_of(state, user), site)
+    add_choice(rows, spreads, picked, weights, covariance, site)
     users.sites[user] += site
     add_within(state.visit.context, state.visit.sites, site)
     users.choices[user] += 1.0

@@ -24,6 +24,7 @@ from druthers.policies.feedback import (
     FisherState,
     believe_here,
     believe_user,
+    believe_words,
     fresh_users,
     mean_misses,
     revise_utility,
@@ -173,9 +174,9 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         """
         require_positive(weight=weight)
         row = self._users.rows.get(user, 0)
-        believed, unit = self._preference_at_unit(row), unit_of(self._state, row)
-        precision: Floats = unit**2 * np.linalg.inv(believed.covariance).astype(np.float64)
-        information, pull = soft_site(said, weight, believed.weights / unit, precision)
+        weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
+        believe_words(self._here(row), row, weights, covariance)
+        information, pull = soft_site(said, weight, weights, np.linalg.inv(covariance).astype(np.float64))
         if not self.hears:
             return
         row = self._user_row(user)  # may replace the state, so it comes first
@@ -250,7 +251,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
 
     def _preference(self, row: int) -> Preference:
         weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
-        if not self._shifts_of(row).any() and state_belief(self._state, row, weights, covariance):
+        if not self._shifts_of(row).any() and state_belief(self._state, row, False, weights, covariance):
             return Preference(weights=weights, covariance=covariance)
         return self._preference_at_unit(row)
 

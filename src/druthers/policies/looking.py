@@ -10,7 +10,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers.policies.arms import never_seen
 from druthers.policies.belief import Posterior
-from druthers.policies.bonuses import add_up, plain_arm, weigh_variances
+from druthers.policies.bonuses import add_up, plain_arms, weigh_variances
 from druthers.policies.rewards import (
     CAUTION,
     FITTED,
@@ -92,19 +92,20 @@ def looking_scores(
     for k in range(size):
         usual += estimate[k] * model.center[k]
         noise += variances[0, k]
+    if not featured:
+        plain_arms(arms, totals, offer, estimate, variances, columns, out)
     best = -np.inf
     for j in range(offer.shape[0]):
         arm = offer[j]
         new = never_seen(arms, arm)
         if not new and not featured:
-            out[0, j], out[1, j] = plain_arm(arms, totals, arm, estimate, variances, columns, j)
             own = CAUTION * common * (1.0 + model.level[0])
             best = max(best, usual + (out[0, j] - usual) * own / (own + out[1, j] + 1e-300))
             continue
         spreads[j] = prior_variance(model, arms, arm, estimate, common)
         out[0, j], out[1, j] = modelled_arm(model, arms, arm, new, estimate, spreads[j], columns, j)
         best = max(best, out[0, j])
-    add_up(arms, offer, believed, columns, width, feedbacks, first, out)
+    add_up(arms.pulls, offer, believed, columns, width, feedbacks, first, out)
     if not first:
         look(arms, offer, spreads, best, noise, max(LEAST_ROUNDS, totals.rewards), out)
 

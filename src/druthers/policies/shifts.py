@@ -126,22 +126,21 @@ def shifted(base: Posterior, gram: Floats, visit: Visit, unit: float, usual: flo
             visit.shifts[a, i] = 0.0
     sums = add_up(base, gram, visit, unit)
     chances = np.empty(count)
-    weigh_shifts(sums, base.variance, usual, chances)
+    laws = weigh_shifts(sums, base.variance, usual, chances)
     if chances[0] > ERROR:
         return base
     first: Any  # the sum of squares without shifts
     first = least = NOISE_DRAWS * base.variance + gram[n, n]
     left = 0.0
     for g in range(count):
-        law, _ = shift_law(sums, base.variance, FRACTIONS[g] * usual)
-        loss = squares_left(sums, law)
+        loss = squares_left(sums, laws[g])
         left += chances[g] * (least + loss)
         first += loss if g == 0 else 0.0
     noise = base.variance * min(left / first, 1.0)
-    weigh_shifts(sums, noise, usual, chances)
+    laws = weigh_shifts(sums, noise, usual, chances)
     means, mean, spread = np.zeros((count, n)), np.zeros(n), np.zeros((n, n))
     for g in range(count):
-        law, _ = shift_law(sums, noise, FRACTIONS[g] * usual)
+        law = laws[g]
         add_spread(law, visit.context, chances[g], means[g], spread)
         for i in range(n):
             mean[i] += chances[g] * means[g, i]
@@ -189,11 +188,15 @@ def add_up(base: Posterior, gram: Floats, visit: Visit, unit: float) -> Sums:
 
 
 @kernel
-def weigh_shifts(sums: Sums, noise: float, usual: float, chances: Floats) -> None:
-    """Write how likely each deviation of shifts is, where utilities have this noise; "none" has half of the prior."""
-    top, total = -np.inf, 0.0
+def weigh_shifts(sums: Sums, noise: float, usual: float, chances: Floats) -> list[Posterior]:
+    """Return the law of w and C for each deviation of shifts, where utilities have this noise; write how likely it is.
+
+    "None" has half of the prior.
+    """
+    top, total, laws = -np.inf, 0.0, []
     for g in range(chances.shape[0]):
-        _, evidence = shift_law(sums, noise, FRACTIONS[g] * usual)
+        law, evidence = shift_law(sums, noise, FRACTIONS[g] * usual)
+        laws.append(law)
         chances[g] = evidence - np.log(2.0 if g == 0 else 2.0 * (chances.shape[0] - 1))
         top = max(top, chances[g])
     for g in range(chances.shape[0]):
@@ -201,6 +204,7 @@ def weigh_shifts(sums: Sums, noise: float, usual: float, chances: Floats) -> Non
         total += chances[g]
     for g in range(chances.shape[0]):
         chances[g] /= total
+    return laws
 
 
 @kernel

@@ -11,7 +11,7 @@ from druthers._jit import implements, kernel
 from druthers._matrices import factor, norms, solve
 from druthers.policies.arms import never_seen, observe
 from druthers.policies.belief import Posterior
-from druthers.policies.choices import add_choice
+from druthers.policies.choices import add_choice, in_words
 from druthers.policies.shifts import add_row_within, add_within, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.types import Floats, Integers
@@ -267,10 +267,11 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     nobody = np.empty((2, size))  # what is learned of somebody must not depend on others
     for k in range(size):
         nobody[0, k], nobody[1, k] = users.mean[user, k], users.precision[user, k]
-    estimate, chol, _ = believe_here(state, user, nobody)
+    weights, covariance = np.empty(size), np.empty((size, size))
+    in_words(believe_here(state, user, nobody), choice_unit(state.settings), weights, covariance)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     site = np.zeros((size, size + 1))
-    add_choice(rows, spreads, picked, estimate, chol, choice_unit(state.settings), site)
+    add_choice(rows, spreads, picked, weights, covariance, site)
     users.sites[user] += site
     add_within(state.visit.context, state.visit.sites, site)
     users.choices[user] += 1.0

@@ -15,15 +15,19 @@ from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.errors import InvalidSetting
 from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, Posterior, combine, fit_unit
+from druthers.policies.choices import in_words
 from druthers.policies.feedback import (
     RANKING,
     UTILITY,
     FisherState,
     FisherUsers,
+    believe_here,
     believe_user,
+    believe_words,
     evidence_of,
     settle,
     state_belief,
+    unit_of,
 )
 from druthers.policies.fisher import FisherPQUCB
 from druthers.policies.steps import hear_policy
@@ -199,12 +203,20 @@ def _believe_user(state: Any, user: int) -> Posterior:
 
 @implements(state_belief, DoubtingState)
 @kernel
-def _state_belief(state: Any, user: int, estimate: Floats, covariance: Floats) -> bool:
+def _state_belief(state: Any, user: int, of_words: bool, estimate: Floats, covariance: Floats) -> bool:
     """Write mean and covariance of a user's weights over readings and units; False where nothing was felt yet."""
     users = state.users
     if not users.feedbacks[user] > users.feedbacks[0]:
         return False
-    return mix_readings(evidence_of(state, user), rival_of(users, user), users.unit[0], estimate, covariance)
+    rival = rival_of(users, user)
+    return mix_readings(evidence_of(state, user), rival, users.unit[0], of_words, estimate, covariance)
+
+
+@implements(believe_words, DoubtingState)
+@kernel
+def _believe_words(state: Any, user: int, weights: Floats, covariance: Floats) -> None:
+    """Take the unit that the score takes: to average over all units in every reading would take milliseconds."""
+    in_words(believe_here(state, user), unit_of(state, user), weights, covariance)
 
 
 @kernel

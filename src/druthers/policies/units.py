@@ -17,8 +17,11 @@ from druthers._matrices import eigen, factor, solve_transposed, solve_upper
 from druthers.policies.belief import NOTHING, Evidence
 from druthers.types import Floats
 
-# Before anything is felt, the usual unit has this chance to be right; else the log-unit is normal with deviation SLAB.
+# Before anything is felt, the usual unit has this chance to be right; else the log-unit is normal with this mean and
+# deviation. The unit is a slope, whose intervals hold the truth by a flat law, not by one that is flat in its logarithm
+# and draws it to zero: the normal law around 0 times the unit to the power CENTRE.
 SPIKE = 0.1
+CENTRE = 0.5
 SLAB = 1.0
 # Log-units from -SPAN to SPAN around the usual one are compared, NODES at a time, ever closer to the likely ones.
 SPAN = 3.2
@@ -34,10 +37,14 @@ NOISE_SLAB = 1.2
 
 
 class UnitLaw(NamedTuple):
-    """What is thought of a unit before anything is felt: the usual one with chance `spike`, else log-normal."""
+    """What is thought of a unit before anything is felt: the usual one with chance `spike`, else log-normal.
+
+    `centre` and `slab` are mean and deviation of the log-unit, from the usual one.
+    """
 
     usual: float
     spike: float
+    centre: float
     slab: float
 
 
@@ -158,7 +165,7 @@ def find_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw) -> tupl
                 if noises[n] > -np.inf:
                     unit, noise = law.usual * np.exp(low + i * step), told.variance * np.exp(NOISE_STEPS[n])
                     values[i] = max(values[i], noises[n] + unit_evidence(axes, unit, noise, told.dimensions))
-            off = (low + i * step) / law.slab
+            off = (low + i * step - law.centre) / law.slab
             values[i] -= 0.5 * off * off
             best = max(best, values[i])
         first, last = NODES - 1, 0
@@ -182,7 +189,8 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
         log_units[i] = low + i * step if i < NODES else 0.0
         chance = law.spike if i == NODES else (1.0 - law.spike) * step / (law.slab * np.sqrt(2.0 * np.pi))
         prior = np.log(chance) if chance > 0.0 else -np.inf
-        prior -= 0.5 * (log_units[i] / law.slab) ** 2
+        if i < NODES:
+            prior -= 0.5 * ((log_units[i] - law.centre) / law.slab) ** 2
         for n in range(noises.shape[0]):
             shares[i, n] = -np.inf
             if noises[n] > -np.inf:
@@ -202,9 +210,9 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
 
 @kernel
 def average_units(
-    told: Evidence, said: Floats, law: UnitLaw, estimate: Floats, covariance: Floats
+    told: Evidence, said: Floats, law: UnitLaw, of_words: bool, estimate: Floats, covariance: Floats
 ) -> tuple[float, float]:
-    """Write mean and covariance of the weights over all units and noises.
+    """Write mean and covariance over all units and noises: of the weights c, or of theta = c/kappa that words tell.
 
     `said` (D, D + 1) is the information and the pull of words, choices and the prior, in their own unit. Returns the
     mean log-unit from the usual one, and the log-evidence of all units together, up to what is the same for everything
@@ -229,11 +237,12 @@ def average_units(
                 continue
             noise = told.variance * np.exp(NOISE_STEPS[n])
             mean_log += share * log_units[i]
+            scale = 1.0 / unit if of_words else 1.0
             for k in range(size):
                 information = gains[k] / noise + 1.0 / (unit * unit)
-                value[k] = (felt[k] / noise + pulls[k] / unit) / information
+                value[k] = scale * (felt[k] / noise + pulls[k] / unit) / information
                 mean[k] += share * value[k]
-                spread[k, k] += share / information
+                spread[k, k] += share * scale * scale / information
                 for j in range(k + 1):
                     spread[k, j] += share * value[k] * value[j]
     for k in range(size):

@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.policies.belief import NOTHING, Evidence, combine, surprise
-from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals
+from druthers.policies.units import CENTRE, SLAB, SPIKE, UnitLaw, average_units, mix_normals
 from druthers.types import Floats
 
 # How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
@@ -140,21 +140,15 @@ def weigh_voices(told: Evidence, rival: Rival, unit: float, out: Readings) -> tu
     for reading in range(3):
         voice = 1 if reading == RIVAL else 0
         sign = -1.0 if reading == CONTRARY else 1.0
-        against = AGAINST_CONTRARY if reading == CONTRARY else 0.0
-        if reading == RIVAL:
-            against = -rival.odds
-        if against == np.inf:
-            continue
         said, surely = (rival.anchor, rival.information) if voice == 1 else (told.anchor, told.information)
         for level in range(len(SLACKS)):
-            if SLACKS[level] == np.inf and reading != MAIN:
-                continue  # not to listen at all is one reading
+            against = against_reading(reading, level, rival.odds)
             held, pull = kept[voice, level], drawn[voice, level]
+            if against == np.inf:
+                continue
             if reading != CONTRARY and not listen(said, surely, SLACKS[level], unit, told.pull, held, pull):
                 continue
             before = prior_surprise(held, pull, scaled) - 2.0 * against
-            if 0.0 < SLACKS[level] < np.inf:
-                before -= 2.0 * AGAINST_SLACK
             for n in range(len(NOISES)):
                 noise = told.variance * NOISES[n]
                 scores[reading, level, n] = judge(told, noise, unit, held, pull, scaled, sign) - before
@@ -216,7 +210,9 @@ def against_reading(reading: int, level: int, rival_odds: float) -> float:
 
 
 @kernel
-def mix_readings(told: Evidence, rival: Rival, usual: float, estimate: Floats, covariance: Floats) -> bool:
+def mix_readings(
+    told: Evidence, rival: Rival, usual: float, of_words: bool, estimate: Floats, covariance: Floats
+) -> bool:
     """Write mean and covariance of the weights over all readings and units; what lies between readings stays in it.
 
     The score pools what readings say, which is nearer to the truth where words are honest, but too sure of itself.
@@ -238,7 +234,7 @@ def mix_readings(told: Evidence, rival: Rival, usual: float, estimate: Floats, c
                 for j in range(size):
                     whole[k, j] = kept[k, j] + sites[k, j] - ridge / size
                 whole[k, k] += ridge + NOTHING
-            _, evidence = average_units(told, whole, UnitLaw(usual, SPIKE, SLAB), mean, spread)
+            _, evidence = average_units(told, whole, UnitLaw(usual, SPIKE, CENTRE, SLAB), of_words, mean, spread)
             if np.isnan(evidence):
                 continue
             row = reading * len(SLACKS) + level
