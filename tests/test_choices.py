@@ -107,7 +107,8 @@ def test_words_utilities_and_choices_are_one_belief(name):
 
 
 def test_what_was_foreseen_tells_nothing():
-    policy = shop("fisher-pqucb", np.array([[3.0, 0.0], [0.0, 3.0]]), reports=5)
+    """Where the unit is known, as for a guarantee; else picks would tell it."""
+    policy = shop("fisher-pqucb", np.array([[3.0, 0.0], [0.0, 3.0]]), reports=5, guarantee=True)
     for _ in range(400):
         policy.learn("ada", 0, utility=60.0)
         policy.learn("ada", 1, utility=0.0)
