@@ -223,7 +223,7 @@ def test_the_stated_belief_is_the_mixture_of_all_readings(seed):
     x, y = np.tile(x, (32, 1)), np.tile(y, 32)  # enough utilities for one noise
     size = x.shape[1]
     mean, covariance = np.empty(size), np.empty((size, size))
-    assert mix_readings(*two_voices(x, y, anchors, 0.3, odds), 1.0, mean, covariance)
+    assert mix_readings(*two_voices(x, y, anchors, 0.3, odds), 1.0, False, mean, covariance)
     slow_mean, slow_covariance = naive_mixture(x, y, anchors, 0.3, odds)
     deviations = np.sqrt(np.diag(slow_covariance))
     np.testing.assert_allclose(mean / deviations, slow_mean / deviations, atol=0.03)

@@ -8,18 +8,7 @@ from naive import utility_variance
 
 from druthers import FisherPQUCB, Likelihood
 from druthers.policies.belief import Evidence
-from druthers.policies.units import (
-    CENTRE,
-    FEW,
-    NOISE_SHARE,
-    NOISE_SLAB,
-    NOISE_STEPS,
-    SLAB,
-    SPIKE,
-    UnitLaw,
-    average_units,
-    tell,
-)
+from druthers.policies.units import FEW, NOISE_SHARE, NOISE_SLAB, NOISE_STEPS, SLAB, SPIKE, UnitLaw, average_units, tell
 
 NINETY = 1.6448536269514722
 
@@ -42,7 +31,7 @@ def averaged(anchor, x, y, usual=1.0, of_words=False):
     mean, covariance, no_choice = np.empty(size), np.empty((size, size)), np.zeros((size, size + 1))
     sums = both.T @ both, float(len(y)), utility_variance(x, y, anchor.estimate)
     told = Evidence(*sums, anchor.estimate, anchor.information, no_choice, size - 1.0, 0.5, 0.5)
-    found, _ = average_units(told, tell(told), UnitLaw(usual, SPIKE, CENTRE, SLAB), of_words, mean, covariance)
+    found, _ = average_units(told, tell(told), UnitLaw(usual, SPIKE, SLAB), of_words, mean, covariance)
     return mean, covariance, found
 
 
@@ -52,8 +41,7 @@ def slowly_averaged(anchor, x, y, usual=1.0, of_words=False, nodes=3001):
     middle = utility_variance(x, y, estimate)
     precision = anchor.information + 0.5 * (np.eye(size) - 1.0 / size)
     grid = np.linspace(-3.2, 3.2, nodes)
-    chances = np.exp(-0.5 * ((grid - CENTRE) / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
-    chances *= 1.0 - SPIKE
+    chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
     places = [*zip(grid, chances, strict=True), (0.0, SPIKE)]
     few = len(y) < FEW
     logs, means, covariances, log_units = [], [], [], []
@@ -147,7 +135,7 @@ def exactly_believed(orders, x, y, rows, picked, noise):
         values = theta @ offer.T
         logs += values[:, place] - np.logaddexp.reduce(values, axis=1)
     log_units = np.append(np.linspace(-2.7, 3.2, 119), 0.0)
-    chances = (1.0 - SPIKE) * 0.05 / (SLAB * np.sqrt(2.0 * np.pi)) * np.exp(-0.5 * ((log_units - CENTRE) / SLAB) ** 2)
+    chances = (1.0 - SPIKE) * 0.05 / (SLAB * np.sqrt(2.0 * np.pi)) * np.exp(-0.5 * (log_units / SLAB) ** 2)
     chances[-1] = SPIKE
     units = np.exp(log_units)
     products = theta @ (x.T @ y), np.einsum("nk,kj,nj->n", theta, x.T @ x, theta)

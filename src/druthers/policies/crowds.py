@@ -19,7 +19,7 @@ from druthers.policies.choices import LEVEL
 from druthers.policies.feedback import FisherState, believe_user, evidence_of, settle, state_belief, unit_of
 from druthers.policies.scatter import share_units
 from druthers.policies.totals import PER_OBJECTIVE
-from druthers.policies.units import CENTRE, SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
+from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
 from druthers.types import Floats, Integers
 
 # What is shared stands behind the totals of the clock, in the order of `Shared`: so many numbers before the laws.
@@ -169,8 +169,7 @@ def _state_belief(state: Any, user: int, of_words: bool, estimate: Floats, covar
     centre, slab = users.shared[user, 0], users.shared[user, 1]
     if not slab > 0.0:
         centre, slab = shared.units[0], shared.units[1]
-    nobody = 1.0 if shared.people[0] == 0.0 else 0.0
-    units = UnitLaw(users.unit[0] * np.exp(centre), nobody * SPIKE, nobody * CENTRE, slab)
+    units = UnitLaw(users.unit[0] * np.exp(centre), SPIKE if shared.people[0] == 0.0 else 0.0, slab)
     means, spreads, logs = np.empty((2, size)), np.empty((2, size, size)), np.empty(2)
     for law in range(2):
         told = under_law(state, user, law, 0.0)

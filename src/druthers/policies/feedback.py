@@ -23,7 +23,7 @@ from druthers.policies.rewards import FITTED, FeaturedArms
 from druthers.policies.shifts import add_row_within, add_within, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.totals import count_reward, reward_variances, totals_of
-from druthers.policies.units import CENTRE, SLAB, SPIKE, UnitLaw, average_units, tell
+from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, tell
 from druthers.types import Floats, Integers
 
 # What a user has just told.
@@ -155,7 +155,7 @@ def state_belief(state: Any, user: int, of_words: bool, estimate: Floats, covari
     if state.settings.guarantee > 0.0 or not users.feedbacks[user] > users.feedbacks[0]:
         return False
     told = evidence_of(state, user)
-    law = UnitLaw(users.unit[0], SPIKE, CENTRE, SLAB)
+    law = UnitLaw(users.unit[0], SPIKE, SLAB)
     found, _ = average_units(told, tell(told), law, of_words, estimate, covariance)
     return not np.isnan(found)
 

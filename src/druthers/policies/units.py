@@ -17,11 +17,8 @@ from druthers._matrices import eigen, factor, solve_transposed, solve_upper
 from druthers.policies.belief import NOTHING, Evidence
 from druthers.types import Floats
 
-# Before anything is felt, the usual unit has this chance to be right; else the log-unit is normal with this mean and
-# deviation. The unit is a slope, whose intervals hold the truth by a flat law, not by one that is flat in its logarithm
-# and draws it to zero: the normal law around 0 times the unit to the power CENTRE.
+# Before anything is felt, the usual unit has this chance to be right; else the log-unit is normal with deviation SLAB.
 SPIKE = 0.1
-CENTRE = 0.5
 SLAB = 1.0
 # Log-units from -SPAN to SPAN around the usual one are compared, NODES at a time, ever closer to the likely ones.
 SPAN = 3.2
@@ -37,14 +34,10 @@ NOISE_SLAB = 1.2
 
 
 class UnitLaw(NamedTuple):
-    """What is thought of a unit before anything is felt: the usual one with chance `spike`, else log-normal.
-
-    `centre` and `slab` are mean and deviation of the log-unit, from the usual one.
-    """
+    """What is thought of a unit before anything is felt: the usual one with chance `spike`, else log-normal."""
 
     usual: float
     spike: float
-    centre: float
     slab: float
 
 
@@ -165,7 +158,7 @@ def find_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw) -> tupl
                 if noises[n] > -np.inf:
                     unit, noise = law.usual * np.exp(low + i * step), told.variance * np.exp(NOISE_STEPS[n])
                     values[i] = max(values[i], noises[n] + unit_evidence(axes, unit, noise, told.dimensions))
-            off = (low + i * step - law.centre) / law.slab
+            off = (low + i * step) / law.slab
             values[i] -= 0.5 * off * off
             best = max(best, values[i])
         first, last = NODES - 1, 0
@@ -189,8 +182,7 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
         log_units[i] = low + i * step if i < NODES else 0.0
         chance = law.spike if i == NODES else (1.0 - law.spike) * step / (law.slab * np.sqrt(2.0 * np.pi))
         prior = np.log(chance) if chance > 0.0 else -np.inf
-        if i < NODES:
-            prior -= 0.5 * ((log_units[i] - law.centre) / law.slab) ** 2
+        prior -= 0.5 * (log_units[i] / law.slab) ** 2
         for n in range(noises.shape[0]):
             shares[i, n] = -np.inf
             if noises[n] > -np.inf:

@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.policies.belief import NOTHING, Evidence, combine, surprise
-from druthers.policies.units import CENTRE, SLAB, SPIKE, UnitLaw, average_units, mix_normals
+from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals
 from druthers.types import Floats
 
 # How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
@@ -234,7 +234,7 @@ def mix_readings(
                 for j in range(size):
                     whole[k, j] = kept[k, j] + sites[k, j] - ridge / size
                 whole[k, k] += ridge + NOTHING
-            _, evidence = average_units(told, whole, UnitLaw(usual, SPIKE, CENTRE, SLAB), of_words, mean, spread)
+            _, evidence = average_units(told, whole, UnitLaw(usual, SPIKE, SLAB), of_words, mean, spread)
             if np.isnan(evidence):
                 continue
             row = reading * len(SLACKS) + level
