@@ -44,13 +44,6 @@ BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
 # "book it": what was spoken of.
 SPOKEN_OF = re.compile(r"\b(?:it|its|this|that|these|those|them|they|one|there)\b")
-# "the only thing I care about", "nothing but", "as long as", "not unimportant": sounds like giving up, and is a wish.
-AT_LEAST_THAT = re.compile(
-    r"\bonly\b(?! (?:an?|secondary|optional|nice)\b)(?!.*\b(?:not|\w+n't) )|\ball (?:that )?(?:i|we|matters?|counts?)\b"
-    r"|\b(?:nothing|anything|everything|no ?one) (?:but|except|besides|apart|else)\b|\b(?:as|so) long as\b|\bprovided\b"
-    r"|\b(?:nothing|none) .*\b(?:more|as) .*\b(?:than|as)\b|\bno to\b"
-    r"|(?:\bnot|n't) (?:\w+ )?(?:unimportant|irrelevant)\b"
-)
 # What is only wondered about, or not all that matters, and wishes for nothing: "is comfort important?".
 SUPPOSED = re.compile(
     r"^(?:(?:and|but|so) )?(?:what if|suppos(?:e|ing)) (?:i|we|it|they|some\w+|that)\b"
@@ -125,7 +118,7 @@ class Understanding:
             found = self._as(kind, odds[kind], said, named, read)
             if found is not None:
                 stated_so = found is read and read.kind in STATED
-                return replace(_as_stated(read, likely, said.plain) if stated_so else found, chance=odds[kind])
+                return replace(_as_stated(read, likely) if stated_so else found, chance=odds[kind])
         if stated >= SURE and likely[Kind.WISH] >= LIKELY and not (read.limits.unmatched or supposed):
             # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
@@ -329,16 +322,11 @@ def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
     }
 
 
-def _as_stated(message: Message, likely: Mapping[Kind, float], plain: str) -> Message:
-    """Return what was read as what it is most likely: of its parts, without guesses beside them, or given up."""
+def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
+    """Return what was read as what it is most likely, of its parts, without guesses beside them."""
     reading, limits = message.reading, message.limits
     if reading is None:
         return message
-    one = len(reading.ranking) == 1 and not reading.dismissed and not limits.where
-    given_up = likely[Kind.DISMISSAL] >= SURE and not AT_LEAST_THAT.search(plain)
-    if one and message.kind == Kind.WISH and given_up:
-        gone = replace(reading, ranking=(), confidences=(), strengths=(), dismissed=reading.ranking)
-        return replace(message, kind=Kind.DISMISSAL, reading=gone)
     if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
         reading = _without_guesses(reading, SURE)
     there = [kind for kind, part in _parts(reading, limits).items() if part]
