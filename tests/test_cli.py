@@ -114,6 +114,9 @@ def test_requests_that_cannot_be_met_leave_with_2_and_one_line(druthers):
         (("run", "tiny.toml", "--data", "nowhere"), "--data must be a folder, but got nowhere"),
         (("compare", "a", "b", "--in", "nowhere"), "has none; `druthers run` makes one"),
         (("reproduce", "--only", "sinthetic"), "did you mean 'synthetic'?"),
+        (("reproduce", "--only", ","), "unknown experiment of the paper ','"),
+        (("theory", "check", "--only", ","), "unknown claim ','"),
+        (("read", "quiet", "--objectives", ","), "at least one, but got []"),
     ):
         code, _, err = druthers(*words)
         assert code == 2, words

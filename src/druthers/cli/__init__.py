@@ -32,7 +32,7 @@ app.add_typer(
     data.app, name="data", help="Bring studies of real people; build data from raw reviews or a table of your own."
 )
 app.add_typer(bench.app, name="bench", help="Benchmarks on what real people chose; enter a model of your own.")
-app.add_typer(catalog.app, name="catalog", help="Show, check and write catalogs: what can be recommended.")
+app.add_typer(catalog.app, name="catalog", help="Show, check, build and change catalogs: what can be recommended.")
 app.add_typer(theory.app, name="theory", help="Check every claim of the paper and our own theorem by experiment.")
 app.add_typer(evaluation.app)
 app.add_typer(language.app)

@@ -32,7 +32,7 @@ TITLED: dict[str, Any] = {"header_style": "dim", "title_justify": "left"}
 # They show something, and do not say how likely it is to be picked.
 ACTING = ("thompson", "ucb")
 
-Studies = Annotated[list[str] | None, argument("[STUDY]...", f"Studies or folders; {', '.join(STUDIES)} if none.")]
+Studies = Annotated[list[str] | None, argument("STUDY", f"Studies or folders; {', '.join(STUDIES)} if none.")]
 Fast = Annotated[bool, flag(f"{FAST_PEOPLE} people of each study: a quick look.", "--fast")]
 Out = Annotated[Path, option("DIR", "Where results go; what is there already is not done again.")]
 

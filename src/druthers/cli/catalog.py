@@ -71,7 +71,7 @@ def show(
 
 @app.command()
 def check(
-    files: Annotated[list[Path], argument("FILE...", "Catalogs in TOML or JSON.")],
+    files: Annotated[list[Path], argument("FILE", "Catalogs in TOML or JSON.")],
 ) -> None:
     """Check files: tell everything that is wrong with each, or what is in it.
 

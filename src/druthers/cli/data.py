@@ -35,7 +35,7 @@ Ugly = Annotated[float, option("SHARE", "Share of damaged or odd records.", min=
 
 @app.command()
 def people(
-    names: Annotated[list[str] | None, argument("[NAME]...", "Which studies; all that can be had, if none.")] = None,
+    names: Annotated[list[str] | None, argument("NAME", "Which studies; all that can be had, if none.")] = None,
     listed: Annotated[bool, flag("Show what there is, and leave.", "--list")] = False,
     source: Annotated[
         Path | None, option("DIR", "Folder with packages, or with their files; else they are downloaded.", "--from")

@@ -49,7 +49,7 @@ def run(
     points: options.Points = None,
     engine: options.EngineName = "processes",
     workers: options.Workers = None,
-    out: options.Out = None,
+    out: Annotated[Path | None, option("DIR", "Where results go: `results/NAME` by default.")] = None,
     data: options.Data = None,
     floor: Annotated[
         bool, flag("Draw the least regret that any policy can have, where all arms are offered.", "--floor")
@@ -99,7 +99,7 @@ def sweep(
     settings: options.Set = None,
     engine: options.EngineName = "processes",
     workers: options.Workers = None,
-    out: options.Out = None,
+    out: Annotated[Path | None, option("DIR", "Where results go: `results/NAME-sweep` by default.")] = None,
     data: options.Data = None,
     no_figures: options.NoFigures = False,
     quiet: options.Quiet = False,
@@ -129,7 +129,7 @@ def reproduce(
     seed: options.Seed = None,
     engine: options.EngineName = "processes",
     workers: options.Workers = None,
-    out: options.Out = None,
+    out: Annotated[Path | None, option("DIR", "Where results go: `results/paper` by default.")] = None,
     data: options.Data = None,
     only: Annotated[str | None, option("A,B,...", f"Only some of: {', '.join(PAPER)}.")] = None,
     quiet: options.Quiet = False,
@@ -142,7 +142,7 @@ def reproduce(
         druthers reproduce
         druthers reproduce --data ~/data --only synthetic,tripadvisor
     """
-    names = PAPER if only is None else listed(only)
+    names = PAPER if only is None else listed(only) or [only]  # nothing listed is no name of any
     for name in names:
         if name not in PAPER:
             raise UnknownName.of("experiment of the paper", name, PAPER)
@@ -223,7 +223,7 @@ def list_(as_json: options.AsJson = False) -> None:
 
 @app.command()
 def report(
-    folders: Annotated[list[Path], argument("DIR...", "Results folders.")],
+    folders: Annotated[list[Path], argument("DIR", "Results folders.")],
     out: Annotated[Path, option("FILE", "Where the report goes.")] = Path("report.html"),
 ) -> None:
     """Draw the figures of results again, and one report of all of them."""

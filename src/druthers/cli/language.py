@@ -61,8 +61,9 @@ def read(
         return
     if text is None:
         raise InvalidSetting('there must be a text to read, but got none; try: druthers read "cheap and clean"')
-    named = listed_objectives(objectives, domain) or load_domain(domain or "hotels")
-    reading = make_parser(parser, objectives=named, **settings).read(text)
+    named = listed_objectives(objectives, domain)
+    known = load_domain(domain or "hotels") if named is None else named
+    reading = make_parser(parser, objectives=known, **settings).read(text)
     if as_json:
         print(json.dumps(reading.as_dict(), indent=2, ensure_ascii=False))
     else:

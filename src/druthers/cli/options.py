@@ -50,7 +50,6 @@ Set = Annotated[
 ]
 EngineName = Annotated[str, option("NAME", "Where to play: `processes`, `ray`, or an address `ray://HOST:PORT`.")]
 Workers = Annotated[int | None, option("N", "How many processes; one for each core by default.", min=1)]
-Out = Annotated[Path | None, option("DIR", "Where results go: `results/NAME` by default.")]
 Data = Annotated[Path | None, option("DIR", f"Folder with the review data; else `{DATA_VARIABLE}`, else a stand-in.")]
 Quiet = Annotated[bool, flag("Show nothing but errors.", "--quiet", "-q")]
 AsJson = Annotated[bool, flag("Print JSON and nothing else.", "--json")]

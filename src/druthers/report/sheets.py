@@ -35,9 +35,7 @@ def drawing() -> AbstractContextManager[None]:
     return context
 
 
-def save_figure(
-    figure: Any, folder: str | Path, name: str, formats: Sequence[str] = ("pdf", "svg", "png")
-) -> list[Path]:
+def save_figure(figure: Any, folder: str | Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Write a figure into a folder, made if it is not there, and return the files; images have 300 dots per inch."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     paths = {kind: Path(folder) / f"{name}.{kind}" for kind in formats}
