@@ -14,6 +14,7 @@ from druthers.types import Floats, Integers
 # Larger programs are relaxed: preferences then count as known, which makes the floor lower, never higher.
 MOST_VARIABLES = 200
 PRECISION = 1e-14  # of the least regret, in its own units
+SLACK = 1e-4  # by which a limit may be missed, as a share of it: the floor is then lower by about that, and still one
 
 
 class Floor(NamedTuple):
@@ -192,6 +193,6 @@ def _solve(program: _Program) -> Floats:
         constraints={"type": "ineq", "fun": room, "jac": slopes},
         options={"ftol": PRECISION, "maxiter": 1_000},
     )
-    if room(found.x).min() < -1e-6:
+    if room(found.x).min() < -SLACK:
         raise InvalidSetting(f"a floor must satisfy its program, but the solver stopped before: {found.message}")
     return np.asarray(found.x * unit, dtype=np.float64)
