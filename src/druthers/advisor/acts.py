@@ -16,6 +16,7 @@ SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 BREAK = re.compile(r"(?:,\s*|\s+-\s+)(?:(?:and|but|so)\b\s+)?|\s+(?:and|but)\s+", re.I)
 LINK = re.compile(r"\W*(?:and|but|so|also)\b[\s,]+", re.I)
 BUT = re.compile(r"\W*\bbut\b", re.I)
+EXCLUDES = re.compile(r"\W*(?:(?:oh|and|but|also|so|please)\b[\s,]+)*(?:no|not|without|nothing)\s+\w{4,}", re.I)
 # What may be told or done beside a question, and what is not asked beside something else: "I like 3. Similar ones?".
 BESIDE = (*STATED, Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT)
 WHOLE = (Kind.LIKE, Kind.OTHER, Kind.FORGET_ME, Kind.NO, Kind.GREETING, Kind.THANKS)
@@ -29,7 +30,7 @@ class Act(NamedTuple):
 
 
 def find_acts(understanding: Understanding, text: str, context: Context) -> tuple[Act, ...]:
-    """Return what a message is, the main act first: one, or two where it is sure that there are two.
+    """Return what a message is, the main act first: one, or several where it is sure that there are.
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ def find_acts(understanding: Understanding, text: str, context: Context) -> tupl
     whole = understanding.read(text, context)
     if whole.kind not in WHOLE and (whole.kind != Kind.REJECT or len(whole.places) > 1):
         for parts in _halves(text, context):
-            acts = [Act(part, understanding.read(part, context)) for part in parts]
-            if _are_two(acts, context):
+            acts = [act for part in parts for act in find_acts(understanding, part, context)]
+            if _are_several(acts, context):
                 return _linked(acts)
     return (Act(text, whole),)
 
@@ -74,17 +75,34 @@ def _wants(said: Said) -> bool:
     return not said.places and whole_words("wants").search(said.plain) is not None
 
 
-def _are_two(acts: list[Act], context: Context) -> bool:
-    """Tell whether two acts are sure enough to be two, and may stand beside each other."""
+def _are_several(acts: list[Act], context: Context) -> bool:
+    """Tell whether acts are sure enough to be several, and may stand beside each other."""
     kinds = [act.message.kind for act in acts]
-    asked = [act for act in acts if act.message.kind in ASKING or Said.of(act.text, context).asks]
-    if len(asked) != 1:
+    asked = [act.message.kind in ASKING or Said.of(act.text, context).asks for act in acts]
+    questions = [act for act, asks in zip(acts, asked, strict=True) if asks]
+    others = [act for act, asks in zip(acts, asked, strict=True) if not asks]
+    if not questions or not others:
         return {*kinds} - {*STATED} == {Kind.FEEDBACK} and all(map(_is_sure, acts))
-    (question,), (other,) = asked, [act for act in acts if act not in asked]
-    if other.message.kind == Kind.TAKEN and question.message.kind not in (Kind.DETAIL, Kind.UNCLEAR):
+    taken = any(act.message.kind == Kind.TAKEN for act in others)
+    if taken and any(act.message.kind not in (Kind.DETAIL, Kind.UNCLEAR) for act in questions):
         return False
-    answered = question.message.kind in ASKING or question.message.kind == Kind.UNCLEAR
-    return other.message.kind in BESIDE and answered and _is_sure(other)
+    return all(map(_is_answered, questions)) and all(
+        _excludes(act) if act.message.kind == Kind.UNCLEAR else act.message.kind in BESIDE and _is_sure(act)
+        for act in others
+    )
+
+
+def _excludes(act: Act) -> bool:
+    """Tell whether an act that is not understood leaves something out, and so must be told: "and no hostels"."""
+    return EXCLUDES.match(act.text) is not None
+
+
+def _is_answered(act: Act) -> bool:
+    """Tell whether a question has an answer of its own, or is a wish: "is there a cheaper one?"."""
+    message = act.message
+    if message.kind in STATED:
+        return message.chance >= LIKELY and is_worded(message)
+    return message.kind in (*ASKING, Kind.UNCLEAR, Kind.LIKE)
 
 
 def _is_sure(act: Act) -> bool:

@@ -14,7 +14,7 @@ from itertools import islice
 from druthers.advisor.sayings import references
 from druthers.catalogs import Item
 from druthers.language import Parser
-from druthers.limits import Columns, Limits, Stated, merge
+from druthers.limits import Columns, LimitReader, Limits, Stated, merge
 from druthers.limits.words import fold, pattern
 
 NAME = "name"
@@ -59,6 +59,33 @@ def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, show
         rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
     unmatched = tuple(piece for piece in limits.unmatched if not any(piece.endswith(one.text) for one in found))
     return replace(limits, where=where, stated=(*limits.stated, *found), unmatched=unmatched, rest=rest)
+
+
+def apart_from_items(text: str, reader: LimitReader, parser: Parser, shown: Sequence[Item]) -> Limits:
+    """Return the limits of a text, in which "than 2" after a word that tells in what is no bound: "lighter than 2".
+
+    Parameters
+    ----------
+    text
+        What is said.
+    reader, parser
+        Reads limits, and in what something shall be better.
+    shown
+        Items that may be called by number.
+    """
+    folded, hidden = fold(text), text
+    spans = []
+    for match in THAN.finditer(folded) if shown else ():
+        number = re.match(r"[1-9]\b", folded[match.end() :])
+        here = references(folded[match.end() : match.end() + NEAR], shown)
+        if number and here[:1] == (int(number.group()) - 1,) and parser.read("".join(match["how"].split()[-1:])).names:
+            spans.append((match.start("how") + len(match["how"]), match.end() + 1))
+    for start, end in spans:
+        hidden = hidden[:start] + " " * (end - start) + hidden[end:]
+    limits = reader.read(hidden)
+    for start, end in spans:
+        limits = replace(limits, rest=limits.rest[:start] + text[start:end] + limits.rest[end:])
+    return limits
 
 
 def _better(folded: str, text: str, parser: Parser, columns: Columns, shown: Sequence[Item]) -> list[Stated]:

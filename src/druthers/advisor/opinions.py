@@ -43,7 +43,7 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
     if said.rating is not None:
         opinions[at] = Opinion([said.rating], {})
     unsaid: dict[str, int] = {}
-    for clause in CLAUSE.split(whole_words("thanks").sub(" ", ASSENT.sub("", said.plain))):
+    for clause in CLAUSE.split(whole_words("thanks").sub(" ", ASSENT.sub("", said.told))):
         about_items = references(RATING.sub(" ", clause), said.context.shown)
         at = about_items[0] if about_items else at
         felt = feeling(clause)

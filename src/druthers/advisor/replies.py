@@ -124,11 +124,13 @@ class Conversation:
     def _hear(self, turn: Turn) -> Operation[Reply]:
         if turn.message.forgotten:  # "I didn't say cheap, I said clean"
             yield from self.ask.take_back(turn.user, turn.message.forgotten)
+        person = yield from self.ask.find(turn.user)
+        before = {} if person is None else dict(person.wishes.limits)
         heard = yield from self._heard(turn)
         person = yield from self.ask.find(turn.user)
         unsaid = bool(heard.ranking) or person is None or not person.wishes.draws  # else it was said before
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
-        text = understood_in_words(heard, asks=unsaid)
+        text = understood_in_words(heard, asks=unsaid, before=before)
         only = self._foremost(turn, {} if person is None else person.wishes.limits) if turn.message.most else None
         return (yield from self._recommend(turn, text, heard=heard, asks=not asked, only=only))
 

@@ -184,6 +184,22 @@ class Said:
         return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
 
     @property
+    def told(self) -> str:
+        """What it says without what it asks, unless it only asks: of what is asked nothing is known.
+
+        Examples
+        --------
+        >>> [Said.of(text, Context()).told for text in ("2 looks fine, but is it clean? I like 3", "how bad was 1?")]
+        ['2 looks fine, i like 3', 'how bad was 1?']
+        """
+        told = []
+        for one in re.split(r"(?<=[.;!?])\s+", self.plain):
+            starts = [0, *(match.end() for match in CLAUSE.finditer(one))] if one.endswith("?") else []
+            asked = [at for at in starts if whole_words("question").match(_core(one[at:].strip()))]
+            told.append(re.sub(r"\s+(?:but|and|though|yet)\s*$", "", one[: asked[0]]).strip() if asked else one)
+        return " ".join(filter(None, told)) or self.plain
+
+    @property
     def small_talk(self) -> Kind | None:
         """Thanks or a greeting, if it is nothing else."""
         if re.search(r"[^\W\d_]", whole_words("greeting", "thanks", "courtesy").sub(" ", self.plain)):

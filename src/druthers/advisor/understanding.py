@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from druthers.advisor.comparing import NAME, with_items
+from druthers.advisor.comparing import NAME, apart_from_items, with_items
 from druthers.advisor.kinds import chances
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
-from druthers.advisor.said import Said
+from druthers.advisor.said import MOST_LETTERS, Said
 from druthers.advisor.sayings import table, ways, whole_words
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.catalogs import Item
@@ -22,6 +23,8 @@ from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Stated, Where
 from druthers.limits.numbers import plain_number
 from druthers.limits.quantities import find_quantities
+from druthers.limits.where import BOUNDS
+from druthers.limits.words import fold, pattern
 from druthers.types import Reading
 
 # How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
@@ -43,7 +46,9 @@ SOMEWHERE = re.compile(
 BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
 # "book it": what was spoken of.
-SPOKEN_OF = re.compile(r"\b(?:it|its|this|that|these|those|them|they|one|there)\b")
+SPOKEN_OF = re.compile(r"\b(?:it|its|he|she|him|her|this|that|these|those|them|they|one|there)\b")
+HOPED = r"\b<soft>\b|\bwould be (?:[a-z]+\b)?"
+PERSON = re.compile(r"\b(?:he|she)\b", re.I)
 # What is only wondered about, or not all that matters, and wishes for nothing: "is comfort important?".
 SUPPOSED = re.compile(
     r"^(?:(?:and|but|so) )?(?:what if|suppos(?:e|ing)) (?:i|we|it|they|some\w+|that)\b"
@@ -105,7 +110,8 @@ class Understanding:
         """Return the likeliest of the kinds that a message has the parts of."""
         named = () if said.places else self._named(said.plain)
         encoder = self.parser.encoder() if re.search(r"\w\w", said.plain) and is_english(said.text) else None
-        likely = chances(said.text, encoder, [item.name for item in (*said.context.shown, *named)])
+        asked = PERSON.sub("it", said.text) if said.asks else said.text  # "is she patient?" asks as "is it clean?" does
+        likely = chances(asked, encoder, [item.name for item in (*said.context.shown, *named)])
         stated = sum(likely[kind] for kind in STATED)
         odds = {Kind.WISH: stated, **{kind: chance for kind, chance in likely.items() if kind not in STATED}}
         supposed = not said.places and SUPPOSED.search(said.plain)
@@ -119,7 +125,8 @@ class Understanding:
             if found is not None:
                 stated_so = found is read and read.kind in STATED
                 return replace(_as_stated(read, likely) if stated_so else found, chance=odds[kind])
-        if stated >= SURE and likely[Kind.WISH] >= LIKELY and not (read.limits.unmatched or supposed):
+        aside = read.limits.unmatched or supposed or self._hoped(said.text)  # "a pool would be nice" is no guess
+        if stated >= SURE and likely[Kind.WISH] >= LIKELY and not aside:
             # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
             return replace(read, kind=Kind.WISH, reading=reading) if reading.ranking else read
@@ -147,7 +154,10 @@ class Understanding:
         if kind == Kind.PROFILE:
             return Message(kind)
         if kind in (Kind.FIND, Kind.BEST):
-            return read if read.most and not said.asks else self._searching(kind, said)
+            if read.most and not said.asks:
+                return read
+            wished = read.kind in STATED and is_worded(read) and not (said.places or said.has("shown"))
+            return self._searching(kind, said) or (read if wished and kind == Kind.FIND and chance >= LIKELY else None)
         if not said.context.shown and not named:
             return Message(kind) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
         return self._about_items(kind, chance, said, named, read)
@@ -184,7 +194,10 @@ class Understanding:
         if kind in CHANGING and not pointed and (said.beyond or ELSEWHERE.search(said.plain)):
             return None  # what is said of something else is said of nothing shown
         if kind == Kind.FEEDBACK:
-            return find_opinion(said, self.parser, named)
+            found = find_opinion(said, self.parser, named)
+            tells = found is not None and (found.utility is not None or found.opinions)
+            now = read.limits.where and not (said.has("took") or said.past.search(said.plain))
+            return found if tells or not now else None  # "more experienced than Boris and in Linz" tells of no feeling
         if kind == Kind.WHY:
             return Message(kind, said.places, named)
         if kind == Kind.COMPARE:
@@ -209,12 +222,12 @@ class Understanding:
     def _another_number(self, said: Said) -> Message | None:
         """Return a number that takes the place of a limit said before: "make that 40"."""
         quantities = find_quantities(said.plain)
-        bounds = {
+        ways_said = {bound for limit in self.limits.read(said.text).where.values() for bound in _bounds(limit)}
+        bounds = {  # "I meant at most 25" is no least number of gears
             name: bound
             for name, limit in said.context.limits.items()
-            if isinstance(limit, dict) and len(limit) == 1
-            for bound in limit
-            if bound in ("min", "max")
+            for bound in _bounds(limit)
+            if (ways_said == {bound} if ways_said else len(limit) == 1)
         }
         current = {said.context.limits[name][bound] for name, bound in bounds.items()}
         while len(quantities) > 1 and quantities[0].numbers[0] in current:  # "100 is too tight, let's say 200"
@@ -239,9 +252,14 @@ class Understanding:
 
     def _wishing(self, said: Said) -> Message:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
-        limits = with_items(said.text, self.limits.read(said.text), self.parser, self.columns, said.context.shown)
+        text, shown = said.text, said.context.shown
+        limits = apart_from_items(text, self.limits, self.parser, shown)
+        limits = with_items(text, limits, self.parser, self.columns, shown)
         limits = self._without_strange_places(limits)
-        reading = self.parser.read(limits.rest)
+        rest = limits.rest
+        for one in self._hoped(text):  # "a pool would be nice" is no limit, and no guess at a wish either
+            rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
+        reading = self.parser.read(rest)
         if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
             reading = _without_guesses(reading, LIKELY)
         kinds = _parts(reading, limits)
@@ -261,6 +279,11 @@ class Understanding:
         if said.courtesy is not None:
             return Message(said.courtesy)
         return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
+
+    def _hoped(self, text: str) -> tuple[Stated, ...]:
+        """Return what would be limits if they were not only hoped for."""
+        strict, many = pattern(HOPED).subn(lambda match: " " * len(match.group()), fold(text[:MOST_LETTERS]))
+        return self.limits.read(strict).stated if many else ()
 
     def _without_strange_places(self, limits: Limits) -> Limits:
         """Return limits with places that no item is at among what fits nothing: they are no guess at a wish."""
@@ -332,6 +355,11 @@ def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
     there = [kind for kind, part in _parts(reading, limits).items() if part]
     kind = max(there, key=lambda kind: likely[kind], default=message.kind)
     return replace(message, kind=kind, reading=reading)
+
+
+def _bounds(limit: Any) -> tuple[str, ...]:
+    """Return which bounds a limit has."""
+    return tuple(bound for bound in limit if bound in BOUNDS) if isinstance(limit, dict) else ()
 
 
 def _corrects(said: Said, number: float, current: Collection[float]) -> bool:

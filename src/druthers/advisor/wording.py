@@ -18,8 +18,8 @@ MOST_LISTED = 20
 LONG_WORD = re.compile(r"[^\W_]{4,}")
 
 
-def understood_in_words(heard: Heard, *, asks: bool = False) -> str:
-    """Return what was understood, in words, and what is asked back."""
+def understood_in_words(heard: Heard, *, asks: bool = False, before: Where | None = None) -> str:
+    """Return what was understood, in words, which limits from before it takes the place of, and what is asked back."""
     said = []
     guesses = () if heard.reading is None else guessed(heard.reading)
     if sure := [name for name in heard.ranking if name not in guesses]:
@@ -33,15 +33,28 @@ def understood_in_words(heard: Heard, *, asks: bool = False) -> str:
     for one in heard.limits:  # "black or silver" is one limit
         where = join(where, one)
     said += [f"Only {name} {limit_in_words(limit)}." for name, limit in where.items()]
+    gone_limits = {name: limit for name, limit in (before or {}).items() if name in where}
+    said += [
+        f"No longer only {name} {limit_in_words(limit)}."
+        for name, limit in gone_limits.items()
+        if _replaces(where[name], limit)
+    ]
     if heard.reading is not None and not_understood() in heard.reading.notes:
         said.append(f"As for the rest, {not_understood()}.")
+    dropped = [name for name in heard.dropped if before is None or name in before]
     if heard.dropped:
-        said.append(f"No limit on {listed(heard.dropped)} any more.")
+        said.append(f"No limit on {listed(dropped)} any more." if dropped else "There was no such limit.")
     if heard.not_understood:
         said.append(f"Not understood: {listed(heard.not_understood)}.")
     if asks and heard.reading is not None and heard.reading.question:
         said.append(heard.reading.question)
     return " ".join(said)
+
+
+def _replaces(limit: Any, before: Any) -> bool:
+    """Tell whether a limit takes the place of another, which neither joins it nor says the same."""
+    joins = isinstance(limit, dict) and isinstance(before, dict)
+    return not joins and limit not in (before, [before])
 
 
 def count(number: int, thing: str) -> str:

@@ -355,8 +355,9 @@ def _fate(mention: Mention, acting: Sequence[Match], held: bool, given_up: bool)
 
 def _gives_up(mention: Mention, match: Match) -> bool:
     """Tell whether a cue of not caring gives a mention up, by the kind of its word: what is good is only accepted."""
-    if match.cue.does is Effect.DISMISS:
-        return True
+    if match.cue.does is Effect.DISMISS:  # "neither too far out nor too loud" wants both to be otherwise
+        too = mention.why.startswith("too ") or match.text.split()[-2:-1] == ["too"]
+        return not (too and mention.kind is Kind.BAD and match.text.startswith(("neither ", "nor ")))
     if match.cue.does is Effect.UNNEEDED:
         wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
         lessened = mention.less_is_better and not _LOW.search(match.text)  # "it hardly needs any watering"
