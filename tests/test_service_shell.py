@@ -691,6 +691,7 @@ def test_the_unexpected_is_told_without_a_trace_and_logged_with_one(service):
 @given(sent=st.binary(max_size=70).filter(lambda value: not set(value) & set(b"\r\n\x00")))
 @quick
 @example(sent=b"order-17.retry_2")
+@example(sent=b"order-17 \t")
 @example(sent=b'x","level":"forged')
 def test_sane_request_ids_come_back_and_others_are_replaced(service, sent):
     given = sent.strip(b" \t")  # as servers do

@@ -119,7 +119,9 @@ class Guard:
             await self.app(scope, receive, send)
             return
         started = perf_counter()
-        scope[VISIT] = visit = Visit(dict(scope["headers"]), self.gate)
+        # White space behind a value is no part of it (RFC 9110, 5.5), but httptools leaves it there.
+        headers = {name: value.rstrip(b" \t") for name, value in scope["headers"]}
+        scope[VISIT] = visit = Visit(headers, self.gate)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
