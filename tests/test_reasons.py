@@ -38,6 +38,9 @@ def check(catalog, made, offered, wished, dismissed):
             assert fact.value == mine
             if mine is None:
                 assert (fact.place, fact.of, fact.better_than) == (None, None, None)
+                if fact.expected is not None:
+                    assert check_expected(catalog, values, one, fact) in one.why.lower()
+                    continue
                 untold = "nobody has told yet" if not values[one.item] else f"its {fact.objective} is not known"
                 assert untold in one.why.lower()
                 continue
@@ -62,7 +65,18 @@ def check(catalog, made, offered, wished, dismissed):
     return count
 
 
-@pytest.mark.parametrize("seed", range(20))
+def check_expected(catalog, values, one, fact):
+    """See that what is foretold of an unknown value rests on what is known of others; return how it is said."""
+    city = {item.id: item.details["city"] for item in catalog.items}
+    others = [id for id in values if id != one.item and fact.objective in values[id] and city[id] == city[one.item]]
+    known = [values[id][fact.objective] for id in values if fact.objective in values[id]]
+    assert fact.columns == ("city",)
+    assert fact.alike == len(others)
+    assert min(known) - fact.deviation <= fact.expected <= max(known) + fact.deviation
+    return f"from its city and {len(others)} like it; nobody has told yet"
+
+
+@pytest.mark.parametrize("seed", [*range(20), 1142, 1265])
 def test_no_reason_states_anything_false(seed):
     rng = np.random.default_rng(seed)
     catalog = make(rng)
