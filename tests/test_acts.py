@@ -3,6 +3,7 @@
 import pytest
 
 from druthers import Advisor, Catalog, Item, Objective
+from druthers.advisor.understanding import Understanding
 from druthers.language import make_parser
 
 INNS = Catalog(
@@ -152,3 +153,20 @@ def test_nobody_is_erased_who_was_not_asked(talk):
         advisor.message("ada", "cheap")
         assert "Say" in advisor.message("ada", "forget me").text
         assert "erased" in advisor.message("ada", "yes, forget me").text
+
+
+def test_a_long_message_is_not_read_over_and_over(monkeypatch):
+    """Break by break, 2,000 letters took 23 s and these 540 some 60 readings: long texts are told apart by sentences."""
+    counts = []
+    read = Understanding.read
+
+    def counted(self, *given):
+        counts.append(given)
+        return read(self, *given)
+
+    monkeypatch.setattr(Understanding, "read", counted)
+    with Advisor("hotels") as advisor:
+        advisor.message("ada", "clean and quiet, under 150")
+        counts.clear()
+        advisor.message("ada", 8 * "2 looks fine, but I want it quiet, and 1 was nice, and is it clean? ")
+    assert len(counts) < 10

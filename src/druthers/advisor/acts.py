@@ -8,15 +8,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from druthers.advisor.messages import ASKING, STATED, Context, Kind, Message
-from druthers.advisor.said import Said
+from druthers.advisor.said import SENTENCES, Said
 from druthers.advisor.sayings import whole_words
 from druthers.advisor.understanding import LIKELY, SURE, Understanding, is_worded
 
-SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 BREAK = re.compile(r"(?:,\s*|\s+-\s+)(?:(?:and|but|so)\b\s+)?|\s+(?:and|but)\s+", re.I)
 LINK = re.compile(r"\W*(?:and|but|so|also)\b[\s,]+", re.I)
 BUT = re.compile(r"\W*\bbut\b", re.I)
 EXCLUDES = re.compile(r"\W*(?:(?:oh|and|but|also|so|please)\b[\s,]+)*(?:no|not|without|nothing)\s+\w{4,}", re.I)
+# Letters of a text that is looked through for acts break by break: each break is read twice, and so are its halves.
+MOST_SPLIT = 240
 # What may be told or done beside a question, and what is not asked beside something else: "I like 3. Similar ones?".
 BESIDE = (*STATED, Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT)
 WHOLE = (Kind.LIKE, Kind.OTHER, Kind.FORGET_ME, Kind.NO, Kind.GREETING, Kind.THANKS)
@@ -52,7 +53,7 @@ def find_acts(understanding: Understanding, text: str, context: Context) -> tupl
 
 def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
     """Return a message in two: its questions apart from all else, or what is wanted apart from what is told."""
-    sentences = SENTENCE.split(text.strip())
+    sentences = SENTENCES.split(text.strip())
     asking = [Said.of(one, context).asks for one in sentences]
     if any(asking) and not all(asking):
         both = [
@@ -61,7 +62,7 @@ def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
         one, other = both if asking[0] else both[::-1]
         yield one, LINK.sub("", other, count=1) if LINK.match(other) else other
         return
-    for match in BREAK.finditer(text):
+    for match in BREAK.finditer(text) if len(text) <= MOST_SPLIT else ():
         head, tail = text[: match.start()], text[match.end() :]
         before, after = (Said.of(part, context) for part in (head, tail))
         if before.asks != after.asks and tail.rstrip().endswith("?"):

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from druthers.advisor.messages import Context, Kind
-from druthers.advisor.sayings import NEGATION, PLACES, feeling, references, table, ways, whole_words
-from druthers.catalogs import Item
+from druthers.advisor.sayings import NEGATION, PLACES, beyond, feeling, references, table, ways, whole_words
 from druthers.language.data import contractions
 from druthers.limits.words import fold, pattern
 
@@ -51,7 +50,7 @@ COUNTED = re.compile(
     r"(?: \w+){0,2} (?:at|for|by|around|before|after|until) [1-9]\b(?! (?:and|or) [1-9])"
 )
 BEYOND = re.compile(r"\b(?:sixth|seventh|eighth|ninth|tenth|\d+th)(?: (?:one|option))?\b")
-NINE = tuple(map(Item, "abcdefghi"))
+SENTENCES = re.compile(r"(?<=[.;!?])\s+")
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": how many letters of an ending lack their mark, by what it stands for.
 ENDINGS = {"not": 1, "is": 1, "am": 1, "us": 1, "are": 2, "have": 2}
@@ -103,7 +102,7 @@ class Said:
     @property
     def picks(self) -> bool:
         """Whether one of its sentences picks something shown and asks nothing: "we'll have 3. Can you deliver?"."""
-        for one in re.split(r"(?<=[.;!?])\s+", self.plain):
+        for one in SENTENCES.split(self.plain):
             core = _core(one)
             asks = one.endswith("?") or whole_words("question").match(core)
             if not asks and references(one, self.context.shown) and ways("choose").search(core):
@@ -119,7 +118,7 @@ class Said:
     def beyond(self) -> bool:
         """Whether it points at an item beyond those shown, and at none of these: "7 was terrible"."""
         text = _without_counts(self.plain)
-        return not self.places and bool(references(text, NINE) or BEYOND.search(text))
+        return not self.places and bool(beyond(text, self.context.shown) or BEYOND.search(text))
 
     @property
     def settled(self) -> bool:
@@ -193,7 +192,7 @@ class Said:
         ['2 looks fine, i like 3', 'how bad was 1?']
         """
         told = []
-        for one in re.split(r"(?<=[.;!?])\s+", self.plain):
+        for one in SENTENCES.split(self.plain):
             starts = [0, *(match.end() for match in CLAUSE.finditer(one))] if one.endswith("?") else []
             asked = [at for at in starts if whole_words("question").match(_core(one[at:].strip()))]
             told.append(re.sub(r"\s+(?:but|and|though|yet)\s*$", "", one[: asked[0]]).strip() if asked else one)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from druthers.advisor.messages import Context, Kind, Message
-from druthers.advisor.said import Said
+from druthers.advisor.said import SENTENCES, Said
 from druthers.advisor.sayings import ways, whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, speaks_of_money
@@ -77,9 +77,7 @@ def declines(said: Said) -> bool:
 
 def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser) -> Message | None:
     """Return what is wished in sentences beside the one that takes something back."""
-    rest = " ".join(
-        one for one in re.split(r"(?<=[.;!?])\s+", said.text) if not whole_words("forget").search(one.lower())
-    )
+    rest = " ".join(one for one in SENTENCES.split(said.text) if not whole_words("forget").search(one.lower()))
     reading = parser.read(rest)
     if not set(reading.names) - set(names):
         return None
