@@ -156,7 +156,7 @@ def test_nobody_is_erased_who_was_not_asked(talk):
 
 
 def test_a_long_message_is_not_read_over_and_over(monkeypatch):
-    """Break by break, 2,000 letters took 23 s and these 540 some 60 readings: long texts are told apart by sentences."""
+    """Break by break, 2,000 letters took 23 s and these 540 some 60 readings: long texts are split by sentences."""
     counts = []
     read = Understanding.read
 
