@@ -8,7 +8,10 @@ method can learn from the columns by a linear law. --columns prints how much tha
 
 python benchmarks/items.py [--items K] [--explained SHARE] [--runs N] [--horizon T] [--arriving] [--features P]
                            [--known C] [--curved C] [--offered N] [--catalog beers] [--only KINDS] [--speed]
-                           [--served K] [--columns]
+                           [--served K] [--columns] [--keep FILE]
+
+A run is the same whoever plays it, so --keep FILE notes each in a file and does not play those that are there: rows can
+be broken off, carried on and lengthened.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -97,13 +101,35 @@ def play(environment: Items, seed: tuple[int, ...], horizon: int, kind: str) -> 
     return regret, float(np.mean(held)) if held else np.nan
 
 
-def compare(environment: Items, runs: int, horizon: int, kinds: list[str], seed: int) -> None:
+class Kept:
+    """Runs that were played before, by all that they depend on, in a file of JSON lines; without a file, none."""
+
+    def __init__(self, path: Path | None, environment: Items, horizon: int, seed: int) -> None:
+        self.path = path
+        self.place = {"name": environment.name, **environment.params, "horizon": horizon, "seed": seed}
+        lines = path.read_text().splitlines() if path and path.exists() else []
+        rows = [row for row in map(json.loads, lines) if row["place"] == json.loads(json.dumps(self.place))]
+        self.runs = {(row["run"], row["kind"]): (row["regret"], row["cover"]) for row in rows}
+
+    def play(self, environment: Items, run: int, kind: str) -> tuple[float, float]:
+        """Return regret and cover of a run, played now if it is new."""
+        if (run, kind) not in self.runs:
+            played = play(environment, (self.place["seed"], run), self.place["horizon"], kind)
+            self.runs[run, kind] = played
+            row = {"place": self.place, "run": run, "kind": kind, "regret": played[0], "cover": played[1]}
+            if self.path:
+                with self.path.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+        return self.runs[run, kind]
+
+
+def compare(environment: Items, runs: int, kinds: list[str], kept: Kept) -> None:
     """Print a row for each kind."""
     table: dict[str, list[float]] = {kind: [] for kind in kinds}
     cover: dict[str, list[float]] = {kind: [] for kind in kinds}
     for run in range(runs):
         for kind in kinds:
-            regret, held = play(environment, (seed, run), horizon, kind)
+            regret, held = kept.play(environment, run, kind)
             table[kind].append(regret)
             cover[kind].append(held)
         print(json.dumps({kind: round(values[-1]) for kind, values in table.items()}), flush=True)
@@ -112,10 +138,11 @@ def compare(environment: Items, runs: int, horizon: int, kinds: list[str], seed:
     for kind in kinds:
         values = np.array(table[kind])
         ratio, error = ratio_of(values, base)
+        seen = np.array(cover[kind])[~np.isnan(cover[kind])]  # runs that left some items unseen
         spread = values.std(ddof=1) / np.sqrt(runs) if runs > 1 else np.nan
         print(
             f"{kind:10}{values.mean():9.0f} ± {spread:4.0f}{ratio:9.3f} ± {error:.3f}"
-            f"{values.max() / values.mean():8.2f}{np.mean(cover[kind]):8.3f}"
+            f"{values.max() / values.mean():8.2f}{seen.mean() if len(seen) else np.nan:8.3f}"
         )
 
 
@@ -219,6 +246,7 @@ if __name__ == "__main__":
     parser.add_argument("--columns", action="store_true", help="what the columns of the catalog foretell, no runs")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--served", type=int, help="so many items in the advisor, and the time of its decisions")
+    parser.add_argument("--keep", type=Path, help="note runs in this file, and do not play again those that are in it")
     told = parser.parse_args()
     if told.speed:
         speed(told.features)
@@ -239,4 +267,4 @@ if __name__ == "__main__":
         )
         if told.catalog:
             place = Shelf(catalog=told.catalog)
-        compare(place, told.runs, told.horizon, told.only.split(","), told.seed)
+        compare(place, told.runs, told.only.split(","), Kept(told.keep, place, told.horizon, told.seed))

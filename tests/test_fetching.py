@@ -134,14 +134,19 @@ def test_an_advisor_refuses_an_older_journal_and_a_new_one_folds_it(url, start, 
         other.preference("late")
 
 
-def test_a_journal_that_lost_its_end_is_folded_anew(url, start):
-    """A snapshot and states of events that are no more must not be used, also after the journal has grown again."""
+def test_a_journal_that_lost_its_end_is_refused_and_folded_anew_on_request(url, start):
+    """A snapshot and states of events that are no more are never used, and nothing is done until somebody knows."""
     one = start(INNS)
     busy(one, rounds=2)
     kept = one.fold.position - 7
     one.save()
     one.close()
     assert rewrite(url, "DELETE FROM druthers_events WHERE position > ?", kept) == 7
+    with pytest.raises(OtherJournal, match="its end was cut off"):
+        start()
+    with open_store(url) as store:
+        assert store.last() == kept
+        store.compact()
     two = start()
     assert two.fold.position == kept
     before = clean(two)
@@ -151,6 +156,18 @@ def test_a_journal_that_lost_its_end_is_folded_anew(url, start):
     busy(three, rounds=1)
     three.save()
     assert clean(start()) == clean(three)
+
+
+def test_an_emptied_journal_is_not_begun_anew(url, start):
+    """All events are gone and states are there: that is no new journal."""
+    one = start(INNS)
+    one.save()
+    one.close()
+    rewrite(url, "DELETE FROM druthers_events")
+    with pytest.raises(OtherJournal, match="its end was cut off"):
+        start(INNS)
+    with open_store(url) as store:
+        assert store.last() == 0
 
 
 def test_feedback_that_another_sends_late_does_not_bring_anybody_back(start):

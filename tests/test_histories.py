@@ -102,19 +102,41 @@ def test_an_erasure_does_not_make_a_journal_another_one(url):
         assert other.append(notes(4)) == [4]
 
 
-def test_states_of_a_lost_end_are_not_given_back_and_give_way(url):
-    """The journal lost its end, and grew again: what tells of the lost events is worth nothing."""
+@pytest.mark.parametrize("regrown", [0, 1, 5])
+def test_a_journal_that_lost_its_end_is_refused_until_its_states_are_dropped(url, regrown):
+    """What was saved of the lost events is never given back; it shows that something is missing, and nothing is added.
+
+    Also where the journal grew again behind our back, to the same place or beyond it.
+    """
     with open_store(url) as store:
         store.append(notes(1, 2, 3, 4, user="ada"))
         store.save("fold", Snapshot(4, b"lost"), [UserState("ada", 1, 4, b"lost")])
+        store.save("other", None, [UserState("ada", 1, 3, b"lost too")])
+    grown = [(str(number), number) for number in range(3, 3 + regrown)]
     rewrite(url, "DELETE FROM druthers_events WHERE position > 2")
+    for mark, position in grown:
+        rewrite(url, AGAIN, position, mark)
     with open_store(url) as store:
-        assert (store.snapshot("fold"), store.user("fold", "ada")) == (None, None)
-        store.append(notes(5, 6, user="ada"))
-        assert (store.snapshot("fold"), store.user("fold", "ada")) == (None, None)
-        store.save("fold", Snapshot(3, b"new"), [UserState("ada", 1, 3, b"new")])
-        assert store.snapshot("fold") == Snapshot(3, b"new")
-        assert store.user("fold", "ada") == UserState("ada", 1, 3, b"new")
+        assert store.lost() == 4
+        assert (store.snapshot("fold"), store.user("fold", "ada"), store.user("other", "ada")) == (None, None, None)
+        assert inspect(store)[-1] == (
+            "event 4 is not the one that saved states were folded from"
+            if regrown > 1
+            else f"event{'s 3-4 are' if not regrown else ' 4 is'} missing"
+        )
+        store.save("fold", Snapshot(2, b"new"), [UserState("ada", 1, 2, b"new")])
+        store.compact("fold")
+        for change in (lambda: store.append(notes(5)), lambda: store.erase("ada", note(5), scrub)):
+            with pytest.raises(OtherJournal, match=r"lacks event 4, .* dropping the states: druthers store compact"):
+                change()
+        assert store.last() == 2 + regrown
+        store.compact()
+        assert (store.lost(), store.append(notes(6, user="ada"))) == (0, [3 + regrown])
+        store.save("fold", Snapshot(2, b"new"))
+        assert store.snapshot("fold") == Snapshot(2, b"new")
+
+
+AGAIN = "INSERT INTO druthers_events (position, kind, body, at, mark, checksum) VALUES (?, 'note', '{}', 1.0, ?, '')"
 
 
 def damage(url, kind):
@@ -225,26 +247,63 @@ def test_damaged_indexes_are_found(tmp_path):
             [note(number, user=f"user{number}", about=f"d{number}", key=f"k{number}") for number in range(200)]
         )
     whole = path.read_bytes()
-    with closing(sqlite3.connect(path)) as connection:
-        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'index'"))
-        size = connection.execute("PRAGMA page_size").fetchone()[0]
-    names = [name for name in roots if name.startswith("druthers_events") or name == "druthers_keys"]
+    names = [name for name in index_roots(path) if name.startswith("druthers_events") or name == "druthers_keys"]
     assert len(names) == 4
     for name in names:
-        page = bytearray(whole[(roots[name] - 1) * size : roots[name] * size])
-        if page[0] == 2:  # an inner page: go to the first leaf
-            cell = int.from_bytes(page[12:14], "big")
-            leaf = int.from_bytes(page[cell : cell + 4], "big")
-        else:
-            leaf = roots[name]
-        start = (leaf - 1) * size
-        content = bytes(
-            97 + (byte - 84) % 26 if 97 <= byte <= 122 else byte for byte in whole[start + 500 : start + size]
-        )
-        path.write_bytes(whole[: start + 500] + content + whole[start + size :])
+        path.write_bytes(whole)
+        damage_index(path, name)
         with open_store(str(path)) as store:
             found = inspect(store)
         assert any(name in line for line in found), (name, found)
+
+
+def index_roots(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return dict(connection.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'index'"))
+
+
+def damage_index(path, name):
+    """Overwrite the letters in the first leaf of an index, as a bad disk might: the table stays whole."""
+    with closing(sqlite3.connect(path)) as connection:
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    root, whole = index_roots(path)[name], path.read_bytes()
+    page = whole[(root - 1) * size : root * size]
+    leaf = root
+    if page[0] == 2:  # an inner page: go to the first leaf
+        cell = int.from_bytes(page[12:14], "big")
+        leaf = int.from_bytes(page[cell : cell + 4], "big")
+    start = (leaf - 1) * size
+    content = bytes(97 + (byte - 84) % 26 if 97 <= byte <= 122 else byte for byte in whole[start + 500 : start + size])
+    path.write_bytes(whole[: start + 500] + content + whole[start + size :])
+
+
+def test_an_erasure_finds_whom_a_damaged_index_does_not(tmp_path):
+    """Nobody is told that they are not there while they are, and no event of theirs is left."""
+    path = tmp_path / "journal.db"
+    people = [f"user{number:03}" for number in range(100)]
+    with open_store(str(path)) as store:
+        store.append([note(number, user=user) for number in range(3) for user in people])
+    damage_index(path, "druthers_events_of_users")
+    with open_store(str(path)) as store:
+        assert any(len(store.read(user=user)) < 3 for user in people), "nothing was damaged"
+        for user in people:
+            assert store.erase(user, note(0), scrub) > 0, user
+        assert [event.user for event in store.read(limit=10**6) if event.user] == []
+        assert store.erase("nobody", note(0), scrub) == 0
+        assert inspect(store) == []
+
+
+def test_an_erasure_finds_whom_a_damaged_index_does_not_in_postgresql(postgres):
+    url = postgres.fresh()
+    with open_store(url) as store:
+        store.append(notes(1, user="ada"))
+        rewrite(url, "UPDATE pg_index SET indisready = false WHERE indexrelid = 'druthers_events_of_users'::regclass")
+        store.append([*notes(2, user="ada"), *notes(3, user="eve")])
+        rewrite(url, "UPDATE pg_index SET indisready = true WHERE indexrelid = 'druthers_events_of_users'::regclass")
+        assert (len(store.read(user="ada")), store.read(user="eve")) == (1, [])
+        assert (store.erase("eve", note(4), scrub), store.erase("ada", note(5), scrub)) == (4, 5)
+        assert [event.user for event in store.read() if event.user] == []
+        assert store.check() == []
 
 
 def test_damaged_indexes_are_found_in_postgresql(postgres):

@@ -87,6 +87,7 @@ class Advisor:
         given = Catalog.load(catalog) if isinstance(catalog, str | Path) else catalog
         with ExitStack() as failing:
             self.store = failing.enter_context(open_store(store)) if isinstance(store, str) else store
+            self.store.refuse_lost()
             editions = open_journal(self.store, given)
             self._policy, self._policy_settings = policy, dict(policy_settings or {})
             self._parser, self._parser_settings = parser, dict(parser_settings or {})

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Self
 
+from druthers.errors import OtherJournal
+
 # How many events are read at once by who reads many.
 PAGE = 5_000
 LAST = 2**63 - 1
@@ -117,7 +119,8 @@ class Store(ABC):
 
     A store stays with the history that it has read or written. If the newest event that went through its hands is no
     longer in the journal - an older copy was put back, or another journal - every call is refused with
-    `OtherJournal`, until the right journal is back; who opens a new store begins anew.
+    `OtherJournal`, until the right journal is back; who opens a new store begins anew. What was saved is a witness too:
+    while a snapshot or state tells of an event that the journal lacks, nothing is appended to it.
 
     A *fold* is named by a text; folds whose states could not be read by each other (policy, settings, version) have
     different names. A snapshot or a state of events that the journal does not hold is never given back.
@@ -195,9 +198,26 @@ class Store(ABC):
     def folds(self) -> list[str]:
         """Return the names of all folds of which something is kept, the one that is furthest ahead first."""
 
+    def lost(self) -> int:
+        """Return the last position of which a snapshot or state tells while the journal lacks its event; 0 for none."""
+        return 0
+
+    def refuse_lost(self) -> None:
+        """Refuse a journal that is older, or another one, than what was folded and saved in it."""
+        if position := self.lost():
+            raise OtherJournal(
+                f"a journal must hold the events that its saved states were folded from, but {self!r} lacks event"
+                f" {position}, or has another one there: its end was cut off, or an older journal was put beside newer"
+                " states; bring the right one back as a whole, or go on without what is lost by dropping the states:"
+                " druthers store compact --drop-states"
+            )
+
     @abstractmethod
     def compact(self, fold: str | None = None) -> None:
-        """Drop the states of all folds but one (of all, with None), and all bytes that are no longer needed."""
+        """Drop the states of all folds but one (of all, with None), and all bytes that are no longer needed.
+
+        Of the other folds, states of events that the journal lacks stay: they show that something was lost.
+        """
 
     @abstractmethod
     def check(self) -> list[str]:

@@ -10,7 +10,8 @@ from druthers.stores.rows import is_whole
 def inspect(store: Store) -> list[str]:
     """Return all damage to a journal, each in a sentence that tells where; nothing for one that is whole.
 
-    The database looks at its own files. Then every event must be there, as it was written. Others may write meanwhile.
+    The database looks at its own files. Then every event must be there, as it was written, and so must those
+    that saved states were folded from. Others may write meanwhile.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def inspect(store: Store) -> list[str]:
         end = min(after + PAGE, last)
         damage += _look_at(store, after, end)
         after = end
-    return damage
+    return damage + _missing_witnessed(store, last)
 
 
 def _look_at(store: Store, after: int, end: int) -> list[str]:
@@ -55,6 +56,14 @@ def _look_at(store: Store, after: int, end: int) -> list[str]:
             damage.append(f"event {event.position}, a {event.kind!r}, is not as it was written")
         after = event.position
     return damage + _missing(after, end + 1)
+
+
+def _missing_witnessed(store: Store, last: int) -> list[str]:
+    """Return what is missing of the end of a journal, as far as saved states tell."""
+    lost = store.lost()
+    if lost > last:
+        return _missing(last, lost + 1)
+    return [f"event {lost} is not the one that saved states were folded from"] if lost else []
 
 
 def _missing(after: int, before: int) -> list[str]:

@@ -78,6 +78,7 @@ class PostgresStore(SQLStore):
     name: ClassVar[str] = "postgresql"
     has_schema: ClassVar[str] = "SELECT 1 WHERE to_regclass('druthers_journal') IS NOT NULL"
     asked: ClassVar[str] = "json_array_elements_text(?::json) AS asked (value)"
+    reindex: ClassVar[str] = "REINDEX TABLE druthers_events"
     migrations: ClassVar[Sequence[Sequence[str]]] = [
         first_schema(whole="BIGINT", real="DOUBLE PRECISION", blob="BYTEA"),
         [

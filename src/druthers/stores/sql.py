@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -10,7 +11,8 @@ from threading import Lock
 from typing import Any, ClassVar, Protocol
 
 from druthers.errors import OtherJournal, StoreFailure
-from druthers.stores.base import ERASURE, LAST, PAGE, Event, Snapshot, Store, UserRecord, UserState
+from druthers.stores.base import LAST, PAGE, Event, Snapshot, Store, UserRecord, UserState
+from druthers.stores.queries import EVENTS, FOLDS, LOST, MARK, OF_USER, SAVE, SAVE_USER, SCAN, SCRUB, USERS, WITNESSES
 from druthers.stores.rows import (
     Row,
     as_notice,
@@ -24,46 +26,10 @@ from druthers.stores.rows import (
     storable,
 )
 
-EVENTS = 'SELECT position, kind, body, at, "user", about, key, mark, checksum FROM druthers_events'
-SCRUB = """
-    UPDATE druthers_events SET kind = ?, body = ?, at = ?, "user" = ?, about = ?, key = ?, mark = ?, checksum = ?
-    WHERE position = ?
-"""
-MARK = "SELECT mark FROM druthers_events WHERE position = ?"
-# A snapshot or a state holds the mark of the last event that is in it. One whose event is not there tells of a past
-# that is not this journal's: it is never given back, and gives way to any other.
-LOST = """NOT EXISTS (
-    SELECT 1 FROM druthers_events AS event WHERE event.position = kept.position AND event.mark = kept.mark
-)"""
-SAVE = f"""
-    INSERT INTO druthers_snapshots AS kept (fold, position, mark, body)
-    SELECT ?, position, mark, ? FROM druthers_events AS last WHERE position = ? AND NOT EXISTS (
-        SELECT 1 FROM druthers_events AS notice WHERE notice.kind = '{ERASURE}' AND notice.position > last.position
-    )
-    ON CONFLICT (fold) DO UPDATE SET position = excluded.position, mark = excluded.mark, body = excluded.body
-    WHERE kept.position <= excluded.position OR {LOST}
-"""
-SAVE_USER = f"""
-    INSERT INTO druthers_users AS kept (fold, "user", first, position, mark, body)
-    SELECT ?, last."user", first.position, last.position, last.mark, ?
-    FROM druthers_events AS first JOIN druthers_events AS last ON last."user" = first."user"
-    WHERE first.position = ? AND last.position = ? AND first."user" = ?
-    ON CONFLICT (fold, "user") DO UPDATE
-    SET first = excluded.first, position = excluded.position, mark = excluded.mark, body = excluded.body
-    WHERE kept.position <= excluded.position OR {LOST}
-"""
-USERS = f"""
-    SELECT asked.value,
-        (SELECT min(position) FROM druthers_events WHERE "user" = asked.value),
-        (SELECT max(position) FROM druthers_events WHERE "user" = asked.value AND position <= ?),
-        kept.first, kept.position, kept.body
-    FROM %s LEFT JOIN druthers_users AS kept ON kept.fold = ? AND kept."user" = asked.value AND NOT {LOST}
-"""
-FOLDS = """
-    SELECT fold FROM (
-        SELECT fold, position FROM druthers_snapshots UNION ALL SELECT fold, position FROM druthers_users
-    ) AS kept GROUP BY fold ORDER BY max(position) DESC, fold
-"""
+# Events that are looked at in one go where no index is trusted.
+SCANNED = 20_000
+
+_log = logging.getLogger(__name__)
 
 
 class Cursor(Protocol):
@@ -108,6 +74,7 @@ class SQLStore(Store):
     has_schema: ClassVar[str]
     # The texts of a list in JSON, as a table called asked with a column called value.
     asked: ClassVar[str]
+    reindex: ClassVar[str]
 
     def __init__(self, problems: type[Exception]) -> None:
         self._problems = problems
@@ -115,6 +82,7 @@ class SQLStore(Store):
         self._closed = False
         self._hurried = True
         self._newest = 0, ""  # position and mark of the newest event that went through our hands
+        self._looked_back = False  # whether the journal was seen to hold all that was saved of it
         self._noting = Lock()
 
     @abstractmethod
@@ -200,6 +168,28 @@ class SQLStore(Store):
                 " another journal was put in its place; bring the right one back, or start again to fold this one anew"
             )
 
+    def _look_back(self) -> None:
+        """Refuse to add to a journal that lost what was saved of it; from then on its newest event is watched."""
+        if not self._looked_back:
+            self.refuse_lost()
+            self._looked_back = True
+
+    def _trust_index(self, user: str) -> None:
+        """Make the indexes of events anew where the one of users does not find all events of somebody.
+
+        Who is erased must be gone, whatever an index says, so this looks at every event, some at a time.
+        """
+        there: list[tuple[int]] = []
+        for start in range(0, self.last(), SCANNED):
+            there += self._ask(SCAN, start, start + SCANNED, user)
+        missing = {*there} - {*self._ask(OF_USER, user)}
+        if any(event.user == user for (position,) in missing for event in self.read(position - 1, limit=1)):
+            _log.warning(
+                "an index of the journal lacks events that are there, and is made anew: see that its disk is whole"
+            )
+            with self._unhurried(), self._transaction("druthers_events") as cursor:
+                cursor.execute(self.reindex)
+
     def _note(self, position: int, mark: str) -> None:
         with self._noting:
             if position > self._newest[0]:
@@ -223,6 +213,7 @@ class SQLStore(Store):
         rows = encode(events)
         if not rows:
             return []
+        self._look_back()
         positions = self._append(rows, [bounded(event.bound) for event in events])
         added = [(position, row.mark) for position, row in zip(positions, rows, strict=True) if position]
         if added:
@@ -263,6 +254,8 @@ class SQLStore(Store):
         """Replace all events of a user by what `scrub` makes of them, drop what was folded of them, append a notice."""
         if not storable(user):
             return 0
+        self._look_back()
+        self._trust_index(user)
         with self._change("druthers_events", "druthers_users") as cursor:
             cursor.execute(f'{EVENTS} WHERE "user" = ? ORDER BY position', (user,))
             events = [decode(*row) for row in cursor.fetchall()]
@@ -315,9 +308,13 @@ class SQLStore(Store):
         """Return the names of all folds of which something is kept, the one that is furthest ahead first."""
         return [fold for (fold,) in self._ask(FOLDS)]
 
+    def lost(self) -> int:
+        """Return the last position of which a snapshot or state tells while the journal lacks its event; 0 for none."""
+        return self._ask(WITNESSES)[0][0] or 0
+
     def _drop_folds(self, fold: str | None) -> None:
-        """Drop the states of all folds but one, and those of another past."""
-        where, values = ("", ()) if fold is None else (f" WHERE fold <> ? OR {LOST}", (check_text("fold", fold),))
+        """Drop the states of all folds but one and witnesses; or all."""
+        where, values = ("", ()) if fold is None else (f" WHERE fold <> ? AND NOT {LOST}", (check_text("fold", fold),))
         with self._change("druthers_users") as cursor:
             for table in ("druthers_snapshots", "druthers_users"):
                 cursor.execute(f"DELETE FROM {table} AS kept{where}", values)

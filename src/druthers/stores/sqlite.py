@@ -52,6 +52,7 @@ class SQLiteStore(SQLStore):
     name: ClassVar[str] = "sqlite"
     has_schema: ClassVar[str] = "SELECT 1 FROM sqlite_master WHERE name = 'druthers_journal'"
     asked: ClassVar[str] = "json_each(?) AS asked"
+    reindex: ClassVar[str] = "REINDEX druthers_events"
     migrations: ClassVar[Sequence[Sequence[str]]] = [first_schema(whole="INTEGER", real="REAL", blob="BLOB"), SEALS]
 
     def __init__(
