@@ -19,7 +19,7 @@ import pytest
 
 import druthers
 from druthers import ANCHORS, POLICIES
-from druthers._jit import bound
+from druthers._jit import bound, kernel
 from druthers._matrices import inverse
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
@@ -68,6 +68,26 @@ def test_numba_is_one_of_the_versions_that_were_tried():
     assert isinstance(entry, types.BuiltinFunctionType)
     entry(factor, out)
     assert np.array_equal(out, np.eye(2))
+
+
+def test_what_kernels_call_is_compiled_as_part_of_them_alone():
+    """Also not documented: what a kernel calls has no machine code of its own, and goes into that of its callers."""
+    from druthers._matrices import factor, inverse
+
+    matrix = np.array([[4.0, 1.0], [1.0, 3.0]])
+    root, out = np.empty((2, 2)), np.empty((2, 2))
+
+    @kernel
+    def inverted(matrix, root, out):
+        if factor(matrix, root):
+            inverse(root, out)
+
+    inverted(matrix, root, out)
+    assert np.allclose(out, np.linalg.inv(matrix))
+    (compiled,) = [one for one in inverse.inner.overloads.values() if one.signature.args[0].layout == "C"]
+    assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+    assert inverse(root, out) is None  # called by itself it is a kernel like any other
+    assert np.allclose(out, np.linalg.inv(matrix))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +215,7 @@ def test_threads_that_come_at_once_load_numba_once(tmp_path):
 FOREIGN = """
 import numpy as np
 from typing import NamedTuple
-from druthers._jit import bound
+from druthers._jit import bound, kernel
 from druthers.policies.arms import never_seen
 
 class Arms(NamedTuple):

@@ -3,8 +3,8 @@
 Kernels are strict IEEE arithmetic (no fast-math): the same numbers come out whether a kernel is called alone
 or inlined into a compiled episode, so single steps and simulations agree bit for bit.
 
-Only public interfaces of Numba are used but for `entry_point` (see `_entry`), and Numba itself is loaded when a kernel
-is first called.
+Only public interfaces of Numba are used but for `entry_point` (see `_entry`) and code libraries (see `_inner_options`),
+and Numba itself is loaded when a kernel is first called.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Kernel:
     @functools.cached_property
     def inner(self) -> Any:
         """What Numba puts into the kernels that call this one."""
-        return _numba().njit(no_cpython_wrapper=True, **OPTIONS)(self.function)
+        return _numba().njit(**_inner_options())(self.function)
 
 
 class Generic(Kernel):
@@ -188,7 +188,42 @@ def _teach(made: Generic) -> None:
     def choose(*arguments: Any) -> Callable[..., Any]:
         return made.body(getattr(arguments[0], "instance_class", type(None)))
 
-    overload(made, jit_options=OPTIONS, strict=False)(choose)
+    overload(made, jit_options=_inner_options(), strict=False)(choose)
+
+
+@functools.cache
+def _inner_options() -> dict[str, Any]:
+    """Return the options for what other kernels call: it is made into machine code as part of these, and only there.
+
+    Numba by itself optimizes each kernel with all it calls, and so the innermost ones once for every level above them,
+    and makes machine code of each, which nobody runs: that would be half of all time spent on compiling. Not documented
+    by Numba; tests/test_cache.py names the versions tried.
+    """
+    from numba.core.codegen import AOTCodeLibrary
+    from numba.core.compiler import Compiler
+
+    class Part(AOTCodeLibrary):  # type: ignore[misc]
+        """Code to be linked into that of others."""
+
+        def _optimize_final_module(self) -> None:
+            """Leave that to whoever it becomes a part of."""
+
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            return 0  # there is none
+
+        @property
+        def codegen(self) -> Any:
+            return types.SimpleNamespace(set_env=lambda name, environment: None)  # of no machine code
+
+    class PartCompiler(Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            self.state.library = Part(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+            return super().define_pipelines()
+
+    return {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
 
 
 def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callable[..., Any]:
