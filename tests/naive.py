@@ -606,6 +606,38 @@ def reward_variances(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return np.array(within), np.array(overall), np.array(means)
 
 
+def correlated_noise(history: History, c: np.ndarray) -> float:
+    """By which factor the noise of <c, reward> is another than sum c^2 s_r^2, from deviations from the mean so far.
+
+    Covariances are products of deviations over 1 + how many there are, less by what chance leaves of correlations: the
+    mean and two standard deviations of the sum of squares that independent objectives would have.
+    """
+    size = history.n_objectives
+    rows = [np.zeros(size)]
+    for arm in history.arms:
+        rewards = history.rewards(arm)
+        for n, reward in enumerate(rewards):
+            before = [rewards[:n, k][~np.isnan(rewards[:n, k])] for k in range(size)]
+            told = [len(before[k]) > 0 and not math.isnan(reward[k]) for k in range(size)]
+            seen = [math.sqrt(len(one) / (len(one) + 1)) for one in before]
+            rows.append([seen[k] * (reward[k] - before[k].mean()) if told[k] else math.nan for k in range(size)])
+    off = np.array(rows)
+    free = np.maximum((~np.isnan(off)).sum(axis=0) - 1, 0)
+    products = np.nan_to_num(off).T @ np.nan_to_num(off)
+    lengths = np.sqrt(np.where(np.diag(products) > 0, np.diag(products), np.inf))
+    squares, chance, pairs = 0.0, 0.0, size * (size - 1) / 2
+    for k, j in itertools.combinations(range(size), 2):
+        square = (products[k, j] / lengths[k] / lengths[j]) ** 2
+        squares, chance = squares + square, chance + (1 - square) ** 2 / max(min(free[k], free[j]), 1)
+    chance *= 1 + 2 * math.sqrt(2 / max(pairs, 1))
+    plain = c**2 @ reward_variances(history)[0]
+    if squares <= chance or plain == 0.0:
+        return 1.0
+    covariance = (1 - chance / squares) * products / np.sqrt(np.outer(1 + free, 1 + free))
+    np.fill_diagonal(covariance, 0.0)
+    return 1.0 + float(c @ covariance @ c) / plain
+
+
 def fisher_belief(
     x: np.ndarray, y: np.ndarray, anchor: np.ndarray, information: np.ndarray, *, unit: float, ridge: float, pull: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -649,7 +681,7 @@ def fisher_pqucb(
     pull: float,
     width: float,
 ) -> np.ndarray:
-    """<c, mean> + width sqrt(g sum c^2 s_r^2/N + g' mean'M^-1 mean), as in all arms where N = 0.
+    """<c, mean> + width sqrt(g f sum c^2 s_r^2/N + g' mean'M^-1 mean), as in all arms where N = 0.
 
     g = max(1, l/4, 2 (l - 5)) with l = ln(t/(KN)), g' with l = ln(n mean'M^-1 mean/(D s_p^2 |mean|^2)). The bonus is
     divided in proportion to the two variances; without a utility the level of the mean does not count.
@@ -657,6 +689,7 @@ def fisher_pqucb(
     x, y = history.weighed(user, 1.0)
     c, matrix = fisher_belief(x, y, anchor, information, unit=unit, ridge=ridge, pull=pull)
     within, overall, means = reward_variances(history)
+    within = correlated_noise(history, c) * within
 
     def reason(pulls: np.ndarray, mean: np.ndarray) -> tuple[float, float, float]:
         guess = np.where(pulls > 0, mean, means)

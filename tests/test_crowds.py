@@ -10,7 +10,7 @@ import pytest
 from druthers import FisherPQUCB, make_policy
 from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting
-from druthers.policies.crowds import LAWS, look_at_people
+from druthers.policies.crowds import look_at_people, shared_of
 from druthers.simulation import play_by_steps, play_tape
 from druthers.testing import POLICY_CHECKS
 
@@ -48,7 +48,7 @@ def crowd(order=range(12), people=None, seed=0, unit=1.0):
 
 def law(policy):
     """Return precision and pull of the law of people."""
-    laws = policy._state.clock[2 + 5 * SIZE + LAWS :].reshape(2, SIZE, SIZE + 1)
+    laws = shared_of(policy._state.clock, SIZE).laws
     return laws[0, :, :SIZE], laws[0, :, SIZE]
 
 

@@ -6,13 +6,23 @@ import os
 
 import numpy as np
 import pytest
-from naive import fisher_belief, fisher_pqucb, log_evidence, reward_variances, utility_variance
+from naive import (
+    History,
+    correlated_noise,
+    fisher_belief,
+    fisher_pqucb,
+    log_evidence,
+    reward_variances,
+    utility_variance,
+)
 from test_kernels import Life, check_reasons
 
 from druthers import FisherPQUCB, GroupLasso, Likelihood, Mixture, information_weighted, make_policy
 from druthers.environments import Reviews, Synthetic
 from druthers.errors import InvalidSetting
 from druthers.policies.belief import UNIT_GATE, Evidence, fit_unit
+from druthers.policies.totals import correlated, totals_of
+from druthers.policies.totals import reward_variances as reward_variances_of
 from druthers.simulation import play_tape, simulate
 from druthers.testing import World
 
@@ -46,6 +56,54 @@ def test_scores_and_preference_after_random_histories(seed):
         assert variance == pytest.approx(utility_variance(x, y, anchor) if len(y) else 1.0, rel=1e-6)
         np.testing.assert_allclose(variances, reward_variances(life.history)[0], rtol=1e-9, atol=1e-12)
         life.live(9)
+
+
+def noisy_rewards(seed, size, correlation, count, gaps):
+    """Return a policy and a history of rewards of four arms, with noises of some correlation; and these deviations."""
+    rng = np.random.default_rng(seed)
+    deviations = rng.uniform(0.3, 2.0, size)
+    covariance = ((1.0 - correlation) * np.eye(size) + correlation) * np.outer(deviations, deviations)
+    means = 3.0 * rng.normal(size=(4, size))
+    policy, history = FisherPQUCB(n_objectives=size), History(size)
+    policy.add_arms(range(4))
+    history.offered(range(4))
+    for t in range(count):
+        reward = rng.multivariate_normal(means[t % 4], covariance)
+        if rng.random() < gaps:
+            reward[rng.integers(size)] = np.nan
+        policy.learn("ada", t % 4, reward)
+        history.feedback.append(("ada", t % 4, reward, None))
+    return policy, history, covariance
+
+
+def noise_factor(policy, weights):
+    totals = totals_of(policy._state.clock, policy.n_objectives)
+    return correlated(totals, weights, float(weights**2 @ reward_variances_of(totals)[0]))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_correlated_noise_of_rewards_counts_as_its_twin_says(seed):
+    """With gaps and without; the noise of any utility stays a variance, whatever its weights."""
+    rng, size = np.random.default_rng(seed), 2 + seed % 5
+    policy, history, _ = noisy_rewards(seed, size, (0.7, -0.15, 0.0)[seed % 3], 10 + 7 * seed, 0.3 * (seed % 2))
+    for _ in range(5):
+        weights = rng.normal(size=size)
+        found = noise_factor(policy, weights)
+        assert found == pytest.approx(correlated_noise(history, weights), rel=1e-9)
+        assert found > 0.0
+
+
+def test_correlated_noise_is_found_and_independent_noise_left_alone():
+    """Of 400 rewards: the variance of a utility within 15 % of the true one, for weights of one sign and of both."""
+    for weights in (np.ones(6), np.array([2.0, 1.0, 3.0, -1.0, -2.0, 0.5])):
+        policy, history, covariance = noisy_rewards(1, 6, 0.6, 400, 0.0)
+        variances = reward_variances(history)[0]
+        assert noise_factor(policy, weights) * (weights**2 @ variances) == pytest.approx(
+            weights @ covariance @ weights, rel=0.15
+        )
+    factors = [noise_factor(noisy_rewards(seed, 6, 0.0, 100, 0.0)[0], np.ones(6)) for seed in range(20)]
+    assert np.mean(np.array(factors) == 1.0) >= 0.8
+    np.testing.assert_allclose(factors, 1.0, atol=0.15)
 
 
 def unit_of(policy, user):

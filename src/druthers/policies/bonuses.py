@@ -10,7 +10,7 @@ from druthers._jit import kernel
 from druthers._matrices import norms, solve_transposed
 from druthers.policies.arms import NEVER_SEEN, never_seen
 from druthers.policies.belief import NOTHING, Posterior
-from druthers.policies.totals import Totals, reward_variances
+from druthers.policies.totals import Totals, correlated, reward_variances
 from druthers.types import Floats, Integers
 
 # A variance of what is known e^lack times less well than the average counts max(1, GROWTH lack, 2 (lack - LATE)) times:
@@ -48,11 +48,19 @@ def fisher_scores(
 
 @kernel
 def weigh_variances(totals: Totals, estimate: Floats) -> Floats:
-    """Return what each objective's variances of rewards (2, D) add to that of a utility."""
+    """Return what each objective's variances of rewards (2, D) add to that of a utility.
+
+    Within an arm noise may be correlated: what that adds is shared by all objectives in proportion.
+    """
     out = reward_variances(totals)
+    spread = 0.0
     for k in range(estimate.shape[0]):
         out[0, k] *= estimate[k] * estimate[k]
         out[1, k] *= estimate[k] * estimate[k]
+        spread += out[0, k]
+    factor = correlated(totals, estimate, spread)
+    for k in range(estimate.shape[0]):
+        out[0, k] *= factor
     return out
 
 

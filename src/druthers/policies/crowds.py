@@ -18,7 +18,7 @@ from druthers.policies.belief import Evidence, Posterior, believe, surprise
 from druthers.policies.choices import LEVEL
 from druthers.policies.feedback import FisherState, believe_user, evidence_of, settle, state_belief, unit_of
 from druthers.policies.scatter import share_units
-from druthers.policies.totals import PER_OBJECTIVE
+from druthers.policies.totals import clock_size
 from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
 from druthers.types import Floats, Integers
 
@@ -71,7 +71,7 @@ class Shared(NamedTuple):
 @kernel
 def shared_of(clock: Floats, size: int) -> Shared:
     """Return the parts of what people share, to be read and written."""
-    rest = clock[2 + PER_OBJECTIVE * size :]
+    rest = clock[clock_size(size) :]
     laws = rest[LAWS:].reshape((2, size, size + 1))
     return Shared(rest[0:1], rest[1:2], rest[2:3], rest[3:5], rest[5:7], rest[7:9], laws)
 

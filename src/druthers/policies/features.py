@@ -21,7 +21,7 @@ from druthers.policies.rewards import (
     update,
 )
 from druthers.policies.rows import flatten, unflatten, wholeness_of
-from druthers.policies.totals import PER_OBJECTIVE, reward_variances, totals_of
+from druthers.policies.totals import clock_size, reward_variances, totals_of
 from druthers.types import Floats, Integers
 
 
@@ -51,7 +51,7 @@ class FeaturePolicy(Policy):
 
     def _start(self) -> None:
         super()._start()
-        clock = np.zeros(2 + PER_OBJECTIVE * self.n_objectives)
+        clock = np.zeros(clock_size(self.n_objectives))
         self._state = self._state._replace(clock=clock, model=fresh_model(self.n_objectives, 0))
 
     @property

@@ -42,10 +42,10 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
 
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
     and h the sums of rr'/|r|^2 and gr/|r|^2 over a user's utilities g, H the information of the anchor, s_p^2 the
-    estimated variance of a utility per |r|^2 and s_r^2 that of rewards, M = G/s_p^2 + H + prior, the estimate is
-    c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width sqrt(mean'M^-1 mean
-    + sum c^2 s_r^2/N), utility and one standard deviation of it, or more where an arm was seen less than others or
-    a preference is known less well along its mean (`growth`). Arms never seen come first.
+    estimated variance of a utility per |r|^2 and S the covariance of rewards within an arm, M = G/s_p^2 + H + prior,
+    the estimate is c = M^-1 (h/s_p^2 + (H + prior) anchor), and the score of an arm <c, mean> + width sqrt(mean'M^-1
+    mean + c'Sc/N), utility and one standard deviation of it, or more where an arm was seen less than others or a
+    preference is known less well along its mean (`growth`). Arms never seen come first.
 
     Parameters
     ----------

@@ -9,15 +9,13 @@ import numpy as np
 from druthers._jit import kernel
 from druthers.types import Floats
 
-# How many numbers a clock holds for each objective, after the counts of rewards and of arms.
-PER_OBJECTIVE = 5
-
 
 class Totals(NamedTuple):
     """The parts of a clock: how many rewards and arms there are, and D numbers each of what follows.
 
     `counts` of rewards, their `means`, squared `deviations` from these, squared deviations `within` arms, from the mean
-    of the arm, and how many of the latter are `free`.
+    of the arm, and how many of the latter are `free`. Below the diagonal of `together` (D, D) are the sums of products
+    of two objectives' deviations within arms.
     """
 
     rewards: float
@@ -27,6 +25,13 @@ class Totals(NamedTuple):
     deviations: Floats
     within: Floats
     free: Floats
+    together: Floats
+
+
+@kernel
+def clock_size(size: int) -> int:
+    """Return how many numbers the totals of D objectives take."""
+    return 2 + 5 * size + size * size
 
 
 @kernel
@@ -41,12 +46,15 @@ def totals_of(clock: Floats, size: int) -> Totals:
         clock[second:third],
         clock[third:fourth],
         clock[fourth:last],
+        clock[last : clock_size(size)].reshape((size, size)),
     )
 
 
 @kernel
 def count_reward(totals: Totals, arms: Any, arm: int, reward: Floats) -> None:
     """Add a reward to the totals, before the arm's own means know it."""
+    off_by = np.zeros(reward.shape[0])
+    seen = share = 0.0
     for k in range(reward.shape[0]):
         value = reward[k]
         if np.isnan(value):
@@ -60,6 +68,11 @@ def count_reward(totals: Totals, arms: Any, arm: int, reward: Floats) -> None:
             off = value - arms.means[arm, k]
             totals.within[k] += off * off * pulls / (pulls + 1.0)
             totals.free[k] += 1.0
+            if pulls != seen:
+                seen, share = pulls, np.sqrt(pulls / (pulls + 1.0))
+            off_by[k] = off * share
+            for j in range(k):
+                totals.together[k, j] += off_by[k] * off_by[j]
 
 
 @kernel
@@ -76,3 +89,35 @@ def reward_variances(totals: Totals) -> Floats:
         out[0, k] = (overall + totals.within[k]) / (1.0 + totals.free[k])
         out[1, k] = overall
     return out
+
+
+@kernel
+def correlated(totals: Totals, weights: Floats, spread: float) -> float:
+    """Return how many times larger the variance of <weights, reward> within an arm is than for independent noise.
+
+    `spread` is the latter, the sum of squared weights times `reward_variances`. The covariance of two objectives is
+    their sum of products over 1 + free, shrunk by as much of the squared correlations r^2 as chance may explain: that
+    of independent objectives is (1 - r^2)^2/free on average (Schaefer and Strimmer 2005), and two deviations of their
+    sum are allowed for. Where either was not told a product is zero, so all together remain a covariance.
+    """
+    size = weights.shape[0]
+    scaled, inverse, rare = np.zeros(size), np.zeros(size), np.empty(size)
+    for k in range(size):
+        rare[k] = 1.0 / max(totals.free[k], 1.0)
+        if totals.within[k] > 0.0:
+            inverse[k] = 1.0 / totals.within[k]
+            scaled[k] = weights[k] / np.sqrt(1.0 + totals.free[k])
+    chance = squares = both = 0.0
+    for k in range(size):
+        row = 0.0
+        for j in range(k):
+            product = totals.together[k, j]
+            row += product * scaled[j]
+            square = product * product * inverse[k] * inverse[j]
+            squares += square
+            chance += (1.0 - square) * (1.0 - square) * max(rare[k], rare[j])
+        both += row * scaled[k]
+    chance *= 1.0 + 2.0 * np.sqrt(4.0 / max(size * (size - 1.0), 1.0))
+    if not (squares > chance and spread > 0.0):
+        return 1.0
+    return float(max(1.0 + 2.0 * (1.0 - chance / squares) * both / spread, 0.0))
