@@ -192,8 +192,8 @@ def speed(n_features: int) -> None:
         )
 
 
-def served(n_items: int, n_features: int) -> None:
-    """Print milliseconds of processor time for a slate of three and for feedback in the advisor, as the service has."""
+def many_items(n_items: int, n_features: int) -> Catalog:
+    """Return a catalog of items with six objectives, three in ten values unknown, and columns that tell of them."""
     draw = np.random.default_rng(n_items)
     features = draw.standard_normal((n_items, n_features)).round(3)
     means = 3.5 + 0.2 * features @ draw.standard_normal((n_features, 6)) + 0.2 * draw.standard_normal((n_items, 6))
@@ -207,9 +207,14 @@ def served(n_items: int, n_features: int) -> None:
         )
         for k in range(n_items)
     ]
-    objectives = [Objective(f"o{d}", low=1, high=5) for d in range(6)]
+    return Catalog("many", [Objective(f"o{d}", low=1, high=5) for d in range(6)], items)
+
+
+def served(n_items: int, n_features: int) -> None:
+    """Print milliseconds of processor time for a slate of three and for feedback in the advisor, as the service has."""
+    draw, catalog = np.random.default_rng(n_items), many_items(n_items, n_features)
     start = time.process_time()
-    advisor = Advisor(Catalog("many", objectives, items), parser="lexicon")
+    advisor = Advisor(catalog, parser="lexicon")
     folded = time.process_time() - start
     times: dict[str, list[float]] = {"choose": [], "learn": []}
     for t in range(60):

@@ -6,12 +6,16 @@ beforehand. Figures are ratios because machines differ and share their cores; th
 
 `--start` builds a journal of a million events of a hundred thousand users, has a server fold it, and measures memory
 per user and how long the next start takes from its snapshot.
+
+`--items K` has a server decide over K items with `--features P` columns, three items a decision, one request after the
+other: processor time of the server for each, and how long the caller waits while nobody else asks.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import http.client
 import itertools
 import json
 import os
@@ -30,6 +34,7 @@ from typing import Any
 
 import numpy as np
 import uvloop
+from items import many_items
 
 from druthers.advisor import Advisor, events
 from druthers.catalogs import Catalog
@@ -224,6 +229,11 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
+    def seconds(self) -> float:
+        """Return the processor time of the process so far, all its threads together."""
+        told = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self) -> float:
         """End it in peace; returns how long that took."""
         started = time.perf_counter()
@@ -264,6 +274,46 @@ async def compare(folder: str, rounds: int, seconds: float, level: str) -> None:
     finally:
         for server in (service, empty):
             server.stop()
+
+
+def decide_over(folder: str, n_items: int, n_features: int, count: int) -> None:
+    """Print what a decision over many items costs the server, and how long it takes; the same of feedback."""
+    Advisor(many_items(n_items, n_features), store=f"sqlite:{folder}/many.db", parser="lexicon").close()
+    server = Server(SERVE, f"{folder}/many.db", "warning", path="/readyz")
+    try:
+        ids: list[str] = []
+        line = http.client.HTTPConnection("localhost", server.port)
+
+        def ask(path: str, body: object) -> dict[str, Any]:
+            line.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+            answer = line.getresponse()
+            content = answer.read()
+            if answer.status != 200:
+                raise SystemExit(f"a request was refused: {content.decode()}")
+            told: dict[str, Any] = json.loads(content)
+            return told
+
+        def decide(number: int) -> None:
+            ids.append(ask(f"/v1/users/user-{number % 20}/decisions", {"size": 3})["id"])
+
+        def learn(number: int) -> None:
+            ask(f"/v1/decisions/{ids.pop()}/feedback", {"utility": number % 21 / 10 - 1})
+
+        for number in range(20):
+            decide(number)
+            learn(number)
+        print(f"{n_items} items with {n_features} columns, {count} requests, one after the other; milliseconds")
+        for name, act in (("decisions", decide), ("feedback", learn)):
+            times, before = [], server.seconds()
+            for number in range(count):
+                began = time.perf_counter()
+                act(number)
+                times.append(1e3 * (time.perf_counter() - began))
+            spent = 1e3 * (server.seconds() - before) / count
+            half, most = np.quantile(times, [0.5, 0.99])
+            print(f"  {name:12} processor {spent:6.2f}   p50 {half:6.2f}   p99 {most:6.2f}", flush=True)
+    finally:
+        server.stop()
 
 
 def history(users: int, count: int) -> Iterator[list[Event]]:
@@ -334,10 +384,15 @@ def main() -> None:
     parser.add_argument("--start", action="store_true", help="measure memory and start-up instead")
     parser.add_argument("--users", type=int, default=10**5)
     parser.add_argument("--events", type=int, default=10**6)
+    parser.add_argument("--items", type=int, help="decide over so many items instead")
+    parser.add_argument("--features", type=int, default=20, help="columns of these items")
+    parser.add_argument("--requests", type=int, default=300, help="decisions over these items")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         if given.start:
             start(folder, given.users, given.events)
+        elif given.items:
+            decide_over(folder, given.items, given.features, given.requests)
         else:
             uvloop.run(compare(folder, given.rounds, given.seconds, given.log_level))
     os.sync()

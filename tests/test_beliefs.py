@@ -176,7 +176,7 @@ def test_points_are_spread_like_a_normal_law():
     assert np.abs(POINTS.std(axis=0) - 1.0).max() < 0.1
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 12])
+@pytest.mark.parametrize("size", [1, 2, 5, 12, 40, 100])
 def test_eigenvalues_rebuild_the_matrix(size):
     root = np.random.default_rng(size).normal(size=(size, size))
     matrix, values, vectors = root + root.T, np.empty(size), np.empty((size, size))

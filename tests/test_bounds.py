@@ -16,7 +16,7 @@ import pytest
 from mpmath import mpf
 
 from druthers import bounds
-from druthers.bounds import estimation
+from druthers.bounds import estimation, floor
 from druthers.errors import InvalidSetting
 from druthers.rankings import gradient, hessian
 
@@ -315,7 +315,7 @@ def test_the_floor_is_that_of_a_conic_solver(seed, n_users, n_arms):
     means, weights = rng.uniform(0, 1, (n_arms, size)), rng.uniform(0, 1, (n_users, size))
     told = None if seed < 2 else np.repeat(bounds.ranking_information(np.zeros(size), 1)[None], n_users, axis=0)
     noise, spread = rng.uniform(0.05, 0.3, size), 0.2
-    floor = bounds.regret_floor(
+    found = bounds.regret_floor(
         means, weights, horizon, reward_variance=noise, preference_variance=spread, query_information=told
     )
     rounds, utilities = horizon / n_users, weights @ means.T
@@ -340,28 +340,59 @@ def test_the_floor_is_that_of_a_conic_solver(seed, n_users, n_arms):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")
         problem.solve(solver=cvxpy.CLARABEL, **asked)
-    assert floor.regret == pytest.approx(unit * problem.value, rel=1e-7)
+    assert found.regret == pytest.approx(unit * problem.value, rel=1e-7)
     known = bounds.regret_floor(
         means, weights, horizon, reward_variance=noise, preference_variance=spread, relaxed=True
     )
     assert known.relaxed
-    assert known.regret <= floor.regret * (1 + 1e-6)
+    assert known.regret <= found.regret * (1 + 1e-6)
 
 
 def test_a_floor_whose_limits_are_met_but_for_a_trace_is_told():
     """The solver stops 7e-6 of a limit short; a barrier method found the same floor, to nine digits."""
     rng = np.random.default_rng(11)
     means, weights = rng.uniform(0, 0.2, (8, 7)), rng.uniform(0, 0.2, (3, 7))
-    floor = bounds.regret_floor(means, weights, 1e7, reward_variance=0.001, preference_variance=0.5)
-    assert floor.regret == pytest.approx(176203.5802153, rel=1e-8)
+    found = bounds.regret_floor(means, weights, 1e7, reward_variance=0.001, preference_variance=0.5)
+    assert found.regret == pytest.approx(176203.5802153, rel=1e-8)
+
+
+def floor_program(seed=4):
+    rng = np.random.default_rng(seed)
+    means, weights = rng.uniform(0, 1, (9, 4)), rng.uniform(0, 1, (3, 4))
+    return means, weights, 20_000.0, {"reward_variance": 0.2, "preference_variance": 0.3}
+
+
+@pytest.mark.parametrize("precision", [1e-4, 1e-2, 0.3])
+def test_a_floor_that_is_not_proved_is_refused(monkeypatch, precision):
+    """A solver that is content with little calls it a success, at 1.2 times the least value: no floor at all."""
+    means, weights, horizon, noise = floor_program()
+    monkeypatch.setattr(floor, "PRECISION", precision)
+    with pytest.raises(InvalidSetting, match=r"stopped before: Optimization terminated .* above the least"):
+        bounds.regret_floor(means, weights, horizon, **noise)
+
+
+def test_what_satisfies_the_program_and_is_not_its_least_value_is_found_out():
+    """The value that is proved stays below the least one wherever its tangents are taken, and meets it there."""
+    means, weights, horizon, noise = floor_program()
+    program, _ = floor._program(means, weights, horizon, *noise.values(), None)
+    solved = floor._solve(program)
+    for more in (1.0, 1.1, 2.0):
+        value, jacobian = floor._unknown(program, more * solved)
+        room, slopes = program.limits / value - 1.0, -(program.limits / value**2)[:, None] * jacobian
+        proved = floor._least(program.gaps, room, slopes, more * solved)
+        assert room.min() > -1e-6
+        assert proved <= program.gaps @ solved * (1.0 + 1e-6)
+        assert 1.0 - proved / (more * program.gaps @ solved) >= 0.99 * (1.0 - 1.0 / more) - 1e-6
+        if more == 1.0:
+            assert proved == pytest.approx(program.gaps @ solved, rel=1e-6)
 
 
 def test_the_floor_with_known_preferences_is_that_of_lai_and_robbins():
-    floor = bounds.regret_floor(
+    found = bounds.regret_floor(
         [[1.0, 0.0], [0.0, 1.0], [0.2, 0.5]], [[1.0, 1.3]], 1e5, reward_variance=[0.2, 0.4], preference_variance=0.0
     )
     noise = 0.2 + 1.69 * 0.4
     wanted = sum(2 * noise * math.log1p(1e5 * gap**2 / (2 * 3 * noise)) / gap for gap in (0.3, 1.3 - 0.85))
-    assert floor.regret == pytest.approx(wanted, rel=1e-9)
+    assert found.regret == pytest.approx(wanted, rel=1e-9)
     with pytest.raises(InvalidSetting, match="agree in D"):
         bounds.regret_floor([[1.0]], [[1.0, 2.0]], 10, reward_variance=0.1, preference_variance=0.1)

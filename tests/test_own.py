@@ -112,6 +112,33 @@ def test_the_environment_of_contributing_is_played(druthers, tmp_path):
     assert (tmp_path / "results" / "tastes" / "report.html").exists()
 
 
+MORE = """
+from druthers.environments import Synthetic
+
+class Tilted(Synthetic):
+    def __init__(self, *, tilt=0.1, n_users=4, **more):
+        super().__init__(n_users=n_users, **more)
+        {kept} = tilt
+"""
+
+
+def test_an_environment_that_takes_more_is_played_with_all_that_it_takes(druthers, tmp_path):
+    """`**more` is what the class behind it takes: known, checked, shown and kept like settings that are written out."""
+    (tmp_path / "mine.py").write_text(MORE.format(kept="self.tilt"))
+    tilted = find_environment("mine.py:Tilted")(tilt=0.3, reward_noise=0.2)
+    assert (tilted.params["tilt"], tilted.params["reward_noise"], tilted.params["n_users"]) == (0.3, 0.2, 4)
+    assert repr(type(tilted)(**tilted.params)) == repr(tilted)
+    for file, setting in {"tilted.toml": "reward_noise", "wrong.toml": "reward_nois"}.items():
+        place = TINY.replace('"synthetic"', '"mine.py:Tilted"').replace("[policies", f"{setting} = 0.2\n[policies")
+        (tmp_path / file).write_text(place)
+    assert druthers("run", "tilted.toml", "--workers", "1", "-q", "--no-figures") == (0, "", "")
+    code, _, err = druthers("run", "wrong.toml", "--workers", "1", "-q", "--no-figures")
+    assert (code, "did you mean 'reward_noise'" in err) == (2, True), err
+    (tmp_path / "mine.py").write_text(MORE.format(kept="self.slope"))
+    code, _, err = druthers("run", "tilted.toml", "--workers", "1", "-q", "--no-figures")
+    assert (code, "Tilted has no 'tilt'; write `self.tilt = tilt` there" in err, "Traceback" in err) == (2, True, False)
+
+
 def test_results_are_looked_at_where_the_file_is_gone(druthers, tmp_path):
     (tmp_path / "mine.py").write_text(MINE.format(width=1.0))
     words = ("--policies", "s-ucb,mine.py:Mine", "--workers", "1", "-q", "--no-figures")

@@ -57,9 +57,50 @@ def find_class(name: str, ours: Mapping[str, Any], kind: type, what: str) -> Any
     return ours[name]
 
 
+def settings_of(kind: type) -> dict[str, Any]:
+    """Return the settings that the constructor of a class takes, by name with their defaults.
+
+    Where it takes more by `**`, that is what the constructor behind it in the order of classes takes.
+
+    Examples
+    --------
+    >>> class Base:
+    ...     def __init__(self, *, size: int = 3, seed: int = 0) -> None: ...
+    >>> class Mine(Base):
+    ...     def __init__(self, *, tilt: float = 0.1, size: int = 5, **more: int) -> None: ...
+    >>> settings_of(Mine)
+    {'tilt': 0.1, 'size': 5, 'seed': 0}
+    """
+    found = list(inspect.signature(kind).parameters.values())
+    settings: dict[str, Any] = {}
+    classes = iter([one for one in kind.__mro__ if "__init__" in vars(one)][1:])
+    while True:
+        for one in found:
+            if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+                settings.setdefault(one.name, one.default)
+        behind = next(classes, object)
+        if behind is object or not any(one.kind is one.VAR_KEYWORD for one in found):
+            return settings
+        found = list(inspect.signature(behind).parameters.values())
+
+
+def params_of(part: Any) -> dict[str, Any]:
+    """Return the settings that a part was made with, each kept under its own name."""
+    params = {}
+    for name in settings_of(type(part)):
+        try:
+            params[name] = getattr(part, name)
+        except AttributeError:
+            raise InvalidSetting(
+                f"a part must keep each setting that its constructor takes under the setting's name, but"
+                f" {type(part).__name__} has no {name!r}; write `self.{name} = {name}` there"
+            ) from None
+    return params
+
+
 def check_settings(kind: type, given: Iterable[str], whose: str) -> None:
     """Refuse settings that the constructor of a class does not take."""
-    known = list(inspect.signature(kind).parameters)
+    known = list(settings_of(kind))
     for name in given:
         if name not in known:
             raise UnknownName.of(f"setting of {whose}", name, known)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import generic, kernel
 from druthers.errors import InvalidSetting
+from druthers.own import params_of
 from druthers.rankings import as_orders, as_ranking, complete
 from druthers.types import Floats, Integers, RankingLike
 
@@ -60,7 +60,7 @@ class Anchor(ABC):
     @property
     def params(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return params_of(self)
 
     def __repr__(self) -> str:
         """Return the call that makes this anchor."""

@@ -14,6 +14,8 @@ from druthers.types import Floats, Integers
 # Larger programs are relaxed: preferences then count as known, which makes the floor lower, never higher.
 MOST_VARIABLES = 200
 PRECISION = 1e-14  # of the least regret, in its own units
+ATTEMPTS = 4  # to solve, each from where the last one ended or from further off
+DOUBT = 1e-4  # by which a floor may lie above the least value of its program, as a share of it
 SLACK = 1e-4  # by which a limit may be missed, as a share of it: the floor is then lower by about that, and still one
 
 
@@ -166,7 +168,11 @@ def _unknown(program: _Program, x: Floats) -> tuple[Floats, Floats]:
 
 
 def _solve(program: _Program) -> Floats:
-    """Minimize by sequential quadratic programming, in units that make costs and constraints about 1."""
+    """Minimize by sequential quadratic programming, in units that make costs and constraints about 1.
+
+    What the solver says of itself does not count: a solution is taken if it satisfies the program and no other can be
+    cheaper by more than `DOUBT`, as `_least` proves. Else the solver goes on from there, and from elsewhere.
+    """
     optimize = needs("scipy.optimize", "lab")
     unit = np.maximum(4.0 * program.noise / program.limits, 1.0)
     for _ in range(200):  # more tries satisfy every constraint in the end
@@ -184,15 +190,41 @@ def _solve(program: _Program) -> Floats:
         value, jacobian = _unknown(program, x * unit)
         return -(program.limits / value**2)[:, None] * jacobian * unit
 
-    found = optimize.minimize(
-        lambda x: costs @ x,
-        np.ones(len(unit)),
-        jac=lambda x: costs,
-        method="SLSQP",
-        bounds=[(1e-12, None)] * len(unit),
-        constraints={"type": "ineq", "fun": room, "jac": slopes},
-        options={"ftol": PRECISION, "maxiter": 1_000},
+    start, told = np.ones(len(unit)), ""
+    for _ in range(ATTEMPTS):
+        found = optimize.minimize(
+            lambda x: costs @ x,
+            start,
+            jac=lambda x: costs,
+            method="SLSQP",
+            bounds=[(1e-12, None)] * len(unit),
+            constraints={"type": "ineq", "fun": room, "jac": slopes},
+            options={"ftol": PRECISION, "maxiter": 1_000},
+        )
+        short = -float(room(found.x).min())
+        doubt = 1.0 - _least(costs, room(found.x), slopes(found.x), found.x) / float(costs @ found.x)
+        if short <= SLACK and doubt <= DOUBT:
+            return np.asarray(found.x * unit, dtype=np.float64)
+        told = f"{found.message} ({max(short, 0.0):.1g} short of a limit, up to {doubt:.1g} of it above the least)"
+        start = found.x if short <= SLACK else 2.0 * start
+    raise InvalidSetting(
+        f"a floor must satisfy its program and be its least value, but the solver stopped before: {told}; take"
+        " preferences as known, relaxed=True: that floor is lower, and exact"
     )
-    if room(found.x).min() < -SLACK:
-        raise InvalidSetting(f"a floor must satisfy its program, but the solver stopped before: {found.message}")
-    return np.asarray(found.x * unit, dtype=np.float64)
+
+
+def _least(costs: Floats, room: Floats, slopes: Floats, x: Floats) -> float:
+    """Return a value below that of every solution, by what is known at x.
+
+    Room is concave, so it lies nowhere above its tangents at x: a linear program with these in its place has all
+    solutions of ours and more. Its value is that of its dual, by which the solver's own errors are left out: whatever
+    multipliers it comes with, scaled to be allowed, prove theirs.
+    """
+    optimize = needs("scipy.optimize", "lab")
+    gains = slopes @ x - room  # what a unit of each multiplier proves
+    found = optimize.linprog(-gains, A_ub=slopes.T, b_ub=costs, bounds=(0.0, None), method="highs")
+    if found.x is None:
+        return 0.0
+    multipliers = np.maximum(found.x, 0.0)
+    over = float((slopes.T @ multipliers / costs).max(initial=1.0))
+    return float(gains @ multipliers) / over

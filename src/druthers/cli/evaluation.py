@@ -15,9 +15,10 @@ from druthers.cli.options import argument, listed, load_named, option, read_sett
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, Evaluation, evaluate
 from druthers.evaluation.judging import DEFAULT
-from druthers.experiments.plan import SET_BY_THE_LAB, lively, parameters
+from druthers.experiments.plan import SET_BY_THE_LAB, lively
 from druthers.experiments.running import fresh_policy
 from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
+from druthers.own import settings_of
 from druthers.policies import find_policy
 from druthers.terminal import make_console, show_evaluations
 
@@ -185,7 +186,7 @@ def _judge_journal(address: str, log: Log, policy: str, settings: dict[str, Any]
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of one policy: those by its name, and single words that it takes."""
-    taken = {other: set(parameters(find_policy(other))) - SET_BY_THE_LAB for other in names}
+    taken = {other: set(settings_of(find_policy(other))) - SET_BY_THE_LAB for other in names}
     settings = {}
     for path, value in chosen.items():
         owner, _, key = path.rpartition(".")

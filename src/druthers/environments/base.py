@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from druthers._jit import kernel
 from druthers.environments.tape import Chunk, Seed, Tape
 from druthers.errors import InvalidSetting, UnknownName
+from druthers.own import params_of
 from druthers.sampling import Adversary, sample_rankings
 from druthers.types import Floats, Integers
 
@@ -301,7 +301,7 @@ class Environment(ABC):
     @property
     def params(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return params_of(self)
 
     def __repr__(self) -> str:
         """Return the call that makes this environment."""

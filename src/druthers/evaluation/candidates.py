@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from druthers.errors import InvalidSetting
 from druthers.evaluation.following import IGNORE, LEARN, REPLAY, Followed, follow
 from druthers.logs import Log
-from druthers.own import check_settings
+from druthers.own import check_settings, settings_of
 from druthers.policies import Policy, find_policy
 from druthers.types import Floats
 
@@ -90,7 +89,7 @@ class Learner:
         self.name = family.name
         check_settings(family, settings, family.name)
         arguments: dict[str, Any] = {"n_objectives": len(log.objectives), **settings}
-        if "horizon" in inspect.signature(family).parameters:
+        if "horizon" in settings_of(family):
             arguments.setdefault("horizon", len(log))
         self._family, self._arguments, self._seed = family, arguments, seed
         self._make()  # so that its laws speak before anything is played

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import itertools
 import json
 import tomllib
@@ -17,7 +16,7 @@ import numpy as np
 from druthers.anchors import ANCHORS, make_anchor
 from druthers.environments import Environment, find_environment
 from druthers.errors import InvalidExperiment, UnknownName, choices
-from druthers.own import is_own
+from druthers.own import is_own, settings_of
 from druthers.policies import Policy, find_policy
 
 HERE = Path(__file__).parent
@@ -60,7 +59,7 @@ class Row:
         """Return a fresh policy of this row; `truth` is for policies that know it."""
         family = find_policy(self.policy)
         params = {key: lively(value) for key, value in self.params.items()} | truth
-        if "horizon" in parameters(family):
+        if "horizon" in settings_of(family):
             params.setdefault("horizon", self.horizon)
         return family(n_objectives=n_objectives, seed=seed, **params)
 
@@ -120,7 +119,7 @@ class Experiment:
         """Return the path that a single word means: that of the environment, or of all policies that take it."""
         if "." in path or path in {field.name for field in dataclasses.fields(self)}:
             return path
-        environment_keys = parameters(_environment_class(self.environment))
+        environment_keys = settings_of(_environment_class(self.environment))
         if path in environment_keys:
             return f"environment.{path}"
         if path in self._policy_keys():
@@ -131,7 +130,7 @@ class Experiment:
         return [
             key
             for label, given in self.policies.items()
-            for key in parameters(find_policy(given.get("policy", label)))
+            for key in settings_of(find_policy(given.get("policy", label)))
             if key not in SET_BY_THE_LAB
         ]
 
@@ -173,11 +172,11 @@ class Experiment:
                 values = ", ".join(f"{key}={short(value)}" for key, value in varied.items())
                 label = f"{group} [{values}]" if varied else group
                 defaults = {
-                    key: value for key, value in parameters(find_policy(policy)).items() if key not in SET_BY_THE_LAB
+                    key: value for key, value in settings_of(find_policy(policy)).items() if key not in SET_BY_THE_LAB
                 }
                 row = Row(label, group, policy, params, content["environment"], content["horizon"], varied, defaults)
                 _refuse_unknown(params, defaults, f"policy {group!r}")
-                known = parameters(_environment_class(row.environment))
+                known = settings_of(_environment_class(row.environment))
                 _refuse_unknown(row.environment, ["name", *known], "the environment")
                 rows[label] = row
         return list(rows.values())
@@ -266,11 +265,6 @@ def _require_whole(key: str, value: Any, least: int) -> None:
         raise InvalidExperiment(f"{key} must be a whole number of at least {least}, but got {value!r}")
 
 
-def parameters(kind: type) -> dict[str, Any]:
-    """Return the settings of a policy or an environment, with their defaults."""
-    return {key: parameter.default for key, parameter in inspect.signature(kind).parameters.items()}
-
-
 def _environment_class(settings: Mapping[str, Any]) -> type[Environment]:
     if "name" not in settings:
         raise InvalidExperiment(f"an environment must have a name, but got only {sorted(settings)}")
@@ -281,7 +275,7 @@ def _told(value: Any, environment: Mapping[str, Any]) -> Any:
     """Return the setting of the environment that "environment.KEY" stands for; anything else as it is."""
     if not isinstance(value, str) or not value.startswith("environment."):
         return value
-    key, known = value.partition(".")[2], parameters(_environment_class(environment))
+    key, known = value.partition(".")[2], settings_of(_environment_class(environment))
     if key not in known:
         raise UnknownName.of("setting of the environment", key, known)
     return environment.get(key, known[key])
@@ -294,7 +288,7 @@ def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         return {**content, head: value}
     if head == "*":
         return {
-            label: {**given, rest: value} if rest in parameters(find_policy(given.get("policy", label))) else given
+            label: {**given, rest: value} if rest in settings_of(find_policy(given.get("policy", label))) else given
             for label, given in content.items()
         }
     if not isinstance(content.get(head), Mapping):
@@ -307,7 +301,7 @@ def _concerns(path: str, group: str, family: type[Policy]) -> bool:
     if not path.startswith("policies."):
         return True
     _, label, key = path.split(".", 2)
-    return label == group or (label == "*" and key in parameters(family))
+    return label == group or (label == "*" and key in settings_of(family))
 
 
 def _drawn(values: Any, rng: np.random.Generator) -> Any:

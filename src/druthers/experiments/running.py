@@ -19,9 +19,9 @@ from druthers._jit import cache_folder
 from druthers.drafts import replaced
 from druthers.engines import Engine, make_engine
 from druthers.environments import Environment, Reviews, Tape
-from druthers.experiments.plan import Experiment, Row, parameters
+from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.results import Results
-from druthers.own import is_own, note_blame, own_digest
+from druthers.own import is_own, note_blame, own_digest, settings_of
 from druthers.policies import Policy, find_policy
 from druthers.simulation import Run, simulate, spread_rounds
 from druthers.sources import our_digest
@@ -211,7 +211,7 @@ def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
 
 def _haste(row: Row) -> bool:
     """Return what to sort rows by: those with an anchor take longest and come first, so that cores finish together."""
-    return "anchor" not in parameters(find_policy(row.policy))
+    return "anchor" not in settings_of(find_policy(row.policy))
 
 
 def _batches(tasks: Sequence[Task], places: Sequence[int]) -> list[list[int]]:

@@ -195,13 +195,13 @@ class ContextPolicy(Policy):
 
     def check_user(self, known: bytes) -> None:
         """Refuse what no policy with the same settings exported of a user."""
-        start = self._row_size()
+        start = self._row_size
         super().check_user(known[:start])
         self._read_shifts(known[start:])
 
     def import_user(self, user: Hashable, known: bytes) -> None:
         """Take in what another policy with the same settings exported; what was known of the user is replaced."""
-        start = self._row_size()
+        start = self._row_size
         shifts = self._read_shifts(known[start:])
         super().import_user(user, known[:start])
         self._shifts.pop(self._users.rows[user], None)

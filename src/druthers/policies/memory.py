@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers.errors import DamagedState, InvalidSetting, UnknownArm, UnknownUser
+from druthers.own import params_of
 from druthers.policies.arms import Arms, NoUsers
 from druthers.policies.books import Books
 from druthers.policies.rows import (
@@ -77,7 +78,7 @@ class Memory(ABC):
     @property
     def params(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return params_of(self)
 
     def __repr__(self) -> str:
         """Return the call that makes this policy."""
@@ -142,14 +143,15 @@ class Memory(ABC):
         """Return the state in which a step is taken for a user's row: that of the visit."""
         return self._state
 
+    @functools.cached_property
     def _row_size(self) -> int:
-        """Return how many bytes a user's row has."""
+        """How many bytes a user's row has, whoever it is."""
         return sum(array[0].nbytes for _, array in arrays(self._state.users))
 
     def check_user(self, known: bytes) -> None:
         """Refuse what no policy with the same settings exported of a user."""
-        if len(known) != self._row_size():
-            raise DamagedState(f"an exported user of this policy has {self._row_size()} bytes, but got {len(known)}")
+        if len(known) != self._row_size:
+            raise DamagedState(f"an exported user of this policy has {self._row_size} bytes, but got {len(known)}")
 
     def import_user(self, user: Hashable, known: bytes) -> None:
         """Take in what another policy with the same settings exported; what was known of the user is replaced."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import numpy as np
@@ -45,21 +45,26 @@ def best_question(
     arms = [offer[place] for place in best]
     if len(arms) < 2:
         return None
-    ranking = _ranking_question(policy, user, arms, stated)
-    choice = _choice_question(policy, user, arms, now[best])
+    with _somebody_like(policy, user) as (other, forget):
+        ranking = _ranking_question(policy, user, arms, stated, other, forget)
+        choice = _choice_question(policy, user, arms, now[best], other, forget)
     found: RankingQuestion | ChoiceQuestion = ranking if ranking.value >= choice.value else choice
     return found if found.value > 0.0 else None
 
 
 @contextmanager
-def _somebody_like(policy: Policy, user: Hashable) -> Iterator[Hashable]:
-    """Give a user who has told what this one told, and is gone afterwards."""
+def _somebody_like(policy: Policy, user: Hashable) -> Iterator[tuple[Hashable, Callable[[], None]]]:
+    """Give a user who has told what this one told and is gone afterwards, and what takes back all that was told since.
+
+    One for all answers that are imagined: to make one for each would take longer than the answers.
+    """
     other = ("imagined", user)
     policy.add_users([other])
     try:
+        told = policy.export_user(other)
         with suppress(UnknownUser):  # who never told anything
-            policy.import_user(other, policy.export_user(user))
-        yield other
+            told = policy.export_user(user)
+        yield other, lambda: policy.import_user(other, told)
     finally:
         policy.forget_user(other)
 
@@ -71,32 +76,44 @@ def _gain(policy: Policy, user: Hashable, arms: Sequence[Hashable]) -> float:
 
 
 def _ranking_question(
-    policy: Policy, user: Hashable, arms: Sequence[Hashable], stated: Stated | None
+    policy: Policy,
+    user: Hashable,
+    arms: Sequence[Hashable],
+    stated: Stated | None,
+    other: Hashable,
+    forget: Callable[[], None],
 ) -> RankingQuestion:
     weights = np.maximum(policy.preference(user).weights, 0.0)
     chances = weights / max(weights.sum(), 1e-300)
     named = [int(k) for k in np.argsort(-chances, kind="stable")[:MOST_NAMED] if chances[k] > 0.0]
     value = 0.0
     for objective in named:
-        with _somebody_like(policy, user) as other:
-            if stated is None:
-                policy.hear(other, (objective,))
-            else:
-                policy.hear_weights(other, *stated[objective])
-            value += float(chances[objective]) * _gain(policy, other, arms)
+        forget()
+        if stated is None:
+            policy.hear(other, (objective,))
+        else:
+            policy.hear_weights(other, *stated[objective])
+        value += float(chances[objective]) * _gain(policy, other, arms)
     return RankingQuestion(user, -1, 1, value, tuple(named))
 
 
-def _choice_question(policy: Policy, user: Hashable, arms: Sequence[Hashable], now: Floats) -> ChoiceQuestion:
+def _choice_question(
+    policy: Policy,
+    user: Hashable,
+    arms: Sequence[Hashable],
+    now: Floats,
+    other: Hashable,
+    forget: Callable[[], None],
+) -> ChoiceQuestion:
     scale = math.sqrt(6.0) / math.pi * policy.utility_noise(user)
     best = ChoiceQuestion(user, -1, (arms[0], arms[1]), 0.0)
     for place in range(1, min(len(arms), 1 + MOST_COMPARED)):
         pair, value = (arms[0], arms[place]), 0.0
         first = 1.0 / (1.0 + math.exp(-min(float(now[0] - now[place]) / scale, 700.0)))
         for picked, chance in zip(pair, (first, 1.0 - first), strict=True):
-            with _somebody_like(policy, user) as other:
-                policy.learn_choice(other, picked, pair)
-                value += chance * _gain(policy, other, arms)
+            forget()
+            policy.learn_choice(other, picked, pair)
+            value += chance * _gain(policy, other, arms)
         if value > best.value:
             best = ChoiceQuestion(user, -1, pair, value)
     return best

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import inspect
 import ipaddress
 import math
 import os
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 from druthers.errors import DruthersError, InvalidSetting, choices
 from druthers.language import PARSERS
-from druthers.own import is_own
+from druthers.own import is_own, settings_of
 from druthers.policies import POLICIES, find_policy
 from druthers.service.logs import redact
 
@@ -333,7 +332,7 @@ def _disagreements(values: Mapping[str, Any], *, checks_policy: bool) -> list[st
 
 def _policy_problems(policy: str, settings: Mapping[str, Any]) -> list[str]:
     try:
-        known = [name for name in inspect.signature(find_policy(policy)).parameters if name not in FROM_ELSEWHERE]
+        known = [name for name in settings_of(find_policy(policy)) if name not in FROM_ELSEWHERE]
     except DruthersError as error:  # a file of someone's own that is not there, or without the class
         return [f"policy: {error}"]
     return [
