@@ -216,6 +216,19 @@ def center(x: Floats) -> None:
 
 
 @kernel
+def center_matrix(matrix: Floats) -> None:
+    """Take from a symmetric matrix what it holds along the constant."""
+    size = matrix.shape[0]
+    means = np.empty(size)
+    for k in range(size):
+        means[k] = sum_of(matrix[k]) / size
+    mean = sum_of(means) / size
+    for k in range(size):
+        for i in range(size):
+            matrix[k, i] += mean - (means[k] + means[i])
+
+
+@kernel
 def max_abs(x: Floats) -> float:
     """Return the largest absolute entry."""
     size = 0.0
@@ -230,6 +243,15 @@ def sum_of(x: Floats) -> float:
     result = 0.0
     for i in range(x.shape[0]):
         result += x[i]
+    return result
+
+
+@kernel
+def square_of(x: Floats) -> float:
+    """Return the squared length."""
+    result = 0.0
+    for i in range(x.shape[0]):
+        result += x[i] * x[i]
     return result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class Anchor(ABC):
             raise InvalidSetting(f"n_objectives must be at least 1, but got {n_objectives!r}")
         self.n_objectives = n_objectives
         self._memory: Any = None
+        self._fitted: tuple[NDArray[np.int16], Integers] | None = None
 
     @abstractmethod
     def rows(self, n_users: int, n_objectives: int) -> Any:
@@ -70,11 +71,12 @@ class Anchor(ABC):
         """Take in one ranking; an empty one says nothing."""
         rows, checked = self._own(), as_ranking(ranking, self._size())
         if len(checked):
+            self._fitted = None
             hear_anchor(rows, 0, checked)
 
-    def fit(self, rankings: Iterable[RankingLike]) -> Anchor:
+    def fit(self, rankings: Iterable[RankingLike]) -> Self:
         """Forget everything and fit all these rankings at once, to optimality."""
-        orders, lengths = as_orders(rankings, self._size())
+        orders, lengths = self._fitted = as_orders(rankings, self._size())
         told = lengths > 0
         self._memory = self.rows(1, self._size())
         if told.any():
@@ -97,6 +99,11 @@ class Anchor(ABC):
     def queries(self) -> int:
         """How many rankings were heard."""
         return int(self._own().queries[0])
+
+    def _told(self) -> tuple[NDArray[np.int16], Integers]:
+        """Return the rankings of the last `fit` or else, in a window, those heard and still kept."""
+        rows = self._own()
+        return self._fitted or (rows.orders[0, : rows.kept[0]], rows.lengths[0, : rows.kept[0]])
 
     def _size(self) -> int:
         if self.n_objectives is None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import kernel
-from druthers._matrices import eigen, factor
+from druthers._matrices import center_matrix, eigen, factor
 from druthers.anchors.box import complete_rank
 from druthers.rankings import SAFE_SPREAD, Rankings, add_slope, loss, remaining_sums, scaled_exp, spread
 from druthers.types import Floats, Integers
@@ -238,32 +238,22 @@ def make_lawful(information: Floats) -> None:
     tell nothing: its eigenvalue becomes zero and the other directions keep theirs.
     """
     n_objectives = information.shape[0]
-    means = np.zeros(n_objectives)
     for k in range(n_objectives):
-        for other in range(k, n_objectives):
+        for other in range(k):
             value = 0.5 * (information[k, other] + information[other, k])
-            information[k, other] = value
-            information[other, k] = value
-    total = 0.0
-    for k in range(n_objectives):
-        for other in range(n_objectives):
-            means[k] += information[k, other] / n_objectives
-        total += means[k]
-    total /= n_objectives
-    for k in range(n_objectives):
-        for other in range(n_objectives):
-            information[k, other] -= means[k] + means[other] - total
+            information[k, other] = information[other, k] = value
+    center_matrix(information)
     root = information.copy()
     complete_rank(root, 0.0)
     if factor(root, root):
         return
-    vectors = np.empty((n_objectives, n_objectives))
-    eigen(information, means, vectors)
+    values, vectors = np.empty(n_objectives), np.empty((n_objectives, n_objectives))
+    eigen(information, values, vectors)
     for k in range(n_objectives):
         for other in range(n_objectives):
             information[k, other] = 0.0
     for i in range(n_objectives):
         for k in range(n_objectives):
-            scale = max(means[i], 0.0) * vectors[k, i]
+            scale = max(values[i], 0.0) * vectors[k, i]
             for other in range(n_objectives):
                 information[k, other] += scale * vectors[other, i]

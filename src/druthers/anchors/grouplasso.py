@@ -7,31 +7,21 @@ a ranking's Hessian plus a diagonal is, in order of places, diagonal minus neste
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
-from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve
-from druthers.anchors.base import (
-    Anchor,
-    drop_oldest,
-    fit_anchor,
-    fresh_window,
-    hear_anchor,
-    is_power_of_two,
-    keep,
-    keep_latest,
-)
-from druthers.anchors.box import complete_rank, project, violation
-from druthers.anchors.contamination import best_corruption, log_likelihood, measure, measure_trust, uniform_losses
-from druthers.anchors.newton import add_quadratic, evaluate_quadratic, minimize
+from druthers._matrices import copy_vector, square_of
+from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, fresh_window, hear_anchor, is_power_of_two, keep
+from druthers.anchors.box import project, violation
+from druthers.anchors.contamination import best_corruption, log_likelihood, measure, uniform_losses
+from druthers.anchors.newton import add_quadratic, evaluate_quadratic, minimize, take_step
 from druthers.anchors.profile import Profile, add_profile
 from druthers.errors import InvalidSetting
-from druthers.rankings import add_slope, as_orders, loss
-from druthers.types import Floats, Integers, RankingLike
+from druthers.rankings import add_slope, loss
+from druthers.types import Floats, Integers
 
 # The penalties tried by "auto": this many between the largest gradient norm and the least useful penalty.
 PATH_LENGTH = 8
@@ -43,7 +33,7 @@ FALLEN = 3.0
 
 
 class GroupLassoRows(NamedTuple):
-    """One user's rankings per row: the estimate, the latest rankings with their deviations, a quadratic for the older.
+    """One user's rankings per row: the estimate, the latest rankings, and a quadratic for the older ones.
 
     `penalty` is the setting, not a number for "auto"; `penalty_in_use` is the one that the last fit chose.
     """
@@ -60,7 +50,6 @@ class GroupLassoRows(NamedTuple):
     lengths: Integers
     folded_information: Floats
     folded_response: Floats
-    deviations: Floats
     penalty_in_use: Floats
 
 
@@ -80,16 +69,14 @@ class GroupLasso(Anchor):
     bound
         Largest absolute entry of the estimate and of each deviation, B in the paper.
     window
-        Rankings kept for exact refits; older ones become a quadratic. A user takes (10 D + 8) window + 16 D^2 bytes.
+        Rankings kept for exact refits; older ones become a quadratic. A user takes (2 D + 8) window + 16 D^2 bytes.
     n_objectives
         Number of objectives; needed when the anchor stands alone.
 
     Notes
     -----
-    The paper asks for a penalty of at least D^3/3 (Lemma 4); its experiments use D^3/27. The gradient of one ranking's
-    loss has norm at most about sqrt(2) m, so that condition makes every deviation exactly zero and the
-    estimator the plain maximum likelihood; so does D^3/27 from D = 5 on. Penalties that
-    help lie between about 0.5 and 4.
+    The penalty that the paper asks for (D^3/3, Lemma 4) is larger than any gradient: every deviation is then exactly
+    zero and the estimator the plain maximum likelihood. Penalties that help lie between about 0.5 and 4.
 
     Between exact refits at 1, 2, 4, 8, ... rankings each new one costs one Newton step at the penalty in use.
 
@@ -121,7 +108,6 @@ class GroupLasso(Anchor):
         self.penalty: float | Literal["auto"] = penalty
         self.bound = bound
         self.window = window
-        self._fitted: tuple[NDArray[np.int16], Integers, Floats] | None = None
 
     def rows(self, n_users: int, n_objectives: int) -> GroupLassoRows:
         """Return fresh memory for `n_users` users."""
@@ -132,34 +118,13 @@ class GroupLasso(Anchor):
             **fresh_window(n_users, self.window, n_objectives),
             folded_information=np.zeros((n_users, n_objectives, n_objectives)),
             folded_response=np.zeros((n_users, n_objectives)),
-            deviations=np.zeros((n_users, self.window, n_objectives)),
             penalty_in_use=np.full(n_users, np.inf if np.isnan(penalty) else penalty),
         )
-
-    def hear(self, ranking: RankingLike) -> None:
-        """Take in one ranking; an empty one says nothing."""
-        before = self.queries
-        super().hear(ranking)
-        if self.queries != before:
-            self._fitted = None
-
-    def fit(self, rankings: Iterable[RankingLike]) -> GroupLasso:
-        """Forget everything and fit all these rankings at once, to optimality."""
-        orders, lengths = as_orders(rankings, self._size())
-        told = lengths > 0
-        self._memory = self.rows(1, self._size())
-        deviations = np.zeros(orders.shape)
-        if told.any():
-            heard = np.zeros((int(told.sum()), self._size()))
-            _fit_all(self._memory, 0, orders[told], lengths[told], heard)
-            deviations[told] = heard
-        self._fitted = (orders, lengths, deviations)
-        return self
 
     @property
     def deviations(self) -> Floats:
         """The deviation of each ranking (n, D): of all those given to `fit`, or else of those heard and still kept."""
-        return self._problem().deviations.copy()
+        return self._solution().deviations
 
     @property
     def suspects(self) -> Integers:
@@ -168,14 +133,12 @@ class GroupLasso(Anchor):
         These have a deviation and, at the estimate, are more likely uniform than the user's own. With many objectives
         and a small penalty nearly every ranking has some deviation, so a deviation alone accuses nobody.
         """
-        orders, lengths, deviations, *_ = self._problem()
-        estimate = self._own().estimate[0]
-        uniforms = uniform_losses(len(estimate))
-        losses, ratios, trust = np.empty(len(lengths)), np.empty(len(lengths)), np.empty(len(lengths))
-        measure(orders, lengths, estimate, uniforms, losses, ratios)
-        measure_trust(orders, lengths, estimate, best_corruption(ratios, 0.0, 0.0, 0.0, 0.1), trust)
-        first = 0 if self._fitted is not None else self.queries - int(self._own().kept[0])
-        return first + np.flatnonzero((trust < 0.5) & np.any(deviations != 0.0, axis=1))
+        orders, lengths, deviations, *_ = self._solution()
+        losses, ratios = np.empty(len(lengths)), np.empty(len(lengths))
+        measure(orders, lengths, self._own().estimate[0], uniform_losses(orders.shape[1]), losses, ratios)
+        corruption = best_corruption(ratios, 0.0, 0.0, 0.0, 0.1)
+        first = 0 if self._fitted is not None else self.queries - len(lengths)
+        return first + np.flatnonzero((corruption * ratios > 1.0 - corruption) & np.any(deviations != 0.0, axis=1))
 
     @property
     def penalty_in_use(self) -> float:
@@ -195,26 +158,27 @@ class GroupLasso(Anchor):
         """
         return self._certificate()[1]
 
-    def _problem(self) -> Profile:
-        rows = self._own()
-        kept = int(rows.kept[0])
-        given = rows.orders[0, :kept], rows.lengths[0, :kept], rows.deviations[0, :kept]
-        past = rows.folded_information[0], rows.folded_response[0]
-        if self._fitted is not None:
-            given, past = self._fitted, (np.zeros_like(past[0]), np.zeros_like(past[1]))
-        return Profile(*given, *past, self.penalty_in_use, 0.0, rows.bound, np.inf)
+    def _solution(self) -> Profile:
+        """Return Eq. 9 for the rankings told, the deviations being those at the estimate."""
+        rows, (orders, lengths) = self._own(), self._told()
+        # What was fitted at once is all there, and nothing of it is folded.
+        past = self.rows(1, self._size()) if self._fitted is not None else rows
+        past.penalty_in_use[0] = self.penalty_in_use
+        problem = Profile(*_problem(past, 0, orders, lengths, np.zeros(orders.shape), 1e-13))
+        add_profile(problem, rows.estimate[0], np.zeros(self._size()), np.zeros((self._size(), self._size())))
+        return problem
 
     def _certificate(self) -> tuple[float, float]:
         """Return the value of Eq. 9 and the largest violation of its conditions, from nothing but the solution.
 
-        Feasibility of all boxes and sums; for the estimate and each deviation not zero, the projected gradient step;
-        for a deviation of zero, the length of the gradient beyond the penalty.
+        For the estimate and each deviation not zero, the projected gradient step; for a deviation of zero, the length
+        of the gradient beyond the penalty.
         """
-        orders, lengths, deviations, past_hessian, past_linear, penalty, _, bound, _ = self._problem()
+        orders, lengths, deviations, past_hessian, past_linear, penalty, _, bound, _ = self._solution()
         estimate = self._own().estimate[0]
         slope = past_hessian @ estimate - past_linear
         total = float((slope - past_linear) @ estimate) / 2.0
-        worst = max(abs(estimate.sum()), np.abs(estimate).max() - bound)
+        worst = 0.0
         for order, length, deviation in zip(orders, lengths, deviations, strict=True):
             own = np.zeros_like(estimate)
             add_slope(order, length, estimate + deviation, own)
@@ -223,11 +187,36 @@ class GroupLasso(Anchor):
             total += loss(order, length, estimate + deviation)
             if size > 0.0:
                 total += penalty * size
-                worst = max(worst, abs(deviation.sum()), np.abs(deviation).max() - bound)
                 worst = max(worst, violation(deviation, own + penalty * deviation / size, bound))
             else:
                 worst = max(worst, float(np.linalg.norm(own)) - penalty)
         return total, float(max(worst, violation(estimate, slope, bound)))
+
+
+@implements(hear_anchor, GroupLassoRows)
+@kernel
+def _hear(rows: Any, user: int, ranking: Integers) -> None:
+    _make_room(rows, user)
+    row = keep(rows, user, ranking)
+    orders, lengths = rows.orders[user, : row + 1], rows.lengths[user, : row + 1]
+    if is_power_of_two(rows.queries[user]):
+        _refit(rows, user, orders, lengths, 1e-8)
+        return
+    estimate, information = rows.estimate[user], rows.information[user]
+    slope = np.zeros(estimate.shape[0])
+    newest = _problem(rows, user, orders[row:], lengths[row:], np.zeros((1, estimate.shape[0])), 1e-8)
+    add_profile(newest, estimate, slope, information)
+    take_step(information, 0.0, slope, estimate)
+    project(estimate, rows.bound)
+
+
+@implements(fit_anchor, GroupLassoRows)
+@kernel
+def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
+    _refit(rows, user, orders, lengths, 1e-12)
+    for row in range(orders.shape[0]):
+        _make_room(rows, user)
+        keep(rows, user, orders[row, : lengths[row]])
 
 
 @kernel
@@ -240,78 +229,24 @@ def _problem(
     return Profile(orders, lengths, deviations, past_hessian, past_linear, penalty, accuracy, rows.bound, np.inf)
 
 
-@implements(hear_anchor, GroupLassoRows)
 @kernel
-def _hear(rows: Any, user: int, ranking: Integers) -> None:
-    window, n_objectives = rows.orders.shape[1:]
-    estimate = rows.estimate[user]
-    information = rows.information[user]
-    if rows.kept[user] == window:
-        half = window // 2
-        _fold(rows, user, rows.orders[user, :half], rows.lengths[user, :half], rows.deviations[user, :half])
-        drop_oldest(rows, user, half)
-        copy_matrix(rows.deviations[user, half:], rows.deviations[user])
-    row = keep(rows, user, ranking)
-    for k in range(n_objectives):
-        rows.deviations[user, row, k] = 0.0
-    orders, lengths = rows.orders[user, : row + 1], rows.lengths[user, : row + 1]
-    deviations = rows.deviations[user, : row + 1]
-    if is_power_of_two(rows.queries[user]):
-        _refit(rows, user, orders, lengths, 1e-8, deviations)
+def _make_room(rows: Any, user: int) -> None:
+    """Drop the older half of a full window, and add its expansion at the estimate to the quadratic."""
+    if rows.kept[user] < rows.orders.shape[1]:
         return
-    slope = np.zeros(n_objectives)
-    newest = _problem(rows, user, orders[row:], lengths[row:], deviations[row:], 1e-8)
-    add_profile(newest, estimate, slope, information)
-    root = information.copy()
-    complete_rank(root, 0.0)
-    if not factor(root, root):
-        return
-    solve(root, slope)
-    damping = 1.0 / max(1.0, max_abs(slope))
-    for k in range(n_objectives):
-        estimate[k] -= damping * slope[k]
-    center(estimate)
-    project(estimate, rows.bound)
-
-
-@implements(fit_anchor, GroupLassoRows)
-@kernel
-def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
-    _fit_all(rows, user, orders, lengths, np.zeros(orders.shape))
-
-
-@kernel
-def _fit_all(rows: Any, user: int, orders: NDArray[Any], lengths: Integers, deviations: Floats) -> None:
-    """Fit a fresh row to all these rankings, write all the deviations, keep the latest rankings and fold the others."""
-    n_rankings = orders.shape[0]
-    _refit(rows, user, orders, lengths, 1e-12, deviations)
-    window = rows.orders.shape[1]
-    kept = n_rankings
-    if n_rankings > window:
-        # As many as are left when rankings come one by one and a full window drops its older half.
-        half = window // 2
-        kept = window - half + 1 + (n_rankings - window - 1) % half
-    n_folded = n_rankings - kept
-    _fold(rows, user, orders[:n_folded], lengths[:n_folded], deviations[:n_folded])
-    keep_latest(rows, user, orders, lengths, kept)
-    copy_matrix(deviations[n_folded:], rows.deviations[user])
-
-
-@kernel
-def _fold(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, deviations: Floats) -> None:
-    """Add rankings, their deviations profiled out, to the quadratic: their expansion at the current estimate."""
     estimate = rows.estimate[user]
-    slope = np.zeros(estimate.shape[0])
-    curvature = np.zeros((estimate.shape[0], estimate.shape[0]))
-    add_profile(_problem(rows, user, orders, lengths, deviations, 1e-12), estimate, slope, curvature)
+    n_objectives, half = estimate.shape[0], rows.orders.shape[1] // 2
+    slope, curvature = np.zeros(n_objectives), np.zeros((n_objectives, n_objectives))
+    orders, lengths = rows.orders[user, :half], rows.lengths[user, :half]
+    add_profile(_problem(rows, user, orders, lengths, np.zeros(orders.shape), 1e-12), estimate, slope, curvature)
     add_quadratic(slope, curvature, estimate, rows.folded_information[user], rows.folded_response[user])
+    drop_oldest(rows, user, half)
 
 
 @kernel
-def _refit(
-    rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, accuracy: float, deviations: Floats
-) -> None:
+def _refit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, accuracy: float) -> None:
     """Solve Eq. 9 for rankings and fold from a warm start; with "auto", at the likeliest penalty of the path."""
+    deviations = np.zeros(orders.shape)
     if np.isnan(rows.penalty):
         _choose_penalty(rows, user, orders, lengths, deviations)
     _solve(_problem(rows, user, orders, lengths, deviations, accuracy), rows.estimate[user], rows.information[user])
@@ -327,9 +262,9 @@ def _solve(problem: Profile, estimate: Floats, information: Floats) -> None:
 
 @kernel
 def _choose_penalty(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers, deviations: Floats) -> None:
-    """Walk the path of penalties from infinity down to the likeliest; leave its estimate and deviations, roughly."""
+    """Walk the path of penalties from infinity down to the likeliest, and leave its estimate, roughly."""
     estimate = rows.estimate[user]
-    best_estimate, best_deviations, best_penalty = estimate.copy(), deviations.copy(), np.inf
+    best_estimate, best_penalty = estimate.copy(), np.inf
     best = before = -np.inf
     penalty, ratio = np.inf, 1.0
     for trial in range(PATH_LENGTH + 1 if orders.shape[0] >= LEAST_RANKINGS else 0):
@@ -337,22 +272,19 @@ def _choose_penalty(rows: Any, user: int, orders: NDArray[np.int16], lengths: In
         # A rough solution tells penalties apart: an error of 1e-4 in the estimate moves the likelihood by n 1e-8.
         problem = _problem(rows, user, orders, lengths, deviations, 1e-4)
         _solve(problem, estimate, rows.information[user])
-        value, largest = _plausibility(problem, estimate)
+        value, steepest = _plausibility(problem, estimate)
         if value > best + 1e-3:
-            best = value
-            best_penalty = penalty
+            best, best_penalty = value, penalty
             copy_vector(estimate, best_estimate)
-            copy_matrix(deviations, best_deviations)
         if value < best - FALLEN and value < before:
             break
         before = value
         if trial == 0:
-            penalty = max(largest, LEAST_PENALTY)
+            penalty = max(steepest, LEAST_PENALTY)
             ratio = (LEAST_PENALTY / penalty) ** (1.0 / PATH_LENGTH)
         penalty *= ratio
     rows.penalty_in_use[user] = best_penalty
     copy_vector(best_estimate, estimate)
-    copy_matrix(best_deviations, deviations)
 
 
 @kernel
@@ -365,15 +297,11 @@ def _plausibility(problem: Profile, estimate: Floats) -> tuple[float, float]:
     uniforms = uniform_losses(n_objectives)
     measure(orders, lengths, estimate, uniforms, losses, ratios)
     corruption = best_corruption(ratios, 0.0, 0.0, 0.0, 0.1)
-    total = log_likelihood(lengths, uniforms, losses, ratios, 0.0, 0.0, corruption)
-    total -= evaluate_quadratic(problem.past_hessian, problem.past_linear, 0.0, estimate, slope, unused)
-    largest = 0.0
+    value = log_likelihood(lengths, uniforms, losses, ratios, 0.0, 0.0, corruption)
+    value -= evaluate_quadratic(problem.past_hessian, problem.past_linear, 0.0, estimate, slope, unused)
+    steepest = 0.0
     for row in range(n_rankings):
-        for k in range(n_objectives):
-            slope[k] = 0.0
+        slope = np.zeros(n_objectives)
         add_slope(orders[row], lengths[row], estimate, slope)
-        square = 0.0
-        for k in range(n_objectives):
-            square += slope[k] * slope[k]
-        largest = max(largest, np.sqrt(square))
-    return total, largest
+        steepest = max(steepest, square_of(slope))
+    return value, np.sqrt(steepest)

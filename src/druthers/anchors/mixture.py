@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
-from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve
+from druthers._matrices import copy_matrix, copy_vector, factor
 from druthers.anchors.base import (
     Anchor,
     drop_oldest,
@@ -23,6 +23,7 @@ from druthers.anchors.base import (
 from druthers.anchors.box import complete_rank
 from druthers.anchors.contamination import honesty, measure_trust, uniform_losses
 from druthers.anchors.hypotheses import fold, refit
+from druthers.anchors.newton import take_step
 from druthers.errors import InvalidSetting
 from druthers.rankings import add_derivatives, as_orders, loss
 from druthers.types import Floats, Integers, RankingLike
@@ -127,7 +128,6 @@ class Mixture(Anchor):
         self.gate = gate
         self.prior = prior
         self.window = window
-        self._fitted: Floats | None = None
 
     def rows(self, n_users: int, n_objectives: int) -> MixtureRows:
         """Return fresh memory for `n_users` users."""
@@ -153,21 +153,11 @@ class Mixture(Anchor):
             plain_response=np.zeros((n_users, n_objectives)),
         )
 
-    def hear(self, ranking: RankingLike) -> None:
-        """Take in one ranking; an empty one says nothing."""
-        super().hear(ranking)
-        self._fitted = None
-
-    def fit(self, rankings: Iterable[RankingLike]) -> Mixture:
-        """Forget everything and fit all these rankings at once, to optimality."""
-        told = list(rankings)
-        super().fit(told)
-        self._fitted = self.trust(told)
-        return self
-
     def trust(self, rankings: Iterable[RankingLike]) -> Floats:
         """Return the chance that each of these rankings is the user's own, as things stand now; 1 for an empty one."""
-        orders, lengths = as_orders(rankings, self._size())
+        return self._trust(*as_orders(rankings, self._size()))
+
+    def _trust(self, orders: NDArray[np.int16], lengths: Integers) -> Floats:
         rows = self._own()
         trust = np.ones(len(lengths))
         measure_trust(orders, lengths, rows.estimate[0], rows.corruption[0], trust)
@@ -177,13 +167,7 @@ class Mixture(Anchor):
     @property
     def responsibilities(self) -> Floats:
         """How much each ranking is trusted, in order: all those of the last `fit`, or those kept since a `hear`."""
-        if self._fitted is not None:
-            return self._fitted.copy()
-        rows = self._own()
-        kept = rows.kept[0]
-        trust = np.ones(kept)
-        measure_trust(rows.orders[0, :kept], rows.lengths[0, :kept], rows.estimate[0], rows.corruption[0], trust)
-        return trust
+        return self._trust(*self._told())
 
     @property
     def suspects(self) -> Integers:
@@ -237,10 +221,10 @@ def _step(rows: Any, user: int, row: int) -> None:
     trusted = honesty(loss(order, length, estimate), uniform, rows.corruption[user])
     slope = np.zeros(n_objectives)
     add_derivatives(order, length, estimate, trusted, slope, information)
-    root = np.empty((n_objectives, n_objectives))
     if trusted * (1.0 - trusted) > 1e-9:
         # Doubt costs r (1 - r) gg'; where that would leave less than nothing, it is left to the next refit.
         cost = (1.0 - trusted) / trusted
+        root = np.empty((n_objectives, n_objectives))
         for k in range(n_objectives):
             for other in range(n_objectives):
                 root[k, other] = information[k, other] - cost * slope[k] * slope[other]
@@ -248,13 +232,5 @@ def _step(rows: Any, user: int, row: int) -> None:
         complete_rank(root, 0.0)
         if factor(root, root):
             copy_matrix(doubtful, information)
-    copy_matrix(information, root)
-    complete_rank(root, rows.ridge)
-    if not factor(root, root):
-        return
-    solve(root, slope)
-    damping = 1.0 / max(max_abs(slope), 1.0)
-    for k in range(n_objectives):
-        estimate[k] -= damping * slope[k]
-    center(estimate)
+    take_step(information, rows.ridge, slope, estimate)
     copy_vector(estimate, rows.mixture_estimate[user] if rows.corruption[user] > 0.0 else rows.plain_estimate[user])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from druthers._jit import generic, kernel
-from druthers._matrices import center, copy_matrix, copy_vector, max_abs
+from druthers._matrices import center, copy_matrix, copy_vector, factor, max_abs, solve
 from druthers.anchors.box import boxed_step, complete_rank, project, violation
 from druthers.rankings import spread
 from druthers.types import Floats
@@ -84,6 +84,20 @@ def minimize(
     # No more progress: what a problem keeps beside its gradient comes back to the estimate.
     evaluate(problem, estimate, gradient, hessian)
     return False
+
+
+@kernel
+def take_step(information: Floats, ridge: float, slope: Floats, estimate: Floats) -> None:
+    """Move an estimate by one Newton step, no weight by more than one, if there is one; `slope` is used up."""
+    root = information.copy()
+    complete_rank(root, ridge)
+    if not factor(root, root):
+        return
+    solve(root, slope)
+    damping = 1.0 / max(1.0, max_abs(slope))
+    for k in range(estimate.shape[0]):
+        estimate[k] -= damping * slope[k]
+    center(estimate)
 
 
 @kernel
