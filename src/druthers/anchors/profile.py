@@ -86,7 +86,7 @@ def _expand(work: Floats, length: int) -> float:
 
 
 @kernel
-def _solve(work: Floats, kappa: float, bound: float) -> None:
+def _solve_places(work: Floats, kappa: float, bound: float) -> None:
     """Replace X and Y by the solutions of (H + kappa) x = X and (H + kappa) y = Y, and write H x and H y.
 
     Where the deviation is at the bound, as if kappa were infinite: that makes a gain zero and changes nothing else.
@@ -174,7 +174,7 @@ def _newton_step(work: Floats, length: int, kappa: float, bound: float, residual
     n_objectives = work.shape[1]
     for place in range(n_objectives):
         work[X, place], work[Y, place] = work[UNIT, place], work[SLOPE, place]
-    _solve(work, kappa, np.inf)
+    _solve_places(work, kappa, np.inf)
     # 1 - kappa u'(H + kappa)^-1 u cancels for a small deviation; as a product with H x it does not.
     left = along = promise = 0.0
     for place in range(n_objectives):
@@ -210,7 +210,7 @@ def _add_curvature(work: Floats, order: NDArray[Any], kappa: float, bound: float
     n_objectives = work.shape[1]
     for place in range(n_objectives):
         work[X, place], work[Y, place] = work[UNIT, place], 1.0
-    _solve(work, kappa, bound * (1.0 - 1e-7))
+    _solve_places(work, kappa, bound * (1.0 - 1e-7))
     ones, shift, left = 1e-300, 0.0, 0.0
     for place in range(n_objectives):
         ones += work[Y, place]
