@@ -393,3 +393,47 @@ CABIN_READER = LimitReader(
 )
 def test_limits_are_on_what_is_spoken_of_and_the_right_way_round(text, where):
     assert CABIN_READER.read(text).where == where
+
+
+GYMS = {
+    "mill": Item("mill", details={"city": "Graz", "amenities": ("pool", "parking")}),
+    "barn": Item("barn", details={"city": "Vienna", "amenities": ("pool",)}),
+    "loft": Item("loft", details={"city": "Linz", "amenities": ("gym", "pool", "sauna")}),
+    "shed": Item("shed", details={"city": "Graz", "amenities": ("parking", "gym")}),
+}
+
+
+@pytest.mark.parametrize(
+    ("texts", "limit", "ids"),
+    [
+        (["with a pool but without parking"], {"all": "pool", "not": "parking"}, "barn loft"),
+        (["must have a pool", "without parking"], {"all": "pool", "not": "parking"}, "barn loft"),
+        (["without parking", "with a pool"], {"all": "pool", "not": "parking"}, "barn loft"),
+        (["with a pool and a gym"], {"all": ["pool", "gym"]}, "loft"),
+        (["it must have a pool", "and a gym"], {"all": ["pool", "gym"]}, "loft"),
+        (["with a gym or a pool"], {"any": ["gym", "pool"]}, "mill barn loft shed"),
+        (["a gym, a pool or a sauna, no parking"], {"any": ["gym", "pool", "sauna"], "not": "parking"}, "barn loft"),
+        (["with a gym or a sauna, and parking"], {"any": ["gym", "sauna"], "all": "parking"}, "shed"),
+        (["places with pools and gyms"], {"any": ["pool", "gym"]}, "mill barn loft shed"),  # of each kind some
+        (["no parking or sauna"], {"not": ["parking", "sauna"]}, "barn"),
+        (["with a pool", "no pool"], {"not": "pool"}, "shed"),
+        (["no pool", "with a pool after all"], {"all": "pool"}, "mill barn loft"),
+    ],
+)
+def test_where_items_have_lists_all_that_is_wanted_and_denied_holds_together(texts, limit, ids):
+    columns = Columns(GYMS)
+    reader, where = LimitReader(columns, []), {}
+    for text in texts:
+        where = merge(where, reader.read(text).where)
+    assert where == check_where({"amenities": limit}, columns.names)
+    assert columns.eligible(where) == ids.split()
+
+
+def test_of_several_things_that_must_be_there_one_is_given_up_at_a_time():
+    columns = Columns(GYMS)
+    relaxed = columns.relax({"amenities": {"all": ["pool", "gym"], "not": "sauna"}})
+    assert [(one.limit, one.items) for one in relaxed] == [
+        ({"all": "gym", "not": "sauna"}, 1),
+        ({"all": ["pool", "gym"]}, 1),
+        ({"all": "pool", "not": "sauna"}, 2),
+    ]

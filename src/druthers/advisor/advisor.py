@@ -137,7 +137,8 @@ class Advisor:
             Something the user says, heard first.
         where
             What an item must be, `{"city": "Vienna", "kind": ["hotel", "hostel"], "price": {"max": 120}}`: a value, a
-            list of them, bounds, or `{"not": ...}`, by name of a detail or objective. What the user has said holds too.
+            list of them, bounds, or `{"any": ..., "all": ..., "not": ...}`, by name of a detail or objective. What the
+            user has said holds too.
         id
             An id for the decision, to make repeating the call safe; made up by default.
         repeats

@@ -19,6 +19,7 @@ from druthers.catalogs import Item
 from druthers.language import not_understood
 from druthers.language.lexicon.concepts import adjectives
 from druthers.limits import speaks_of_money
+from druthers.limits.where import holds
 from druthers.limits.words import fold, stems
 
 YES_OR_NO = re.compile(r"\W*(?:(?:and|but|so|ok(?:ay)?)\W+)*(?:does|do|has|have|is|are|can|will)\b", re.I)
@@ -116,7 +117,9 @@ class Telling:
     def detail(self, turn: Turn) -> Operation[Reply]:
         """Tell what was asked about an item."""
         yield from ()
-        bounded = any(isinstance(limit, dict) for limit in turn.message.limits.where.values())  # "is it under 9?"
+        bounded = any(
+            isinstance(limit, dict) and not holds(limit) for limit in turn.message.limits.where.values()
+        )  # "is it under 9?"
         if not (turn.about or bounded) and (none := _not_shown(turn)):
             return turn.reply(none)
         item = (turn.about or turn.shown)[0]

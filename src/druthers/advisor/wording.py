@@ -13,6 +13,7 @@ from druthers.language import not_understood
 from druthers.language.data import small_words
 from druthers.limits import Where
 from druthers.limits.stated import join
+from druthers.limits.where import holds, values_of
 
 MOST_LISTED = 20
 LONG_WORD = re.compile(r"[^\W_]{4,}")
@@ -71,8 +72,11 @@ def listed(names: Sequence[str]) -> str:
 def limit_in_words(limit: Any) -> str:
     """Return a limit in words."""
     if isinstance(limit, dict):
-        if "not" in limit:
-            return f"other than {limit_in_words(limit['not'])}"
+        if holds(limit):
+            wanted = [listed(list(map(fact_in_words, values_of(limit["all"]))))] if "all" in limit else []
+            wanted += [limit_in_words(limit["any"])] if "any" in limit else []
+            denied = [f"{'not' if wanted else 'other than'} {limit_in_words(limit['not'])}"] if "not" in limit else []
+            return ", ".join((" and ".join(wanted), *denied) if wanted else denied)
         words = {"min": "from", "max": "up to"}
         return " ".join(f"{words[bound]} {fact_in_words(limit[bound])}" for bound in ("min", "max") if bound in limit)
     if isinstance(limit, list):

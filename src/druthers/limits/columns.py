@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.catalogs import Item
-from druthers.limits.where import Where
+from druthers.limits.where import Where, holds, values_of
 from druthers.limits.words import fold
 from druthers.types import Floats
 
@@ -95,6 +95,11 @@ class Column:
         }
 
     @cached_property
+    def has_lists(self) -> bool:
+        """Whether items may have several facts under the name."""
+        return any(isinstance(fact, list | tuple) for _, fact in self._different[0])
+
+    @cached_property
     def known(self) -> Mask:
         """Which items it is known of."""
         return self._spread((bool(said) for said in self._meanings), bool)
@@ -116,8 +121,11 @@ class Column:
     def within(self, limit: Any) -> Mask:
         """Tell which items are within a limit; what is not known of an item breaks it."""
         if isinstance(limit, dict):
-            if "not" in limit:
-                return self.known & ~self._is_any(limit["not"])
+            if holds(limit):
+                mask = self.known & ~self._is_any(limit.get("not"))
+                for value in values_of(limit.get("all")):
+                    mask &= self._is_any(value)
+                return mask & self._is_any(limit["any"]) if "any" in limit else mask
             numbers = self.numbers
             with np.errstate(invalid="ignore"):
                 low = numbers >= limit["min"] if "min" in limit else ~np.isnan(numbers)
@@ -125,7 +133,7 @@ class Column:
         return self._is_any(limit)
 
     def _is_any(self, values: Any) -> Mask:
-        wanted = {canonical(value) for value in (values if isinstance(values, list) else [values])}
+        wanted = {canonical(value) for value in values_of(values)}
         said = np.zeros(len(self._meanings), dtype=bool)
         for value in wanted:
             said[self._sayers.get(value, [])] = True
@@ -221,13 +229,16 @@ class Columns:
             mask = self.allowed({key: value for key, value in where.items() if key != name})
             if not mask.any():
                 continue
-            if isinstance(limit, dict) and "not" not in limit:
+            if isinstance(limit, dict) and not holds(limit):
                 near = _moved(self.numbers(name)[mask], limit)
                 if near is None:
                     continue
                 moved = self.allowed({**where, name: near})
                 found.append(Relaxation(name, near, int(moved.sum())))
-            else:
+                continue
+            gentler = [(less, int(self.allowed({**where, name: less}).sum())) for less in _with_less(limit)]
+            found += [Relaxation(name, less, count) for less, count in gentler if count]
+            if not any(count for _, count in gentler):
                 found.append(Relaxation(name, None, int(mask.sum())))
         return sorted(found, key=lambda one: (one.limit is None, one.items))
 
@@ -281,6 +292,18 @@ def _number(fact: Any) -> float:
     except ValueError:
         return math.nan
     return number if math.isfinite(number) else math.nan
+
+
+def _with_less(limit: Any) -> list[dict[str, Any]]:
+    """Return a limit on what must be there and what must not without one of these at a time; none where it is one."""
+    found: list[dict[str, Any]] = []
+    if holds(limit) and (len(limit) > 1 or len(values_of(limit.get("all"))) > 1):
+        for part, values in limit.items():
+            for value in values_of(values) if part != "any" else [None]:
+                left = [one for one in values_of(values) if one != value and value is not None]
+                less = {**limit, part: left[0] if len(left) == 1 else left}
+                found.append({one: rest for one, rest in less.items() if rest != []})
+    return found
 
 
 def _moved(numbers: Floats, limit: dict[str, Any]) -> dict[str, Any] | None:

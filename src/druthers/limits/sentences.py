@@ -15,7 +15,7 @@ from druthers.limits.days import by_month, find_days, is_day
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Attribute, Quantity, find_attribute, find_quantities
 from druthers.limits.stated import Limits, Stated, join
-from druthers.limits.where import Where
+from druthers.limits.where import Where, values_of
 from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
 
@@ -43,6 +43,9 @@ ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 IN_A_MONTH = r"\b<in_a_month>\s*$"
+OTHERWISE = r"\W*(?:or|oder|ou|o|of)\W*(?:(?:with\s+)?(?:an?|the|eine?n?|une?|una?)\s+)?"
+AND = r"\s*(?:,|and|,\s*and|&)\s*"
+ALSO = rf"{OTHERWISE}|\s*,\s*(?:an?\s+)?"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
@@ -85,6 +88,7 @@ class LimitReader:
         self._values: dict[tuple[str, ...], dict[str, Any]] = {}
         self._names: dict[tuple[str, ...], str] = {}
         self._days: dict[str, list[str]] = {}
+        self._lists: set[str] = set()
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
         general = set(stems(title))
         by_name = {one.name: one for one in objectives}
@@ -108,6 +112,7 @@ class LimitReader:
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self._attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
+                self._lists |= {name} if column.has_lists else set()
                 for kind in kinds:
                     parts = tuple(stems(str(kind)))
                     if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
@@ -251,6 +256,8 @@ class LimitReader:
                     one = self._text(folded, text, spots, slice(place, place + length))
                     if one is not None:
                         found.append(_also_denied(one, found, folded))
+                        if one.name in self._lists:
+                            _as_alternatives(found, folded)
                         place += length - 1
                         break
             place += 1
@@ -285,7 +292,8 @@ class LimitReader:
             return None
         name = named[0] if named else next(iter(owners))
         begin = _begin(start, before, negated or re.search(PLACE, before))
-        return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
+        limit = {"not": owners[name]} if negated else {"all": owners[name]} if name in self._lists else owners[name]
+        return Stated(name, limit, text[begin:end], begin, end)
 
     def _is_strict(self, folded: str, start: int, end: int, before: str) -> bool:
         """Tell whether a text that is said all the time is meant as a limit: "small ones only", "medium or large"."""
@@ -337,10 +345,35 @@ class LimitReader:
 def _also_denied(one: Stated, found: Sequence[Stated], folded: str) -> Stated:
     """Return a limit, denied if the one before it is and both are of one kind: "no plastic or metal"."""
     last = found[-1] if found else None
-    if last is None or last.name != one.name or not isinstance(last.limit, dict) or isinstance(one.limit, dict | bool):
+    if last is None or last.name != one.name or not isinstance(last.limit, dict) or isinstance(one.limit, bool):
         return one
     linked = "not" in last.limit and re.fullmatch(r"\s*(?:,|or|nor|and)\s*(?:an?\s+)?", folded[last.end : one.start])
-    return one._replace(limit={"not": one.limit}) if linked else one
+    wanted = one.limit.get("all") if isinstance(one.limit, dict) else one.limit
+    return one._replace(limit={"not": wanted}) if linked and wanted is not None else one
+
+
+def _as_alternatives(found: list[Stated], folded: str) -> None:
+    """Let one of several texts do, where the last two are linked so: "a gym, a pool or a sauna", "comedies and dramas".
+
+    Where items have lists of such texts, "a gym and a pool" means both.
+    """
+    if "not" in found[-1].limit:
+        return
+    first = len(found) - 1
+    link = OTHERWISE
+    while first > 0 and found[first - 1].name == found[-1].name and "not" not in found[first - 1].limit:
+        pair = found[first - 1 : first + 1]
+        between = folded[pair[0].end : pair[1].start]
+        several = all(stem(word := folded[one.start : one.end].rsplit(maxsplit=1)[-1]) != word for one in pair)
+        if not re.fullmatch(link, between) and not (several and re.fullmatch(AND, between)):
+            break
+        link = ALSO
+        first -= 1
+    chain = found[first:]
+    if len(chain) > 1:
+        either = [value for one in chain for part in ("any", "all") for value in values_of(one.limit.get(part))]
+        for place, one in enumerate(chain, first):
+            found[place] = one._replace(limit={"any": list(dict.fromkeys(either))})
 
 
 def _in_clauses(folded: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from druthers.limits.where import Where, merge
+from druthers.limits.where import Where, holds, merge, values_of
 
 
 class Stated(NamedTuple):
@@ -47,16 +47,13 @@ def join(where: Where, one: Stated) -> Where:
     """Return limits with another one of the same text: several texts under one name are alternatives."""
     known = where.get(one.name)
     limit = one.limit
-    if known is None or (isinstance(limit, dict) and "not" not in limit):
+    if known is None or (isinstance(limit, dict) and not holds(limit)) or (holds(known) and holds(limit)):
         return merge(where, {one.name: limit})
-    excluded = isinstance(known, dict) and "not" in known
-    if isinstance(limit, dict) and "not" in limit:
-        if not excluded:
-            return where  # "in Vienna, not in Graz": the first says it all
-        return {**where, one.name: {"not": _listed(known["not"], limit["not"])}}
-    return {**where, one.name: limit if excluded or known == limit else _listed(known, limit)}
-
-
-def _listed(values: Any, others: Any) -> list[Any]:
-    both = [one if isinstance(one, list) else [one] for one in (values, others)]
-    return [*both[0], *(one for one in both[1] if one not in both[0])]
+    if holds(limit):
+        return where  # "in Vienna, not in Graz": the first says it all
+    if holds(known) or known == limit:
+        return {**where, one.name: limit}
+    return {
+        **where,
+        one.name: [*values_of(known), *(value for value in values_of(limit) if value not in values_of(known))],
+    }

@@ -12,6 +12,8 @@ Range: TypeAlias = dict[str, Any]
 Where: TypeAlias = dict[str, Any]
 
 BOUNDS = ("min", "max")
+# What a list of an item must hold: one of these, each of these, none of these.
+HOLDS = ("any", "all", "not")
 _VALUE = {"type": ["string", "number", "boolean"]}
 _VALUES = {"anyOf": [_VALUE, {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": 50}]}
 _RANGE = {
@@ -20,17 +22,23 @@ _RANGE = {
     "additionalProperties": False,
     "minProperties": 1,
 }
-_NOT = {"type": "object", "properties": {"not": _VALUES}, "required": ["not"], "additionalProperties": False}
+_HELD = {
+    "type": "object",
+    "properties": dict.fromkeys(HOLDS, _VALUES),
+    "additionalProperties": False,
+    "minProperties": 1,
+}
 # A limit as JSON Schema has it.
-SCHEMA: dict[str, Any] = {"anyOf": [*_VALUES["anyOf"], _RANGE, _NOT]}
+SCHEMA: dict[str, Any] = {"anyOf": [*_VALUES["anyOf"], _RANGE, _HELD]}
 MOST = 50  # limits in one table, and allowed values in one limit
 
 
 def check_where(where: object, names: Iterable[str]) -> Where:
     """Return limits in their plain form, or say what is wrong with them.
 
-    A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, or
-    `{"not": ...}` with a value or a list of what is not wanted.
+    A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, or one or
+    more of `{"any": ..., "all": ..., "not": ...}`, each with a value or a list: of these any will do, all must be there
+    (where items have lists), none may be there.
 
     Examples
     --------
@@ -55,11 +63,12 @@ def check_shape(where: object) -> Where:
 def _check_limit(name: str, limit: object) -> Any:
     if not isinstance(limit, Mapping):
         return _check_values(name, limit)
-    if set(limit) == {"not"}:
-        return {"not": _check_values(name, limit["not"])}
+    if limit and set(limit) <= set(HOLDS):
+        return {part: _check_values(name, limit[part]) for part in HOLDS if part in limit}
     if not limit or not set(limit) <= set(BOUNDS) or not all(_is_number(bound) for bound in limit.values()):
         raise InvalidOffer(
-            f"the limit on {name!r} must be a value, a list of values, numbers as min and max, or not with values,"
+            f"the limit on {name!r} must be a value, a list of values, numbers as min and max, or any, all or not with"
+            f" values,"
             f" but got {str(dict(limit))[:200]}"
         )
     if limit.get("min", -math.inf) > limit.get("max", math.inf):
@@ -87,15 +96,40 @@ def _is_value(value: object) -> bool:
     return isinstance(value, str | bool) or _is_number(value)
 
 
-def _both(values: Any, others: Any) -> Any:
-    """Return the values of both, each once."""
-    mine, theirs = (one if isinstance(one, list) else [one] for one in (values, others))
-    joined = [*mine, *(one for one in theirs if one not in mine)]
-    return values if len(joined) == 1 else joined[-MOST:]
+def values_of(values: Any) -> list[Any]:
+    """Return values as a list: a single one, or none."""
+    return values if isinstance(values, list) else [] if values is None else [values]
+
+
+def holds(limit: Any) -> bool:
+    """Tell whether a limit says what must be there and what must not."""
+    return isinstance(limit, dict) and not set(limit) & set(BOUNDS)
+
+
+def both(known: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    """Return what must be there and what must not by either; where they contradict each other the later one counts.
+
+    Examples
+    --------
+    >>> both({"all": "pool", "not": "bar"}, {"all": "bar", "not": "parking"})
+    {'all': ['pool', 'bar'], 'not': 'parking'}
+    """
+    wanted = [*values_of(later.get("any")), *values_of(later.get("all"))]
+    denied = values_of(later.get("not"))
+    joined = {
+        "any": values_of(later.get("any")) or [one for one in values_of(known.get("any")) if one not in denied],
+        "all": [one for one in values_of(known.get("all")) if one not in denied],
+        "not": [one for one in values_of(known.get("not")) if one not in wanted],
+    }
+    for part in ("all", "not"):
+        joined[part] += [one for one in values_of(later.get(part)) if one not in joined[part]]
+    return {part: one[0] if len(one) == 1 else one[-MOST:] for part, one in joined.items() if one}
 
 
 def merge(before: Where, after: Where) -> Where:
-    """Return limits with later ones in force: about the same thing the later one counts; bounds join, exclusions too.
+    """Return limits with later ones in force: about the same thing the later one counts.
+
+    Bounds join, and so does what must be there and what must not.
 
     Examples
     --------
@@ -108,9 +142,9 @@ def merge(before: Where, after: Where) -> Where:
         merged[name] = limit
         if not isinstance(known, dict) or not isinstance(limit, dict):
             continue
-        if "not" in known and "not" in limit:
-            merged[name] = {"not": _both(known["not"], limit["not"])}
-        elif "not" not in {*known, *limit}:
+        if holds(known) and holds(limit):
+            merged[name] = both(known, limit)
+        elif not holds(known) and not holds(limit):
             joined = {**known, **limit}
             if joined.get("min", -math.inf) <= joined.get("max", math.inf):  # else the later one alone is meant
                 merged[name] = joined

@@ -124,7 +124,7 @@ def _kinds(names: list[str], settings: Settings) -> Kinds:
                     "anyOf": [{"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50}, {"type": "null"}]
                 },
                 description="What an item must be, by name of a detail or objective: a value, a list of values,"
-                ' {"min": ..., "max": ...} or {"not": ...}. What the user has said holds too.',
+                ' {"min": ..., "max": ...} or {"any": ..., "all": ..., "not": ...}. What the user has said holds too.',
                 examples=[{"price": {"max": 120}}],
             ),
         ],

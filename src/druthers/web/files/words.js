@@ -23,7 +23,11 @@ export function fact(value) {
 
 export function limit(value) {
   if (value && typeof value === "object" && !Array.isArray(value)) {
-    if ("not" in value) return `other than ${limit(value.not)}`;
+    if (["any", "all", "not"].some((part) => part in value)) {
+      const wanted = [value.all && listed([value.all].flat().map(fact)), value.any && limit(value.any)].filter(Boolean).join(" and ");
+      const denied = value.not === undefined ? "" : `${wanted ? "not" : "other than"} ${limit(value.not)}`;
+      return [wanted, denied].filter(Boolean).join(", ");
+    }
     return [["from", value.min], ["up to", value.max]].filter(([, bound]) => bound !== undefined)
       .map(([word, bound]) => `${word} ${fact(bound)}`).join(" ");
   }
