@@ -106,9 +106,12 @@ class Advisor:
         """Take in a query: a text, or names of objectives, most important first; with an id, repeating it is safe."""
         return self._run(self.operations.hear(user, query, id=id))
 
-    def message(self, user: str, text: str) -> Reply:
-        """Answer whatever a person types: a wish, a limit, how something was, a question, or small talk."""
-        return self._run(self.conversation.reply(user, text))
+    def message(self, user: str, text: str, *, id: str | None = None) -> Reply:
+        """Answer whatever a person types: a wish, a limit, how something was, a question, or small talk.
+
+        With an id, repeating it is safe.
+        """
+        return self._run(self.conversation.reply(user, text, id=id))
 
     def recommend(
         self,

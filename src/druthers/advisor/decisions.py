@@ -10,7 +10,7 @@ from druthers.advisor import events
 from druthers.advisor.answers import Decided, Outcome, Suggestion
 from druthers.advisor.asking import CHOICE
 from druthers.advisor.fold import Fold
-from druthers.advisor.reasons import Fact
+from druthers.advisor.reasons import Fact, TradeOff
 from druthers.advisor.steps import CatchUp, Look, Operation
 from druthers.errors import Contradiction, UnknownDecision
 from druthers.policies import Policy
@@ -30,6 +30,8 @@ def content(made: Sequence[Suggestion], decision: Decision, policy: Policy) -> d
     """
     told: dict[str, Any] = {"figures": {name: [getattr(one, name) for one in made] for name in FIGURES}}
     told |= {"policy": policy.name, "exploration": policy.exploration}
+    if any(one.trade_off for one in made):
+        told["traded"] = [one.trade_off and one.trade_off.content() for one in made]
     if policy.exploration and decision.best is not None:
         pairs = zip(decision.best, decision.places, strict=True)
         told["best"] = [None if best == place else str(decision.offer[best]) for best, place in pairs]
@@ -41,9 +43,12 @@ def suggestions(decision: Event) -> tuple[Suggestion, ...]:
     body = decision.body
     facts = body.get("facts", [[]] * len(body["items"]))
     rows = body["why"] if "why" in body else zip(*(body["figures"][name] for name in FIGURES), strict=True)
+    traded = map(TradeOff.from_content, body.get("traded", [None] * len(body["items"])))
     return tuple(
-        Suggestion(item=item, **dict(zip(FIGURES, row, strict=True)), facts=tuple(Fact(*fact) for fact in told))
-        for item, row, told in zip(body["items"], rows, facts, strict=True)
+        Suggestion(
+            item, **dict(zip(FIGURES, row, strict=True)), facts=tuple(Fact(*fact) for fact in told), trade_off=for_it
+        )
+        for item, row, told, for_it in zip(body["items"], rows, facts, traded, strict=True)
     )
 
 

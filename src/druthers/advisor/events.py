@@ -18,6 +18,7 @@ LONGEST_ID = 200
 OPENING, MIGRATION, ITEM, RETIREMENT = "opening", "migration", "item", "retirement"
 QUERY, CORRECTION, DECISION, FEEDBACK, ERASURE = "query", "correction", "decision", "feedback", "erasure"
 CHOICE, HELD, ACTIVATION = "choice", "held", "activation"
+MESSAGE, REPLY = "message", "reply"
 KEY, REVOCATION, MARK = "key", "revocation", "mark"
 
 
@@ -64,6 +65,16 @@ def query_key(decision: str) -> str:
 def said_key(id: str) -> str:
     """Return the key that makes a query unique to which its teller gave an id."""
     return f"said:{id}"
+
+
+def message_key(id: str) -> str:
+    """Return the key that makes a message unique to which its teller gave an id."""
+    return f"{MESSAGE}:{id}"
+
+
+def reply_key(id: str) -> str:
+    """Return the key of the answer to a message with an id."""
+    return f"{REPLY}:{id}"
 
 
 def feedback_key(decision: str, item: str, number: int) -> str:
@@ -198,7 +209,14 @@ def _is_mark(body: Mapping[str, Any]) -> bool:
     return isinstance(body.get("position"), int) and all(map(_is_texts, readings))
 
 
-PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK, CHOICE, HELD, ACTIVATION)
+def _is_reply(body: Mapping[str, Any]) -> bool:
+    """Tell whether an answer is whole: its words, and where what it heard and recommended is in the journal."""
+    heard, decision = body.get("heard"), body.get("decision")
+    whole = _is_text(body.get("kind")) and _is_text(body.get("text")) and _is_texts(body.get("items"))
+    return whole and (heard is None or isinstance(heard, int)) and (decision is None or _is_text(decision))
+
+
+PERSONAL = (QUERY, CORRECTION, DECISION, FEEDBACK, CHOICE, HELD, ACTIVATION, MESSAGE, REPLY)
 LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     OPENING: lambda body: isinstance(body.get("catalog"), Mapping),
     MIGRATION: lambda body: isinstance(body.get("number"), int) and isinstance(body.get("catalog"), Mapping),
@@ -209,6 +227,8 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     DECISION: lambda body: _is_texts(body.get("items")) and _is_context(body),
     FEEDBACK: _is_feedback,
     CHOICE: _is_choice,
+    MESSAGE: lambda body: _is_text(body.get("text")),
+    REPLY: _is_reply,
     HELD: lambda body: _is_number(body.get("utility")),
     ACTIVATION: lambda body: True,
     ERASURE: lambda body: isinstance(body.get("first"), int),

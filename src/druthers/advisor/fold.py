@@ -81,6 +81,8 @@ class Fold:
             events.CHOICE: self._choice,
             events.HELD: self._decision,
             events.ACTIVATION: self._decision,
+            events.MESSAGE: self._message,
+            events.REPLY: self._message,
             events.ERASURE: self._erasure,
             events.KEY: self._keys,
             events.REVOCATION: self._keys,
@@ -308,6 +310,10 @@ class Fold:
     def within(self, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Be in the context that an event has; a policy that does not learn from contexts leaves it aside."""
         return self.policy.in_context(body.get("context") if self.policy.learns_contexts else None)
+
+    def _message(self, event: Event) -> None:
+        """Note only that somebody wrote: what a message said and did are events of their own."""
+        self._person(event)
 
     def _decision(self, event: Event) -> None:
         """Note only what was shown to a user: decisions teach nothing."""

@@ -137,6 +137,14 @@ class Operations:
         lost = (*limits.unmatched, *(() if reading is None else worth_telling(reading.leftover)))
         return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost, new)
 
+    def heard_again(self, user: str, event: Event) -> Operation[Heard]:
+        """Return what was understood of a text that is in the journal: its words are read again."""
+        columns, text = self.columns, str(event.body["text"])
+        reading, limits = yield Read(lambda: self._read(text, columns))
+        lost = (*limits.unmatched, *worth_telling(reading.leftover))
+        ranking = tuple(event.body["ranking"])
+        return Heard(user, ranking, reading, event.position, limits.stated, limits.dropped, lost, new=False)
+
     def limit_reader(self, columns: Columns) -> LimitReader:
         """Return what reads limits against these columns; made once for them, by whichever thread needs it first."""
         known = self._limit_reader

@@ -86,6 +86,15 @@ class TradeOff:
     loses: tuple[str, float]
     gains: tuple[str, float]
 
+    def content(self) -> list[Any]:
+        """Return plain values, in the order of the fields."""
+        return [self.rival, list(self.loses), list(self.gains)]
+
+    @classmethod
+    def from_content(cls, content: list[Any] | None) -> TradeOff | None:
+        """Undo `content`; None of None."""
+        return None if content is None else cls(content[0], tuple(content[1]), tuple(content[2]))
+
 
 class Offer:
     """What is on offer, one column for each objective: what facts are found in.

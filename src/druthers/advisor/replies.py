@@ -15,6 +15,7 @@ from druthers.advisor.operations import Operations
 from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
 from druthers.advisor.rating import feedback
+from druthers.advisor.repeating import once
 from druthers.advisor.sayings import called
 from druthers.advisor.steps import Look, Operation, Read
 from druthers.advisor.telling import TELLING, Telling
@@ -51,11 +52,13 @@ class Conversation:
         self._asked_to_erase: set[str] = set()
         self._telling = Telling(operations)
 
-    def reply(self, user: str, text: str, *, size: int = SIZE) -> Operation[Reply]:
-        """Answer a message of a user."""
+    def reply(self, user: str, text: str, *, size: int = SIZE, id: str | None = None) -> Operation[Reply]:
+        """Answer a message of a user; with an id, it may come again: it is taken in once and answered alike."""
         events.as_id(user, "a user")
         if not isinstance(text, str):
             raise InvalidSetting(f"a message must be a text, but got {text!r}; what is ranked goes to `hear`")
+        if id is not None:
+            return (yield from once(self.ask, user, text, id, self.reply(user, text, size=size)))
         person = yield from self.ask.find(user)
         decision, ids = ("", []) if person is None else person.shown
         shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]

@@ -156,8 +156,11 @@ def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
     @routes.post("/{user}/messages", role="decide", problems=[409], response_model=answers.ReplyAnswer)
     @takes(bodies.message)
     async def message(user: UserId, body: Any) -> Response:
-        """Answer whatever a user types: a wish, a limit, how something was, a question, or small talk."""
-        reply = await desk.run(talk.reply(user, body.text))
+        """Answer whatever a user types: a wish, a limit, how something was, a question, or small talk.
+
+        With an id, repeating it is safe: it is taken in once, and answered alike.
+        """
+        reply = await desk.run(talk.reply(user, body.text, id=body.id))
         desk.count(reply.heard, reply.recommendation)
         return Json(reply.as_dict())
 

@@ -233,7 +233,7 @@ def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
 
     return Schemas(
         query=_model("Query", one_of=("text", "ranking"), **query_parts),
-        message=_model("Message", text=(kinds.text, ...)),
+        message=_model("Message", text=(kinds.text, ...), id=(kinds.safe, None)),
         decision=_model("DecisionRequest", **decision_parts),
         feedback=_model("Feedback", some_of=("rewards", "utility"), **feedback_parts),
         choice=_choice(settings),
