@@ -72,146 +72,64 @@ def violation(point: Floats, slope: Floats, bound: float) -> float:
     return worst
 
 
-@kernel
-def held_step(matrix: Floats, slope: Floats, bound: float, slack: float, estimate: Floats, step: Floats) -> bool:
-    """Write the step to the minimum of the quadratic model on the centered box, by guessing what the bound holds.
-
-    A guess is solved as if some entries stood at the bound and the others had none. Those that went beyond are held
-    in the next guess, those that want back by more than `slack` let go. Returns False if that does not settle soon.
-    """
-    n_objectives = estimate.shape[0]
-    root = np.empty((n_objectives, n_objectives))
-    ones = np.empty(n_objectives)
-    free = np.ones(n_objectives)  # 0 where the bound holds an entry, and how far that entry steps
-    held = np.zeros(n_objectives)
-    for k in range(n_objectives):
-        if abs(estimate[k]) > (1.0 - 1e-9) * bound:
-            free[k] = 0.0
-            held[k] = (bound if estimate[k] > 0.0 else -bound) - estimate[k]
-    for _ in range(10):
-        for k in range(n_objectives):
-            step[k] = -slope[k]
-        for other in range(n_objectives):
-            if held[other] != 0.0:
-                for k in range(n_objectives):
-                    step[k] -= held[other] * matrix[other, k]
-        for k in range(n_objectives):
-            own = free[k]
-            for other in range(n_objectives):
-                root[k, other] = own * free[other] * matrix[k, other]
-            root[k, k] = matrix[k, k]
-            step[k] *= own
-            ones[k] = own
-        if not factor(root, root):
-            return False
-        solve(root, step)
-        solve(root, ones)
-        room = sum_of(ones)
-        if not room > 0.0:  # all are held, and only together can some be let go
-            return False
-        shift = (sum_of(step) + sum_of(held)) / room
-        for k in range(n_objectives):
-            step[k] += held[k] - shift * ones[k]
-        settled = True
-        for k in range(n_objectives):
-            goal = estimate[k] + step[k]
-            if free[k] == 0.0:
-                pull = slope[k] + shift
-                for other in range(n_objectives):
-                    pull += matrix[k, other] * step[other]
-                if (pull if goal > 0.0 else -pull) > slack:
-                    free[k] = 1.0
-                    held[k] = 0.0
-                    settled = False
-            elif not abs(goal) <= bound:
-                free[k] = 0.0
-                held[k] = (bound if goal > 0.0 else -bound) - estimate[k]
-                settled = False
-        if settled:
-            return True
-    return False
-
-
-# Over sixty lines: a step of an interior-point method shares all its vectors, and as arguments they would be a dozen.
+# Over sixty lines: a step of an active-set method shares all its vectors, and as arguments they would be a dozen.
 @kernel
 def boxed_step(matrix: Floats, slope: Floats, bound: float, tolerance: float, estimate: Floats, step: Floats) -> None:
-    """Write the step to the minimum of the quadratic model on the centered box; the matrix is positive definite.
+    """Write the step to the minimum of the quadratic model on the centered box; the matrix is not negative.
 
-    Should guessing what the bound holds not settle, primal-dual interior-point steps on the quadratic, until its
-    optimality conditions hold to `tolerance`.
+    An active-set method. Some entries are held at the bound; the others go to the minimum that leaves these, or as far
+    as the first of them meets the bound, and then that is held too. Once there, the held entry that wants back most, by
+    more than `tolerance`, is let go.
     """
     n_objectives = estimate.shape[0]
     tolerance = max(tolerance, 1e-14 * (1.0 + max_abs(slope)))
-    if held_step(matrix, slope, bound, tolerance, estimate, step):
-        return
+    least = 1e-12 * max_abs(slope) / bound  # where the model is flat, it leads to the bound
     root = np.empty((n_objectives, n_objectives))
-    point = np.empty(n_objectives)
-    pull = np.empty(n_objectives)
-    ones = np.empty(n_objectives)
-    upper = np.empty(n_objectives)
-    lower = np.empty(n_objectives)
-    shrink = min(1.0, 0.5 * bound / max(max_abs(estimate), 1e-300))
-    gap = max(max_abs(slope), 1e-3) * bound * 0.1
+    point, pull = estimate.copy(), slope.copy()
+    ones, free = np.empty(n_objectives), np.ones(n_objectives)
+    project(point, bound)
     for k in range(n_objectives):
-        point[k] = shrink * estimate[k]
-        upper[k] = gap / (bound - point[k])
-        lower[k] = gap / (bound + point[k])
-    shift = 0.0
-    reach = 0.0
-    for _ in range(60):
-        dual = 0.0
-        largest = 0.0
-        average = 0.0
+        if abs(point[k]) > (1.0 - 1e-9) * bound:
+            free[k] = 0.0
+    for _ in range(20 + 10 * n_objectives):
         for k in range(n_objectives):
-            pull[k] = slope[k]
             for other in range(n_objectives):
-                pull[k] += matrix[k, other] * (point[other] - estimate[other])
-            high = upper[k] * (bound - point[k])
-            low = lower[k] * (bound + point[k])
-            largest = max(largest, high, low)
-            average += high + low
-            dual = max(dual, abs(pull[k] + shift + upper[k] - lower[k]))
-        if max(0.01 * dual, largest) <= tolerance:
-            break
-        average /= 2.0 * n_objectives
-        # The further the last step went, the bolder the next one.
-        target = average * (0.01 if reach > 0.9 else 0.1 if dual < 100.0 * average else 0.3)
-        for k in range(n_objectives):
-            for other in range(k, n_objectives):
-                root[k, other] = matrix[k, other]
-            room_up = bound - point[k]
-            room_down = bound + point[k]
-            root[k, k] += upper[k] / room_up + lower[k] / room_down
-            step[k] = -(pull[k] + target / room_up - target / room_down)
-            ones[k] = 1.0
+                root[k, other] = free[k] * free[other] * matrix[k, other]
+            root[k, k] = matrix[k, k] + least
+            step[k] = -free[k] * pull[k]
+            ones[k] = free[k]
         if not factor(root, root):
             break
         solve(root, step)
         solve(root, ones)
-        new_shift = sum_of(step) / sum_of(ones)
-        for k in range(n_objectives):
-            step[k] -= new_shift * ones[k]
+        room = sum_of(ones)
+        shift = sum_of(step) / room if room > 0.0 else 0.0
         reach = 1.0
+        first = -1
         for k in range(n_objectives):
-            room_up = bound - point[k]
-            room_down = bound + point[k]
-            up = target / room_up - upper[k] + upper[k] / room_up * step[k]
-            down = target / room_down - lower[k] - lower[k] / room_down * step[k]
-            if step[k] > 0.0:
-                reach = min(reach, 0.99 * room_up / step[k])
-            if step[k] < 0.0:
-                reach = min(reach, -0.99 * room_down / step[k])
-            if up < 0.0:
-                reach = min(reach, -0.99 * upper[k] / up)
-            if down < 0.0:
-                reach = min(reach, -0.99 * lower[k] / down)
+            step[k] -= shift * ones[k]
+            way = (bound if step[k] > 0.0 else -bound) - point[k]
+            if free[k] > 0.0 and abs(reach * step[k]) > abs(way) + 1e-15 * bound:
+                reach = way / step[k]
+                first = k
         for k in range(n_objectives):
-            room_up = bound - point[k]
-            room_down = bound + point[k]
-            upper[k] += reach * (target / room_up - upper[k] + upper[k] / room_up * step[k])
-            lower[k] += reach * (target / room_down - lower[k] - lower[k] / room_down * step[k])
             point[k] += reach * step[k]
-        shift += reach * (new_shift - shift)
+            for other in range(n_objectives):
+                pull[other] += reach * step[k] * matrix[k, other]
+        if first >= 0:
+            free[first] = 0.0
+            point[first] = bound if step[first] > 0.0 else -bound
+            continue
+        most = tolerance
+        for k in range(n_objectives):
+            want = pull[k] + shift if point[k] > 0.0 else -pull[k] - shift
+            # Where all are held, none of them tells the shift until it is let go.
+            if free[k] == 0.0 and (want > most or not room > 0.0):
+                most = want
+                first = k
+        if first < 0:
+            break
+        free[first] = 1.0
     center(point)
     project(point, bound)
     for k in range(n_objectives):
