@@ -8,7 +8,8 @@ beforehand. Figures are ratios because machines differ and share their cores; th
 per user and how long the next start takes from its snapshot.
 
 `--items K` has a server decide over K items with `--features P` columns, three items a decision, one request after the
-other: processor time of the server for each, and how long the caller waits while nobody else asks.
+other: processor time of the server for each, and how long the caller waits while nobody else asks. Strangers are also
+asked something if that pays, which has to be weighed.
 """
 
 from __future__ import annotations
@@ -293,17 +294,20 @@ def decide_over(folder: str, n_items: int, n_features: int, count: int) -> None:
             told: dict[str, Any] = json.loads(content)
             return told
 
+        def meet(number: int) -> None:
+            ids.append(ask(f"/v1/users/stranger-{number}/decisions", {"size": 3})["id"])
+
         def decide(number: int) -> None:
             ids.append(ask(f"/v1/users/user-{number % 20}/decisions", {"size": 3})["id"])
 
         def learn(number: int) -> None:
             ask(f"/v1/decisions/{ids.pop()}/feedback", {"utility": number % 21 / 10 - 1})
 
-        for number in range(20):
+        for number in range(60):  # so that nobody of these is asked anything any more
             decide(number)
             learn(number)
         print(f"{n_items} items with {n_features} columns, {count} requests, one after the other; milliseconds")
-        for name, act in (("decisions", decide), ("feedback", learn)):
+        for name, act in (("decisions", decide), ("feedback", learn), ("for strangers", meet)):
             times, before = [], server.seconds()
             for number in range(count):
                 began = time.perf_counter()
@@ -311,7 +315,7 @@ def decide_over(folder: str, n_items: int, n_features: int, count: int) -> None:
                 times.append(1e3 * (time.perf_counter() - began))
             spent = 1e3 * (server.seconds() - before) / count
             half, most = np.quantile(times, [0.5, 0.99])
-            print(f"  {name:12} processor {spent:6.2f}   p50 {half:6.2f}   p99 {most:6.2f}", flush=True)
+            print(f"  {name:14} processor {spent:6.2f}   p50 {half:6.2f}   p99 {most:6.2f}", flush=True)
     finally:
         server.stop()
 

@@ -208,6 +208,14 @@ class ContextPolicy(Policy):
         if shifts is not None:
             self._shifts[self._users.rows[user]] = shifts
 
+    def _copy_user(self, user: Hashable, other: Hashable) -> None:
+        """Let another user have told what this one told, who may be unknown, and nothing else."""
+        super()._copy_user(user, other)
+        shifts = self._shifts.get(self._users.rows.get(user, 0))
+        self._shifts.pop(self._users.rows[other], None)
+        if shifts is not None:
+            self._shifts[self._users.rows[other]] = Shifts(shifts.names, shifts.sums.copy(), shifts.sites.copy())
+
     def _read_shifts(self, known: bytes) -> Shifts | None:
         if not known:
             return None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import numpy as np
 
-from druthers.errors import UnknownUser
 from druthers.policies.base import Policy
 from druthers.policies.slates import by_score
 from druthers.types import ChoiceQuestion, Floats, RankingQuestion
@@ -61,10 +60,7 @@ def _somebody_like(policy: Policy, user: Hashable) -> Iterator[tuple[Hashable, C
     other = ("imagined", user)
     policy.add_users([other])
     try:
-        told = policy.export_user(other)
-        with suppress(UnknownUser):  # who never told anything
-            told = policy.export_user(user)
-        yield other, lambda: policy.import_user(other, told)
+        yield other, lambda: policy._copy_user(user, other)
     finally:
         policy.forget_user(other)
 
