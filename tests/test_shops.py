@@ -382,3 +382,16 @@ def run(*words):
     if result.exception is not None:
         raise result.exception
     return result.output.splitlines()
+
+
+def test_amounts_that_cannot_be_turned_into_each_other_are_never_mixed():
+    """Of euros, dollars and none told, those in dollars are unknown; metres are kilometres, and beds are a bed."""
+    mixed = read_cells(["€120", "95 USD", "€80", "110 €", "$130", "EUR 99", "70"])
+    assert mixed.values == [120.0, None, 80.0, 110.0, None, 99.0, 70.0]
+    assert (mixed.unit, dict(mixed.odd)) == ("euros", {})
+    assert mixed.doubts == [
+        "2 numbers are in 'dollars' and most in 'euros', and one cannot be turned into the other:"
+        " they count as unknown; write all in one"
+    ]
+    assert read_cells(["1 km", "500 m", "10 min", "2 km"]).values == [1.0, 0.5, None, 2.0]
+    assert read_cells(["1 bed", "2 beds", "3 beds"]).values == [1.0, 2.0, 3.0]

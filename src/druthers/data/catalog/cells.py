@@ -177,12 +177,19 @@ def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: 
         return None
     named = [unit for unit, _ in units.most_common() if unit]
     main = named[0] if named else ""
-    values = _spread(plain, {text: _converted(one, main) for text, one in told.items()}, float)
+    strange = [unit for unit in named[1:] if unit in allowed and unit not in _family(main)]
+    apart = [unit for unit in strange if _is_measure(unit) and _is_measure(main)]
+    alike = {text: _converted(one, main) for text, one in told.items() if one[1] not in apart}
+    values = _spread(plain, alike, float)
     values = [value if value is None or abs(value) <= LARGEST else None for value in values]
     odd = Counter({text: count for text, count in texts.items() if text not in told})
-    strange = [unit for unit in named[1:] if unit in allowed and unit not in _family(main)]
-    if strange:
-        doubts.append(f"some numbers are in {strange[0]!r} and most in {main!r}: they are taken as they stand")
+    for other in strange:
+        some = f"numbers are in {other!r} and most in {main!r}"
+        doubts.append(
+            f"{units[other]} {some}, and one cannot be turned into the other: they count as unknown; write all in one"
+            if other in apart
+            else f"some {some}: they are taken as they stand"
+        )
     tops = Counter(top for _, _, top in told.values() if top is not None)
     return Cells(NUMBER, values, main, tops.most_common(1)[0][0] if tops else None, odd, doubts)
 
@@ -269,6 +276,11 @@ def _converted(one: tuple[float, str, float | None], main: str) -> float:
 
 def _family(unit: str) -> dict[str, float]:
     return next((family for family in FAMILIES if unit in family), {})
+
+
+def _is_measure(unit: str) -> bool:
+    """Tell whether a word is that of a measure or of money, and not just of what is counted."""
+    return unit in CURRENCIES.values() or bool(_family(unit))
 
 
 def _dates(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
