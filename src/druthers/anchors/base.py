@@ -161,19 +161,6 @@ def drop_oldest(rows: Any, user: int, n_dropped: int) -> None:
 
 
 @kernel
-def keep_latest(rows: Any, user: int, orders: NDArray[Any], lengths: Integers, kept: int) -> None:
-    """Count all these rankings and keep the last of them."""
-    older = orders.shape[0] - kept
-    for row in range(orders.shape[0]):
-        remember(rows, user, orders[row, : lengths[row]])
-    for row in range(kept):
-        rows.lengths[user, row] = lengths[older + row]
-        for place in range(orders.shape[1]):
-            rows.orders[user, row, place] = orders[older + row, place]
-    rows.kept[user] = kept
-
-
-@kernel
 def is_power_of_two(count: int) -> bool:
     """Tell whether a count is 1, 2, 4, 8, ..."""
     return count & (count - 1) == 0

@@ -24,6 +24,14 @@ def complete_rank(matrix: Floats, ridge: float) -> None:
 
 
 @kernel
+def is_positive(matrix: Floats) -> bool:
+    """Tell whether an information matrix is positive on centered vectors."""
+    root = matrix.copy()
+    complete_rank(root, 0.0)
+    return factor(root, root)
+
+
+@kernel
 def project(estimate: Floats, bound: float) -> None:
     """Move a centered vector to the nearest one within the bound that is still centered: all shifted, then clipped.
 

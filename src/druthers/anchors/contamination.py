@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import kernel
-from druthers._matrices import center_matrix, eigen, factor
-from druthers.anchors.box import complete_rank
+from druthers._matrices import center_matrix, eigen
+from druthers.anchors.box import is_positive
 from druthers.rankings import SAFE_SPREAD, Rankings, add_slope, loss, remaining_sums, scaled_exp, spread
 from druthers.types import Floats, Integers
 
@@ -243,9 +243,7 @@ def make_lawful(information: Floats) -> None:
             value = 0.5 * (information[k, other] + information[other, k])
             information[k, other] = information[other, k] = value
     center_matrix(information)
-    root = information.copy()
-    complete_rank(root, 0.0)
-    if factor(root, root):
+    if is_positive(information):
         return
     values, vectors = np.empty(n_objectives), np.empty((n_objectives, n_objectives))
     eigen(information, values, vectors)

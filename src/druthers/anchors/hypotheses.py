@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import clear, copy_matrix, copy_vector, factor, solve
-from druthers.anchors.box import complete_rank
+from druthers.anchors.box import complete_rank, is_positive
 from druthers.anchors.contamination import (
     Past,
     best_corruption,
@@ -96,9 +96,7 @@ def _evaluate(problem: Any, point: Floats, gradient: Floats, hessian: Floats) ->
     total_derivatives(rankings, trust, point, gradient, hessian)
     copy_matrix(hessian, information)
     doubt(rankings, past, trust, point, ratios, corruption, information)
-    root = information.copy()
-    complete_rank(root, 0.0)
-    if not given and factor(root, root):
+    if not given and is_positive(information):
         copy_matrix(information, hessian)
     for k in range(n_objectives):
         information[k, k] -= ridge

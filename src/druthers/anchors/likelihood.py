@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from druthers._jit import implements, kernel
 from druthers._matrices import copy_matrix, copy_vector, factor, max_abs, solve
 from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, fresh_window, hear_anchor, is_power_of_two, keep
-from druthers.anchors.box import boxed_step, complete_rank
+from druthers.anchors.box import boxed_step, complete_rank, is_positive
 from druthers.anchors.newton import LONGEST, STALE, add_product, evaluate, evaluate_quadratic, minimize, standard_errors
 from druthers.errors import InvalidSetting
 from druthers.rankings import Rankings, add_derivatives, total_derivatives, total_gradient
@@ -352,14 +352,6 @@ def overwrite_gradient(problem: Problem, estimate: Floats, gradient: Floats) -> 
         gradient[k] = -problem.past_linear[k]
     add_product(problem.past_hessian, problem.ridge, estimate, gradient)
     total_gradient(problem.rankings, estimate, gradient)
-
-
-@kernel
-def is_positive(hessian: Floats) -> bool:
-    """Tell whether a Hessian is positive on centered vectors."""
-    matrix = hessian.copy()
-    complete_rank(matrix, 0.0)
-    return factor(matrix, matrix)
 
 
 @implements(evaluate, Problem)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
-from druthers._matrices import copy_matrix, copy_vector, factor
+from druthers._matrices import copy_matrix, copy_vector
 from druthers.anchors.base import (
     Anchor,
     drop_oldest,
@@ -18,9 +18,9 @@ from druthers.anchors.base import (
     hear_anchor,
     is_power_of_two,
     keep,
-    keep_latest,
+    remember,
 )
-from druthers.anchors.box import complete_rank
+from druthers.anchors.box import is_positive
 from druthers.anchors.contamination import honesty, measure_trust, uniform_losses
 from druthers.anchors.hypotheses import fold, refit
 from druthers.anchors.newton import take_step
@@ -203,7 +203,12 @@ def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> 
     # One place stays free for the next ranking.
     kept = min(orders.shape[0], rows.orders.shape[1] - 1)
     older = orders.shape[0] - kept
-    keep_latest(rows, user, orders, lengths, kept)
+    for row in range(orders.shape[0]):
+        ranking = orders[row, : lengths[row]]
+        if row < older:
+            remember(rows, user, ranking)
+        else:
+            keep(rows, user, ranking)
     refit(rows, user, orders, lengths, 0.0)
     if older > 0:
         fold(rows, user, orders[:older], lengths[:older])
@@ -224,13 +229,11 @@ def _step(rows: Any, user: int, row: int) -> None:
     if trusted * (1.0 - trusted) > 1e-9:
         # Doubt costs r (1 - r) gg'; where that would leave less than nothing, it is left to the next refit.
         cost = (1.0 - trusted) / trusted
-        root = np.empty((n_objectives, n_objectives))
+        doubtful = information.copy()
         for k in range(n_objectives):
             for other in range(n_objectives):
-                root[k, other] = information[k, other] - cost * slope[k] * slope[other]
-        doubtful = root.copy()
-        complete_rank(root, 0.0)
-        if factor(root, root):
+                doubtful[k, other] -= cost * slope[k] * slope[other]
+        if is_positive(doubtful):
             copy_matrix(doubtful, information)
     take_step(information, rows.ridge, slope, estimate)
     copy_vector(estimate, rows.mixture_estimate[user] if rows.corruption[user] > 0.0 else rows.plain_estimate[user])
