@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from druthers.logs import read_log
+from druthers.logs import read_log, write_log
 
 TINY = """
 horizon = 1500
@@ -109,6 +110,19 @@ def test_refusals_are_told_beside_what_can_be_said(logged):
     code, out, _ = logged("evaluate", "log.parquet", "--policies", "pareto-ts,prucb")
     assert code == 0
     assert "refused, pareto-ts by dr: weights need the chance of every choice" in out
+
+
+def test_contexts_that_are_left_aside_are_told(logged):
+    """A log may carry them, and no policy is told them: who reads the figures must know."""
+    for words in (("--json",), ()):
+        assert "ontexts" not in logged("evaluate", "log.parquet", "--policies", "random", *words)[1]
+    log = read_log("log.parquet")
+    told = np.tile([0.0, 1.0], (len(log), 1))
+    write_log(replace(log, entries=("device=phone", "weekend"), contexts=told), "log.parquet")
+    out = logged("evaluate", "log.parquet", "--policies", "random", "--json")[1]
+    assert json.loads(out)["contexts_left_aside"] == ["device=phone", "weekend"]
+    out = " ".join(logged("evaluate", "log.parquet", "--policies", "random")[1].split())
+    assert "judged as one that is told none of device=phone, weekend; on the journal" in out
 
 
 def test_exports(logged):

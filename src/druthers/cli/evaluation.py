@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape
 
 from druthers.cli import options
 from druthers.cli.options import argument, listed, load_named, option, read_setting
@@ -32,6 +33,7 @@ Judged = Annotated[
 STORES = ("sqlite:", "postgresql:")
 
 FORMS = (".parquet", ".dsjson", ".npz")
+FEW = 5  # entries of contexts that are named
 
 
 @app.command("log")
@@ -159,10 +161,16 @@ def evaluate_(
             refused[name] = str(refusal)
     if not found:
         raise NoSupport("; ".join(dict.fromkeys(refused.values())) or "name at least one policy to evaluate")
+    aside = [] if journal or table.contexts is None else list(table.entries)
     if as_json:
-        print(json.dumps({"evaluations": [one.plain() for one in found], "refused": refused}, indent=1))
+        told = {"evaluations": [one.plain() for one in found], "refused": refused}
+        print(json.dumps({**told, **({"contexts_left_aside": aside} if aside else {})}, indent=1))
         return
     show_evaluations(console, table, found, refused, level)
+    if aside:
+        few = ", ".join(aside[:FEW]) + (", ..." if len(aside) > FEW else "")
+        law = "Contexts of visits are left aside: every policy is judged as one that is told none of"
+        console.print(f"{law} {escape(few)}; on the journal of a service it is judged in them.", soft_wrap=True)
 
 
 def _journal_log(address: str) -> Log:
