@@ -407,3 +407,22 @@ def test_a_term_belongs_to_the_objective_whose_name_it_ends_in():
     cars = make_parser("lexicon", objectives=["mileage", "consumption", "ink cost"])
     assert cars.read("low fuel consumption matters").names == ("consumption",)
     assert cars.read("ink costs do not matter").dismissed_names == ("ink cost",)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("is there anything quieter?", ("sleep quality",)),
+        ("which one is closest to the center?", ("location",)),
+        ("do you have one that is closer to the station?", ("location",)),
+    ],
+)
+def test_adjectives_are_known_in_every_degree(text, names):
+    assert make_parser("lexicon", objectives=load_domain("hotels")).read(text).names == names
+
+
+def test_what_a_description_is_about_is_no_wish():
+    tutors = [Objective("price", less_is_better=True), Objective("patience", description="How patient the tutor is.")]
+    parser = make_parser("default", objectives=tutors)
+    assert parser.read("a tutor").names == ()
+    assert parser.read("a patient tutor").names == ("patience",)

@@ -437,3 +437,38 @@ def test_of_several_things_that_must_be_there_one_is_given_up_at_a_time():
         ({"all": ["pool", "gym"]}, 1),
         ({"all": "pool", "not": "sauna"}, 2),
     ]
+
+
+BIKES = {
+    "volt": Item("volt", details={"kind": "electric bike", "city": "Graz"}),
+    "hauler": Item("hauler", details={"kind": "cargo bike", "city": "Linz"}),
+    "swift": Item("swift", details={"kind": "city bike", "city": "Linz"}),
+    "scoot": Item("scoot", details={"kind": "kick scooter", "city": "Graz"}),
+    "chair": Item("chair", details={"kind": "sit-on mower", "city": "Graz"}),
+    "push": Item("push", details={"kind": "walk-behind mower", "city": "Graz"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("electric, please", {"kind": "electric bike"}),
+        ("a cargo one", {"kind": "cargo bike"}),
+        ("no electric ones", {"kind": {"not": "electric bike"}}),
+        ("an electric bike in Graz", {"kind": "electric bike", "city": "Graz"}),
+        ("somewhere in the city", {}),
+        ("I walk to work and sit all day", {}),
+        ("a kick in the air", {}),  # no other scooter to tell it from
+    ],
+)
+def test_what_tells_one_kind_from_the_others_stands_for_it(text, where):
+    assert LimitReader(Columns(BIKES), [], "things to ride").read(text).where == where
+
+
+def test_what_is_not_needed_any_more_is_no_limit_and_no_wish():
+    read = LimitReader(Columns(BIKES), [], "things to ride").read(
+        "I don't need a cargo bike any more, electric instead"
+    )
+    assert read.where == {"kind": "electric bike"}
+    assert read.dropped == ("kind",)
+    assert read.rest.split() == ["any", "more,", "instead"]

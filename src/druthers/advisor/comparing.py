@@ -15,7 +15,7 @@ from druthers.advisor.sayings import references
 from druthers.catalogs import Item
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, Stated, merge
-from druthers.limits.words import fold, pattern
+from druthers.limits.words import blanked, fold, pattern
 
 NAME = "name"
 MOST_WORDS, LONGEST = 6, 200  # words and letters of a name
@@ -56,7 +56,7 @@ def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, show
     unwanted = list(dict.fromkeys(item for one in found if one.name == NAME for item in one.limit["not"]))
     for one in found:
         where = merge(where, {one.name: {"not": unwanted} if one.name == NAME else one.limit})
-        rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
+        rest = blanked(rest, (one.start, one.end))
     unmatched = tuple(piece for piece in limits.unmatched if not any(piece.endswith(one.text) for one in found))
     return replace(limits, where=where, stated=(*limits.stated, *found), unmatched=unmatched, rest=rest)
 
@@ -81,7 +81,7 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, shown: Sequ
         if number and here[:1] == (int(number.group()) - 1,) and parser.read("".join(match["how"].split()[-1:])).names:
             spans.append((match.start("how") + len(match["how"]), match.end() + 1))
     for start, end in spans:
-        hidden = hidden[:start] + " " * (end - start) + hidden[end:]
+        hidden = blanked(hidden, (start, end))
     limits = reader.read(hidden)
     for start, end in spans:
         limits = replace(limits, rest=limits.rest[:start] + text[start:end] + limits.rest[end:])

@@ -134,7 +134,7 @@ class Operations:
         if not new:
             event = yield from self._heard_before(str(key), user, body)
             position, body = event.position, event.body
-        lost = (*limits.unmatched, *(() if reading is None else worth_telling(reading.leftover)))
+        lost = (*limits.unmatched, *(() if reading is None else worth_telling(reading.leftover, self.catalog.name)))
         return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost, new)
 
     def heard_again(self, user: str, event: Event) -> Operation[Heard]:

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from druthers.catalogs import Item
-from druthers.limits.words import fold
+from druthers.limits.words import blanked, fold
 
 PLACES = ("first", "second", "third", "fourth", "fifth")
 NEGATION = re.compile(
@@ -116,7 +116,7 @@ def feeling(text: str) -> float | None:
         while match := word.search(text):
             negated = NEGATION.search(text[max(0, match.start() - 18) : match.start()]) is not None
             found.append(-0.5 * value if negated else value)
-            text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
+            text = blanked(text, match.span())
     return sum(found) / len(found) if found else None
 
 

@@ -24,7 +24,7 @@ from druthers.limits import Columns, LimitReader, Limits, Stated, Where
 from druthers.limits.numbers import plain_number
 from druthers.limits.quantities import find_quantities
 from druthers.limits.where import BOUNDS
-from druthers.limits.words import fold, pattern
+from druthers.limits.words import blanked, fold, pattern
 from druthers.types import Reading
 
 # How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
@@ -232,7 +232,7 @@ class Understanding:
         current = {said.context.limits[name][bound] for name, bound in bounds.items()}
         while len(quantities) > 1 and quantities[0].numbers[0] in current:  # "100 is too tight, let's say 200"
             start, end = quantities[0].start, quantities[0].end
-            said = replace(said, plain=said.plain[:start] + " " * (end - start) + said.plain[end:])
+            said = replace(said, plain=blanked(said.plain, (start, end)))
             quantities = find_quantities(said.plain)
         if len(quantities) != 1 or not bounds or not (_corrects(said, quantities[0].numbers[0], current)):
             return None
@@ -258,7 +258,7 @@ class Understanding:
         limits = self._without_strange_places(limits)
         rest = limits.rest
         for one in self._hoped(text):  # "a pool would be nice" is no limit, and no guess at a wish either
-            rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
+            rest = blanked(rest, (one.start, one.end))
         reading = self.parser.read(rest)
         if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
             reading = _without_guesses(reading, LIKELY)
@@ -295,7 +295,7 @@ class Understanding:
             start, end = match.span("place")
             if self.parser.read(match["place"]).confidence < SURE:
                 unmatched = *limits.unmatched, match["place"]
-                return replace(limits, unmatched=unmatched, rest=rest[:start] + " " * (end - start) + rest[end:])
+                return replace(limits, unmatched=unmatched, rest=blanked(rest, (start, end)))
         return limits
 
     def _named(self, plain: str) -> tuple[Item, ...]:

@@ -14,6 +14,7 @@ from druthers.language.data import small_words
 from druthers.limits import Where
 from druthers.limits.stated import join
 from druthers.limits.where import holds, values_of
+from druthers.limits.words import fold, stem, stems
 
 MOST_LISTED = 20
 LONG_WORD = re.compile(r"[^\W_]{4,}")
@@ -43,7 +44,8 @@ def understood_in_words(heard: Heard, *, asks: bool = False, before: Where | Non
     if heard.reading is not None and not_understood() in heard.reading.notes:
         said.append(f"As for the rest, {not_understood()}.")
     dropped = [name for name in heard.dropped if before is None or name in before]
-    if heard.dropped:
+    if set(heard.dropped) - set(where):
+        dropped = [name for name in dropped if name not in where]
         said.append(f"No limit on {listed(dropped)} any more." if dropped else "There was no such limit.")
     if heard.not_understood:
         said.append(f"Not understood: {listed(heard.not_understood)}.")
@@ -101,9 +103,15 @@ def grade(utility: float | None) -> str:
     return "awful"
 
 
-def worth_telling(leftover: Sequence[str]) -> list[str]:
-    """Return what was not understood without the gaps that limits left, and without pieces that say nothing."""
+def worth_telling(leftover: Sequence[str], things: str = "") -> list[str]:
+    """Return what was not understood without the gaps that limits left, and without pieces that say nothing.
+
+    That is all small words, and what the things of the catalog are called.
+    """
+    idle = {*stems(things), "instead"}
     tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
     return [
-        piece for piece in tidy if any(word not in small_words("light") for word in LONG_WORD.findall(piece.lower()))
+        piece
+        for piece in tidy
+        if any(stem(word) not in idle and word not in small_words("light") for word in LONG_WORD.findall(fold(piece)))
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from druthers.denials import find_denials
+from druthers.limits.clauses import LONGEST, clause_of, in_clauses, is_condition, pieces, sentence_of
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
+from druthers.limits.linking import also_denied, as_alternatives
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Attribute, Quantity, find_attribute, find_quantities
 from druthers.limits.stated import Limits, Stated, join
-from druthers.limits.where import Where, values_of
-from druthers.limits.words import also_called, any_of, demonyms, fold, pattern, stem, stems, table, words
+from druthers.limits.where import Where
+from druthers.limits.words import also_called, any_of, blanked, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
@@ -31,6 +34,11 @@ MISSED = (
     r"(?:\bnever|(?:\b(?:must|should|may|can|shall)|(?<!\bi )(?<!\bwe )\bdo)(?:\s?not|n't))\s+"
     r"(?:lack|miss|forget|skip|lose|(?:be|go|come|do)\s+without)(?:\s+(?:<articles>|about))*\s+$"
 )
+# "I don't need a maths tutor any more"
+NO_LONGER = (
+    r"(?:\b(?:i|we)\s+)?(?:\b(?:do(?:es)?\s?n'?t|do(?:es)?\s+not|not)\s+(?:need|require)"
+    r"|\bno longer\s+(?:need|want|require)|\bno need for)\s+(?:<articles>\s+)*$"
+)
 # "3 rooms and a balcony" too
 HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
 HAD = (
@@ -40,20 +48,14 @@ HAD = (
 FREE = r"[\s-]free\b"  # "nut-free" is without nuts
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
 ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
-CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
-MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 IN_A_MONTH = r"\b<in_a_month>\s*$"
-OTHERWISE = r"\W*(?:or|oder|ou|o|of)\W*(?:(?:with\s+)?(?:an?|the|eine?n?|une?|una?)\s+)?"
-AND = r"\s*(?:,|and|,\s*and|&)\s*"
-ALSO = rf"{OTHERWISE}|\s*,\s*(?:an?\s+)?"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
+WHERE = r"\b(?:in|at|on|to|near|from|around)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike
 BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
 
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
-LONGEST_CLAUSE = 200  # letters before and after a piece
 MOST_LETTERS = 2_000  # of a text that limits are read in
-LONGEST = 5  # words in a text that is looked for
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
 
 
@@ -89,6 +91,7 @@ class LimitReader:
         self._names: dict[tuple[str, ...], str] = {}
         self._days: dict[str, list[str]] = {}
         self._lists: set[str] = set()
+        self._kinds: dict[tuple[str, ...], dict[str, Any]] = {}
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
         general = set(stems(title))
         by_name = {one.name: one for one in objectives}
@@ -121,23 +124,37 @@ class LimitReader:
                         made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
                         for same in (parts, *others, *made):
                             self._values.setdefault(same, {})[name] = kind
+                self._add_kinds(name, kinds, taken | general)
+        self._kinds = {key: owners for key, owners in self._kinds.items() if key not in {*self._values, *self._names}}
+
+    def _add_kinds(self, name: str, kinds: Iterable[Any], taken: set[str]) -> None:
+        """Let "electric" stand for "electric bike" where there are other bikes: a word that one such text alone has."""
+        spelled = {tuple(stems(str(kind))): kind for kind in kinds if "-" not in str(kind)}
+        heads = Counter(parts[-1] for parts in spelled if len(parts) == 2)
+        firsts = Counter(part for parts in spelled for part in set(parts))
+        for parts, kind in spelled.items():
+            if (
+                len(parts) == 2
+                and heads[parts[1]] > 1
+                and firsts[parts[0]] == 1
+                and parts[0] not in taken
+                and len(parts[0]) > 3
+            ):
+                self._kinds.setdefault((parts[0],), {})[name] = kind
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
-        folded = _in_clauses(fold(text[:MOST_LETTERS]))
+        folded = in_clauses(fold(text[:MOST_LETTERS]))
         for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
-            folded = " " * match.end() + folded[match.end() :]
-            text = " " * match.end() + text[match.end() :]
+            folded, text = blanked(folded, (0, match.end())), blanked(text, (0, match.end()))
         for match in find_denials(folded):
-            folded = folded[: match.start()] + " " * len(match.group()) + folded[match.end() :]
-            text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
-        dropped = self._dropped(folded)
-        for start, end, _ in dropped:
-            folded = folded[:start] + " " * (end - start) + folded[end:]
+            folded, text = blanked(folded, match.span()), blanked(text, match.span())
+        dropped = [*self._dropped(folded), *self._no_longer(folded)]
+        folded = blanked(folded, *((start, end) for start, end, _ in dropped))
         found = []
         for name, inside, start, end in find_days(folded, self._days):
             found.append(Stated(name, inside, text[start:end], start, end))
-            folded = folded[:start] + " " * (end - start) + folded[end:]
+            folded = blanked(folded, (start, end))
         numbers, unmatched = self._numbers(folded, text)
         found += numbers
         found += self._spread(folded, text)
@@ -146,10 +163,9 @@ class LimitReader:
         where: Where = {}
         for one in found:
             where = join(where, one)
-        rest = text
-        for start, end in [(one.start, one.end) for one in found] + [(start, end) for start, end, _ in dropped]:
-            rest = rest[:start] + " " * (end - start) + rest[end:]
-        names = {name for _, _, name in dropped} | self._unneeded(folded, found)
+        rest = blanked(text, *((one.start, one.end) for one in found), *((start, end) for start, end, _ in dropped))
+        names = {name for _, _, name in dropped}
+        names |= self._unneeded(folded, found)
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
         return Limits(where, tuple(found), gone, tuple(unmatched), rest)
 
@@ -182,8 +198,8 @@ class LimitReader:
         """Return limits by numbers, and pieces that sound like one and fit nothing."""
         found, unmatched = [], []
         for quantity in find_quantities(folded):
-            clause = _clause(folded, quantity.start, quantity.end)
-            if pattern(SOFT).search(clause) or _is_condition(folded, quantity.start):
+            clause = clause_of(folded, quantity.start, quantity.end)
+            if pattern(SOFT).search(clause) or is_condition(folded, quantity.start):
                 continue
             if (aged := self._aged(folded, quantity)) is not None:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
@@ -195,7 +211,7 @@ class LimitReader:
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
             attribute = find_attribute(quantity, self._attributes, clause, near, held=held)
             if attribute is None and quantity.bound and not quantity.units:  # "small groups, 8 at most"
-                named = [one for one in self._attributes if one.words & set(stems(_sentence(folded, quantity.start)))]
+                named = [one for one in self._attributes if one.words & set(stems(sentence_of(folded, quantity.start)))]
                 attribute = find_attribute(quantity, named, folded, near)
             if attribute is None:
                 if quantity.bound:
@@ -233,16 +249,19 @@ class LimitReader:
     def _unneeded(self, folded: str, found: Iterable[Stated]) -> set[str]:
         """Return flags that need not be there any more: "it doesn't have to be waterproof", "peated or not"."""
         taken = {one.name for one in found}
-        spots = [(match.start(), match.end(), stem(match.group())) for match in re.finditer(r"[^\W_]+", folded)]
         gone = set()
-        for key, name in self._flags.items():
-            for place in range(len(spots) - len(key) + 1):
-                piece = spots[place : place + len(key)]
-                if name not in taken and tuple(word for _, _, word in piece) == key:
-                    clause = _clause(folded, piece[0][0], piece[-1][1])
-                    if pattern("<unneeded>").search(clause):
-                        gone.add(name)
+        for start, end, key in pieces(folded):
+            if key in self._flags and self._flags[key] not in taken:
+                gone |= {self._flags[key]} if pattern("<unneeded>").search(clause_of(folded, start, end)) else set()
         return gone
+
+    def _no_longer(self, folded: str) -> list[tuple[int, int, str]]:
+        """Return texts that were wanted and are not any more: start, end and name of each."""
+        found = []
+        for start, end, key in pieces(folded):
+            if key in self._values and (lead := pattern(NO_LONGER).search(folded[:start])):
+                found += [(lead.start(), end, name) for name in self._values[key]]
+        return found
 
     def _texts(self, folded: str, text: str, taken: Iterable[Stated]) -> list[Stated]:
         """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
@@ -255,9 +274,9 @@ class LimitReader:
                 if all(free[place : place + length]):
                     one = self._text(folded, text, spots, slice(place, place + length))
                     if one is not None:
-                        found.append(_also_denied(one, found, folded))
+                        found.append(also_denied(one, found, folded))
                         if one.name in self._lists:
-                            _as_alternatives(found, folded)
+                            as_alternatives(found, folded)
                         place += length - 1
                         break
             place += 1
@@ -266,17 +285,19 @@ class LimitReader:
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
         key = tuple(word for _, _, word in spots[piece])
-        if key not in self._flags and key not in self._values:
+        if key not in self._flags and key not in self._values and key not in self._kinds:
             return None
         start, end = spots[piece.start][0], spots[piece.stop - 1][1]
-        clause = _clause(folded, start, end)
+        clause = clause_of(folded, start, end)
         if pattern(SOFT).search(clause):
             return None
         before = re.split(BREAK, folded[max(0, start - 40) : start])[-1]
         negated = None if pattern(MISSED).search(before) else pattern(NOT).search(before)
         if key in self._flags:
             return self._flag(self._flags[key], folded, text, (start, end), before, negated)
-        owners = self._values[key]
+        if key in self._kinds and (re.search(WHERE, before) or key[0] in words("common")):
+            return None
+        owners = self._values.get(key) or self._kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
         if (
@@ -311,7 +332,7 @@ class LimitReader:
     ) -> Stated | None:
         """Return the limit on something that is there or not, if the words around it say so or it stands alone."""
         start, end = span
-        clause = _clause(folded, start, end)
+        clause = clause_of(folded, start, end)
         free = re.match(FREE, folded[end:]) if "free" not in stems(name) else None
         lead, follow = (
             negated or pattern(MISSED).search(before) or pattern(HAVING).search(before),
@@ -342,57 +363,6 @@ class LimitReader:
         return found
 
 
-def _also_denied(one: Stated, found: Sequence[Stated], folded: str) -> Stated:
-    """Return a limit, denied if the one before it is and both are of one kind: "no plastic or metal"."""
-    last = found[-1] if found else None
-    if last is None or last.name != one.name or not isinstance(last.limit, dict) or isinstance(one.limit, bool):
-        return one
-    linked = "not" in last.limit and re.fullmatch(r"\s*(?:,|or|nor|and)\s*(?:an?\s+)?", folded[last.end : one.start])
-    wanted = one.limit.get("all") if isinstance(one.limit, dict) else one.limit
-    return one._replace(limit={"not": wanted}) if linked and wanted is not None else one
-
-
-def _as_alternatives(found: list[Stated], folded: str) -> None:
-    """Let one of several texts do, where the last two are linked so: "a gym, a pool or a sauna", "comedies and dramas".
-
-    Where items have lists of such texts, "a gym and a pool" means both.
-    """
-    if "not" in found[-1].limit:
-        return
-    first = len(found) - 1
-    link = OTHERWISE
-    while first > 0 and found[first - 1].name == found[-1].name and "not" not in found[first - 1].limit:
-        pair = found[first - 1 : first + 1]
-        between = folded[pair[0].end : pair[1].start]
-        several = all(stem(word := folded[one.start : one.end].rsplit(maxsplit=1)[-1]) != word for one in pair)
-        if not re.fullmatch(link, between) and not (several and re.fullmatch(AND, between)):
-            break
-        link = ALSO
-        first -= 1
-    chain = found[first:]
-    if len(chain) > 1:
-        either = [value for one in chain for part in ("any", "all") for value in values_of(one.limit.get(part))]
-        for place, one in enumerate(chain, first):
-            found[place] = one._replace(limit={"any": list(dict.fromkeys(either))})
-
-
-def _in_clauses(folded: str) -> str:
-    """Return a text whose lines are clauses, without the marks of a list; every letter stays where it was."""
-    for match in list(MARKER.finditer(folded)):
-        folded = folded[: match.start()] + ";" + " " * (len(match.group()) - 1) + folded[match.end() :]
-    return folded.replace("\n", ";")
-
-
-def _sentence(folded: str, start: int) -> str:
-    """Return the sentence that stands here, up to there."""
-    return re.split(r"[.;!?]", folded[:start])[-1]
-
-
-def _is_condition(folded: str, start: int) -> bool:
-    """Tell whether what stands here is said only for a case: "if it is under 50, I don't care how far"."""
-    return pattern(CONDITION).search(_sentence(folded, start)) is not None
-
-
 def speaks_of_money(text: str) -> bool:
     """Tell whether a text speaks of what something costs."""
     return re.search(any_of("hints", "money"), fold(text)) is not None
@@ -420,11 +390,3 @@ def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[i
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()
     return start, end
-
-
-def _clause(text: str, start: int, end: int) -> str:
-    """Return the clause around a piece: up to the next mark, but not one within a number."""
-    first = max(0, start - LONGEST_CLAUSE)
-    begin = max((match.end() for match in re.finditer(r"[.;!?,](?!\d)", text[first:start])), default=0)
-    stop = re.search(r"[.;!?,](?!\d)", text[end : end + LONGEST_CLAUSE])
-    return text[first + begin : end + stop.start() if stop else end + LONGEST_CLAUSE]

@@ -72,6 +72,13 @@ def fold(text: str) -> str:
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text).translate(_PLAIN)
 
 
+def blanked(text: str, *spans: tuple[int, int]) -> str:
+    """Return a text with blanks in place of some pieces, every other letter where it was."""
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
 def stem(word: str) -> str:
     """Return a word without the ending of a plural.
 

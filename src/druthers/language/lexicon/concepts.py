@@ -83,8 +83,10 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
     exact = set(forms)
     for term in all_terms():
         noun = term.kind in (Kind.NOUN, Kind.WEAK)
-        for last in inflections(term.words[-1], noun) if term.kind in _INFLECTED else ():
-            words = (*term.words[:-1], last)
+        others = [(*term.words[:-1], last) for last in inflections(term.words[-1], noun)]
+        if term.words[1:2] in ((), ("to",), ("for",)):  # "quieter", "closest to the center", "easier to use"
+            others += [(degree, *term.words[1:]) for degree in degrees(term.words[0])]
+        for words in others if term.kind in _INFLECTED else ():
             if words not in exact:
                 forms.setdefault(words, []).append(term)
     return {words: tuple(terms) for words, terms in forms.items()}
@@ -119,6 +121,18 @@ def adjectives(noun: str) -> list[str]:
             found = [noun.removesuffix(ending) + other for other in others]
             return [word for word in found if word in english()]
     return []
+
+
+def degrees(word: str) -> list[str]:
+    """Return comparative and superlative of an adjective; none of what has no superlative in English.
+
+    Examples
+    --------
+    >>> degrees("easy"), degrees("room")
+    (['easier', 'easiest'], [])
+    """
+    found = [form for form in inflections(word) if form.endswith(("er", "est")) and form in english()]
+    return found if any(form.endswith("est") for form in found) else []
 
 
 def inflections(word: str, noun: bool = False) -> list[str]:

@@ -1,0 +1,47 @@
+"""Pieces of a text that limits are looked for in: its clauses, and words that a catalog may know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from druthers.limits.words import pattern, stem
+
+CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
+MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
+LONGEST_CLAUSE = 200  # letters before and after a piece
+LONGEST = 5  # words in a text that is looked for
+
+
+def pieces(folded: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Yield start, end and stems of each piece of a text that a catalog may know."""
+    spots = [(match.start(), match.end(), stem(match.group())) for match in re.finditer(r"[^\W_]+", folded)]
+    for place in range(len(spots)):
+        for length in range(1, min(LONGEST, len(spots) - place) + 1):
+            piece = spots[place : place + length]
+            yield piece[0][0], piece[-1][1], tuple(word for _, _, word in piece)
+
+
+def in_clauses(folded: str) -> str:
+    """Return a text whose lines are clauses, without the marks of a list; every letter stays where it was."""
+    for match in list(MARKER.finditer(folded)):
+        folded = folded[: match.start()] + ";" + " " * (len(match.group()) - 1) + folded[match.end() :]
+    return folded.replace("\n", ";")
+
+
+def sentence_of(folded: str, start: int) -> str:
+    """Return the sentence that stands here, up to there."""
+    return re.split(r"[.;!?]", folded[:start])[-1]
+
+
+def is_condition(folded: str, start: int) -> bool:
+    """Tell whether what stands here is said only for a case: "if it is under 50, I don't care how far"."""
+    return pattern(CONDITION).search(sentence_of(folded, start)) is not None
+
+
+def clause_of(text: str, start: int, end: int) -> str:
+    """Return the clause around a piece: up to the next mark, but not one within a number."""
+    first = max(0, start - LONGEST_CLAUSE)
+    begin = max((match.end() for match in re.finditer(r"[.;!?,](?!\d)", text[first:start])), default=0)
+    stop = re.search(r"[.;!?,](?!\d)", text[end : end + LONGEST_CLAUSE])
+    return text[first + begin : end + stop.start() if stop else end + LONGEST_CLAUSE]
