@@ -139,8 +139,8 @@ class Advisor:
         text
             Something the user says, heard first.
         where
-            What an item must be, `{"city": "Vienna", "pets": {"not": "no"}, "price": {"max": 120}}`, as `check_where` has
-            it, by name of a detail or objective. What the user has said holds too.
+            What an item must be, `{"city": "Vienna", "kind": {"not": "inn"}, "price": {"max": 120}}`, by name of a
+            detail or objective, in the form of `check_where`. What the user has said holds too.
         id
             An id for the decision, to make repeating the call safe; made up by default.
         repeats
