@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from druthers.cli import options
@@ -168,9 +169,14 @@ def evaluate_(
         return
     show_evaluations(console, table, found, refused, level)
     if aside:
-        few = ", ".join(aside[:FEW]) + (", ..." if len(aside) > FEW else "")
-        law = "Contexts of visits are left aside: every policy is judged as one that is told none of"
-        console.print(f"{law} {escape(few)}; on the journal of a service it is judged in them.", soft_wrap=True)
+        _tell_contexts(console, aside)
+
+
+def _tell_contexts(console: Console, aside: list[str]) -> None:
+    """Say which entries of contexts were left aside."""
+    few = ", ".join(aside[:FEW]) + (", ..." if len(aside) > FEW else "")
+    law = "Contexts of visits are left aside: every policy is judged as one that is told none of"
+    console.print(f"{law} {escape(few)}; on the journal of a service it is judged in them.", soft_wrap=True)
 
 
 def _journal_log(address: str) -> Log:
