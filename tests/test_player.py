@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -48,3 +53,20 @@ def test_a_process_that_ended_is_said_and_the_next_game_is_played(player):
 def test_what_cannot_be_played_is_refused(player):
     with pytest.raises(InvalidSetting, match="a guest comes 1 to 500 times"):
         player.play(Guest(rounds=501))
+
+
+def test_a_player_ends_with_its_parent_in_the_middle_of_compiling_too(tmp_path):
+    """A service that is killed closes nothing: its player went on compiling, for a minute."""
+    code = "import os; from druthers.service.player import _start; print(_start('0').pid, flush=True); os._exit(1)"
+    environment = {**os.environ, "DRUTHERS_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    parent = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    pid = int(parent.stdout)
+    for _ in range(600):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(pid, signal.SIGKILL)
+        pytest.fail("the player is still there")

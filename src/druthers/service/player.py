@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import asdict
 from typing import IO
 
@@ -85,7 +86,7 @@ class Player:
 
 
 def _start(plain: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "druthers.service.player"]
+    command = [sys.executable, "-m", "druthers.service.player", str(os.getpid())]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": plain}
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
@@ -101,8 +102,16 @@ def _lines(process: subprocess.Popen[bytes]) -> IO[bytes]:
     return process.stdout
 
 
+def _end_with_parent(parent: int) -> None:
+    """Wait until the parent is gone, however it went, and end then, in the middle of compiling too."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(0)
+
+
 def main() -> None:
     """Play whatever is asked for, until nobody asks any more."""
+    threading.Thread(target=_end_with_parent, args=(int(sys.argv[1]),), daemon=True).start()
     if not SWITCHED_OFF:
         os.nice(GENTLY)
         play_guest(FIRST)
