@@ -398,3 +398,10 @@ def test_all_but_one_thing_is_taken_back(reader):
     said = Context(shown=tuple(TENTS.items[:3]), wished=("price", "weight"), limits={"berths": {"min": 2}})
     message = understanding.read("forget everything except the price", said)
     assert (message.kind, message.forgotten) == (Kind.FORGET_THAT, ("weight", "berths"))
+
+
+@pytest.mark.parametrize("text", ["actually the other way round", "No, the opposite!", "vice versa please"])
+def test_the_order_of_wishes_is_turned_round(talk, text):
+    talk("weight matters more than price")
+    turned = talk(text)
+    assert (turned.kind, turned.text) == (Kind.WISH, "You want price and weight.")

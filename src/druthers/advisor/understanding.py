@@ -62,6 +62,11 @@ ELSEWHERE = re.compile(
     r"\b(?:my|our|your|his|her|their|another) (?:\w+ )?(?:last|old|previous|former|current|other)\b"
     r"|\blast (?:time|year|month|week|summer|winter|spring|autumn|trip|holiday)\b"
 )
+# The order of what was wished for, turned round.
+TURNED = re.compile(
+    r"(?:(?:no|sorry|actually|wait|oh|i mean(?:t)?|rather|make (?:it|that)|it is|it's|its|just|exactly)\W+)*"
+    r"(?:in )?(?:the )?(?:exact )?(?:other way (?:a)?round|opposite|reverse(?: order)?|vice versa)(?:\W+please)?\W*"
+)
 NOTHING = Context()
 
 
@@ -97,6 +102,10 @@ class Understanding:
             other = self.read(again, replace(context, wished=(), limits={}))
             if other.kind in STATED:
                 return replace(other, forgotten=(*context.wished, *context.limits))
+        if len(context.wished) > 1 and TURNED.fullmatch(said.plain):
+            reading = self.parser.read(f"{context.wished[1]} matters more than {context.wished[0]}")
+            words = [replace(one, start=0, end=len(text), text=text) for one in reading.evidence]
+            return Message(Kind.WISH, reading=replace(reading, text=text, evidence=tuple(words)))
         if (apart := said.apart) is not None and not MET.search(said.plain):  # "avoid 1 and compare 2 and 3"
             rejected, rest = apart
             other = self.read(rest, context)
