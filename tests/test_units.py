@@ -8,7 +8,19 @@ from naive import utility_variance
 
 from druthers import FisherPQUCB, Likelihood
 from druthers.policies.belief import Evidence
-from druthers.policies.units import FEW, NOISE_SHARE, NOISE_SLAB, NOISE_STEPS, SLAB, SPIKE, UnitLaw, average_units, tell
+from druthers.policies.units import (
+    FEW,
+    NOISE_SHARE,
+    NOISE_SLAB,
+    NOISE_STEPS,
+    SLAB,
+    SPIKE,
+    USUALLY,
+    UnitLaw,
+    average_units,
+    likely_unit,
+    tell,
+)
 
 NINETY = 1.6448536269514722
 
@@ -25,24 +37,31 @@ def felt(seed, unit=1.0, size=4, n=20, rankings=20):
     return anchor, x, unit * (x @ weights + 0.5 * rng.normal(size=n))
 
 
+def told_and_said(anchor, x, y):
+    """Return all that the user told, and what words say alone, as kernels take it."""
+    size, both = x.shape[1], np.column_stack([x, y])
+    sums = both.T @ both, float(len(y)), utility_variance(x, y, anchor.estimate)
+    told = Evidence(*sums, anchor.estimate, anchor.information, np.zeros((size, size + 1)), size - 1.0, 0.5, 0.5)
+    return told, tell(told)
+
+
 def averaged(anchor, x, y, usual=1.0, of_words=False):
     """Return mean, covariance and mean log-unit as the kernel has them."""
-    size, both = x.shape[1], np.column_stack([x, y])
-    mean, covariance, no_choice = np.empty(size), np.empty((size, size)), np.zeros((size, size + 1))
-    sums = both.T @ both, float(len(y)), utility_variance(x, y, anchor.estimate)
-    told = Evidence(*sums, anchor.estimate, anchor.information, no_choice, size - 1.0, 0.5, 0.5)
-    found, _ = average_units(told, tell(told), UnitLaw(usual, SPIKE, SLAB), of_words, mean, covariance)
+    size = x.shape[1]
+    mean, covariance = np.empty(size), np.empty((size, size))
+    law = UnitLaw(usual, SPIKE, SLAB)
+    found, _ = average_units(*told_and_said(anchor, x, y), law, of_words, mean, covariance)
     return mean, covariance, found
 
 
-def slowly_averaged(anchor, x, y, usual=1.0, of_words=False, nodes=3001):
-    """Do the same by the density of utilities given each unit and noise, on a fine grid."""
+def slow_units(anchor, x, y, usual=1.0, spike=SPIKE, nodes=3001):
+    """Return log-units on a fine grid with all noises, the usual one last: shares, means and covariances of weights."""
     size, estimate = x.shape[1], anchor.estimate
     middle = utility_variance(x, y, estimate)
     precision = anchor.information + 0.5 * (np.eye(size) - 1.0 / size)
     grid = np.linspace(-3.2, 3.2, nodes)
-    chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
-    places = [*zip(grid, chances, strict=True), (0.0, SPIKE)]
+    chances = (1.0 - spike) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
+    places = [*zip(grid, chances, strict=True), (0.0, spike)]
     few = len(y) < FEW
     logs, means, covariances, log_units = [], [], [], []
     for log_unit, chance in places:
@@ -56,16 +75,22 @@ def slowly_averaged(anchor, x, y, usual=1.0, of_words=False, nodes=3001):
             bare = y @ y / noise - mean @ matrix @ mean
             value = -0.5 * (bare + np.linalg.slogdet(matrix)[1]) - (size - 1.0) * np.log(unit)
             logs.append(np.log(chance) + value - 0.5 * len(y) * np.log(noise) - 0.5 * off**2 * few)
-            scale = 1.0 / unit if of_words else 1.0
-            means.append(scale * mean)
-            covariances.append(scale**2 * np.linalg.inv(matrix))
+            means.append(mean)
+            covariances.append(np.linalg.inv(matrix))
             log_units.append(log_unit)
     shares = np.exp(np.array(logs) - max(logs))
-    shares /= shares.sum()
-    mean = shares @ np.array(means)
-    apart = np.array(means) - mean
-    covariance = np.einsum("n,nij->ij", shares, np.array(covariances)) + (shares * apart.T) @ apart
-    return mean, covariance, float(shares @ np.array(log_units))
+    return np.array(log_units), shares / shares.sum(), np.array(means), np.array(covariances)
+
+
+def slowly_averaged(anchor, x, y, usual=1.0, of_words=False):
+    """Return mean, covariance and mean log-unit by the density of utilities given each unit and noise."""
+    log_units, shares, means, covariances = slow_units(anchor, x, y, usual)
+    scales = np.exp(-log_units) / usual if of_words else np.ones(len(shares))
+    means, covariances = scales[:, None] * means, scales[:, None, None] ** 2 * covariances
+    mean = shares @ means
+    apart = means - mean
+    covariance = np.einsum("n,nij->ij", shares, covariances) + (shares * apart.T) @ apart
+    return mean, covariance, float(shares @ log_units)
 
 
 @pytest.mark.parametrize("of_words", [False, True])
@@ -79,6 +104,23 @@ def test_the_average_is_that_of_a_fine_grid(unit, n, of_words):
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), deviations, rtol=0.02)
     assert found == pytest.approx(slow_found, abs=0.02)
     assert np.linalg.eigvalsh(covariance).min() > 0.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_score_goes_by_the_usual_unit_while_that_is_more_likely_than_not(seed):
+    """Else by the mean of the others, in the logarithm; a far one, which is not on the grid, is still found."""
+    unit, n = (1.0, 3.0, 0.1, 8.0, 60.0)[seed % 5], (6, 40)[seed // 5]
+    anchor, x, y = felt(seed, unit, n=n)
+    found = likely_unit(*told_and_said(anchor, x, y), UnitLaw(1.0, USUALLY, SLAB))
+    log_units, shares, _, _ = slow_units(anchor, x, y, spike=USUALLY, nodes=1001)
+    last = NOISE_STEPS if n < FEW else (0.0,)
+    others = shares[: -len(last)]
+    if others.sum() < 0.5:
+        assert found == 1.0
+    elif unit == 60.0:
+        assert 20.0 < found < 180.0
+    else:
+        assert np.log(found) == pytest.approx(others @ log_units[: -len(last)] / others.sum(), abs=0.02)
 
 
 def test_in_other_usual_units_all_is_the_same_but_for_the_unit():

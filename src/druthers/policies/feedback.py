@@ -14,7 +14,7 @@ from druthers._jit import generic, implements, kernel
 from druthers._matrices import add_rank_one, solve_transposed
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.policies.arms import fill_unknown, never_seen, observe, remember
-from druthers.policies.belief import FIRST_FIT, NOTHING, Evidence, Posterior, believe, fit_unit, utility_variance
+from druthers.policies.belief import NOTHING, Evidence, Posterior, believe, utility_variance
 from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores
 from druthers.policies.choices import add_choice, begin_choices, in_words, offer_rows
 from druthers.policies.linear import add_distances
@@ -23,7 +23,7 @@ from druthers.policies.rewards import FITTED, FeaturedArms
 from druthers.policies.shifts import add_row_within, add_within, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.totals import count_reward, reward_variances, totals_of
-from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, tell
+from druthers.policies.units import SLAB, SPIKE, USUALLY, UnitLaw, average_units, likely_unit, tell
 from druthers.types import Floats, Integers
 
 # What a user has just told.
@@ -172,13 +172,14 @@ def believe_words(state: Any, user: int, weights: Floats, covariance: Floats) ->
 
 @generic
 def settle(state: Any, user: int, told: int) -> None:
-    """Do what follows from what was told: fit the unit after 8, 16, 32, ... utilities, but not for a guarantee."""
+    """Do what follows from what was told: find the unit after 2, 3, 4, 6, 8, ... utilities, unless for a guarantee."""
     users = state.users
     count = int(users.feedbacks[user])
-    if told != UTILITY or state.settings.guarantee > 0.0:
+    if told != UTILITY or state.settings.guarantee > 0.0 or users.anchor.queries[user] == 0:
         return
-    if count >= FIRST_FIT and is_power_of_two(count) and users.anchor.queries[user] > 0:
-        users.unit[user] = fit_unit(evidence_of(state, user), users.unit[0], 0.0)
+    if count >= 2 and (is_power_of_two(count) or (count % 3 == 0 and is_power_of_two(count // 3))):
+        evidence = evidence_of(state, user)
+        users.unit[user] = likely_unit(evidence, tell(evidence), UnitLaw(users.unit[0], USUALLY, SLAB))
 
 
 @kernel

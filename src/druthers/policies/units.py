@@ -14,15 +14,18 @@ import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import eigen, factor, solve_transposed, solve_upper
-from druthers.policies.belief import NOTHING, Evidence
+from druthers.policies.belief import NOTHING, Evidence, fit_unit
 from druthers.types import Floats
 
 # Before anything is felt, the usual unit has this chance to be right; else the log-unit is normal with deviation SLAB.
 SPIKE = 0.1
 SLAB = 1.0
+# A choice is efficient where the usual unit is right, as it mostly is: its chance there.
+USUALLY = 0.9
 # Log-units from -SPAN to SPAN around the usual one are compared, NODES at a time, ever closer to the likely ones.
 SPAN = 3.2
 NODES = 33
+FAR = 2.8
 # Units whose log-evidence is this much below the best are left out of the next look.
 UNLIKELY = 15.0
 # With fewer utilities than so many the noise is averaged too: these log-factors of its estimate are weighed by a normal
@@ -198,6 +201,30 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
         for n in range(noises.shape[0]):
             shares[i, n] /= total
     return float(best + np.log(total))
+
+
+@kernel
+def likely_unit(told: Evidence, said: Floats, law: UnitLaw) -> float:
+    """Return the one unit to go by: the usual one while that is more likely than not, else the mean of all others.
+
+    The mean is that of their logarithms. Far units, which are not compared here, are looked for one by one.
+    """
+    axes = common_axes(told.products, said)
+    if np.isnan(axes.volume):
+        return law.usual
+    noises = weigh_noise(told)
+    log_units, shares = np.empty(NODES + 1), np.empty((NODES + 1, noises.shape[0]))
+    weigh_units(axes, told, noises, law, log_units, shares)
+    total = chance = 0.0
+    for i in range(NODES):
+        for n in range(noises.shape[0]):
+            total += shares[i, n] * log_units[i]
+            chance += shares[i, n]
+    if not chance > 0.5:
+        return law.usual
+    if abs(total) > FAR * chance:
+        return fit_unit(told, law.usual, 0.0)
+    return float(law.usual * np.exp(total / chance))
 
 
 @kernel
