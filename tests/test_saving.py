@@ -384,3 +384,19 @@ def test_a_state_is_a_snapshot(name):
     play(twin, 40, 45)
     assert same_state(first, second)
     assert same_state(Policy.from_state(first).state(), second)
+
+
+@pytest.mark.parametrize("settings", [{}, {"population": True}])
+def test_a_state_from_before_products_of_rewards_were_kept_is_read(settings):
+    policy = make_policy("fisher-pqucb", n_objectives=2, **settings)
+    policy.hear("ada", (1, 0))
+    for reward in ([0.1, 0.9], [0.3, 0.5]):
+        policy.learn("ada", "inn", reward, 0.4)
+    known = policy.state()
+    older = {**known, "clock": np.delete(known["clock"], range(12, 16))}  # 2 counts, 5 numbers for each objective
+    restored = make_policy("fisher-pqucb", n_objectives=2, **settings)
+    restored.restore(older)
+    assert np.array_equal(restored.preference("ada").weights, policy.preference("ada").weights)
+    assert np.array_equal(np.delete(restored.state()["clock"], range(12, 16)), older["clock"])
+    with pytest.raises(DamagedState, match="clock"):
+        restored.restore({**known, "clock": known["clock"][:-1]})

@@ -21,7 +21,7 @@ from druthers.policies.rewards import (
     update,
 )
 from druthers.policies.rows import flatten, unflatten, wholeness_of
-from druthers.policies.totals import clock_size, reward_variances, totals_of
+from druthers.policies.totals import clock_size, reward_variances, totals_of, with_together
 from druthers.types import Floats, Integers
 
 
@@ -179,7 +179,8 @@ class FeaturePolicy(Policy):
             with wholeness_of(self.name):
                 fresh = fresh_model(self.n_objectives, len(state["model.origin"]))
                 self._state = before._replace(model=unflatten("model", fresh, state))
-            super().restore(state)
+                whole = {**state, "clock": with_together(state["clock"], before.clock.shape[0], self.n_objectives)}
+            super().restore(whole)
         except BaseException:
             self._state = before
             raise
