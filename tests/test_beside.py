@@ -93,11 +93,18 @@ def test_another_number_goes_the_way_it_was_said(advisor):
 
 
 def test_a_limit_that_takes_the_place_of_another_is_told(advisor):
+    said(advisor, "a city bike")
+    assert "No longer only kind city bike." in said(advisor, "a folding bike")[0].text
+
+
+def test_what_must_be_there_and_what_must_not_holds_together_and_is_told_together(advisor):
     said(advisor, "with a basket")
     reply, card = said(advisor, "no lamp")
+    assert card["limits"]["extras"] == {"all": "basket", "not": "lamp"}
+    assert "Only extras basket, not lamp." in reply.text
+    reply, card = said(advisor, "I don't need a basket any more")
     assert card["limits"]["extras"] == {"not": "lamp"}
-    assert "No longer only extras basket." in reply.text
-    assert "No longer" not in said(advisor, "no pump")[0].text  # exclusions add up
+    assert "Only extras other than lamp." in reply.text
 
 
 def test_a_limit_that_was_not_there_is_not_taken_back(advisor):

@@ -419,10 +419,3 @@ def test_a_term_belongs_to_the_objective_whose_name_it_ends_in():
 )
 def test_adjectives_are_known_in_every_degree(text, names):
     assert make_parser("lexicon", objectives=load_domain("hotels")).read(text).names == names
-
-
-def test_what_a_description_is_about_is_no_wish():
-    tutors = [Objective("price", less_is_better=True), Objective("patience", description="How patient the tutor is.")]
-    parser = make_parser("default", objectives=tutors)
-    assert parser.read("a tutor").names == ()
-    assert parser.read("a patient tutor").names == ("patience",)

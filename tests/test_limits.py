@@ -12,6 +12,8 @@ from druthers.advisor import Advisor
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidOffer, NothingFits, UnknownName
 from druthers.limits import Columns, LimitReader, check_where, merge
+from druthers.limits.stated import beside
+from druthers.limits.where import MOST
 from druthers.types import Objective
 
 OBJECTIVES = [
@@ -416,6 +418,13 @@ GYMS = {
         (["with a gym or a sauna, and parking"], {"any": ["gym", "sauna"], "all": "parking"}, "shed"),
         (["places with pools and gyms"], {"any": ["pool", "gym"]}, "mill barn loft shed"),  # of each kind some
         (["no parking or sauna"], {"not": ["parking", "sauna"]}, "barn"),
+        (["with parking or with a sauna"], {"any": ["parking", "sauna"]}, "mill loft shed"),
+        (["a pool, or even a gym"], {"any": ["pool", "gym"]}, "mill barn loft shed"),
+        (["pool/gym"], {"any": ["pool", "gym"]}, "mill barn loft shed"),
+        (["neither a pool nor a sauna"], {"not": ["pool", "sauna"]}, "shed"),
+        (["no sauna, a pool"], {"all": "pool", "not": "sauna"}, "mill barn"),
+        (["with pools, saunas and parking"], {"any": ["pool", "sauna", "parking"]}, "mill barn loft shed"),
+        (["with a pool", "with a pool or a gym"], {"any": ["pool", "gym"]}, "mill barn loft shed"),
         (["with a pool", "no pool"], {"not": "pool"}, "shed"),
         (["no pool", "with a pool after all"], {"all": "pool"}, "mill barn loft"),
     ],
@@ -458,17 +467,41 @@ BIKES = {
         ("an electric bike in Graz", {"kind": "electric bike", "city": "Graz"}),
         ("somewhere in the city", {}),
         ("I walk to work and sit all day", {}),
-        ("a kick in the air", {}),  # no other scooter to tell it from
+        ("a kick, please", {}),  # a scooter is no bike
+        ("not too electric", {}),
+        ("for cargo of all kinds", {}),
     ],
 )
 def test_what_tells_one_kind_from_the_others_stands_for_it(text, where):
-    assert LimitReader(Columns(BIKES), [], "things to ride").read(text).where == where
+    assert LimitReader(Columns(BIKES), [], "bikes to ride").read(text).where == where
 
 
 def test_what_is_not_needed_any_more_is_no_limit_and_no_wish():
-    read = LimitReader(Columns(BIKES), [], "things to ride").read(
-        "I don't need a cargo bike any more, electric instead"
-    )
+    read = LimitReader(Columns(BIKES), [], "bikes to ride").read("I don't need a cargo bike any more, electric instead")
     assert read.where == {"kind": "electric bike"}
-    assert read.dropped == ("kind",)
+    assert [(one.name, one.limit) for one in read.freed] == [("kind", "cargo bike")]
     assert read.rest.split() == ["any", "more,", "instead"]
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "left"),
+    [
+        ({"all": "pool"}, "I don't need parking", {"all": "pool"}),
+        ({"all": ["pool", "gym"], "not": "parking"}, "I don't need a gym any more", {"all": "pool", "not": "parking"}),
+        ({"all": "pool"}, "no need for a pool", None),
+        ({"all": "pool"}, "actually, a gym", {"all": "gym"}),
+        ({"all": "pool", "not": "parking"}, "no, a gym", {"all": "gym", "not": "parking"}),
+        ({"all": "pool"}, "and a gym", {"all": ["pool", "gym"]}),
+    ],
+)
+def test_only_what_is_spoken_of_is_taken_out_of_the_limits_in_force(known, text, left):
+    read = beside(LimitReader(Columns(GYMS), []).read(text), {"amenities": known, "city": "Graz"})
+    kept = {name: limit for name, limit in {"amenities": known, "city": "Graz"}.items() if name not in read.dropped}
+    assert merge(kept, read.where) == {"city": "Graz"} | ({} if left is None else {"amenities": left})
+
+
+def test_a_long_chain_of_alternatives_is_read_in_no_time():
+    items = {str(k): Item(str(k), details={"codes": (f"qx{k}z", "none")}) for k in range(240)}
+    reader = LimitReader(Columns(items), [])
+    read = reader.read(" or ".join(f"qx{k}z" for k in range(240))[:2000])
+    assert len(read.where["codes"]["any"]) == MOST

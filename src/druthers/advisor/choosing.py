@@ -18,9 +18,11 @@ from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
 from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
+from druthers.advisor.wording import limit_in_words
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where, check_where
+from druthers.limits.where import holds
 from druthers.policies.choosing import require_distinct
 from druthers.policies.questions import MOST_ARMS
 from druthers.policies.slates import Floor, by_score
@@ -259,8 +261,12 @@ def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:
     ways = [
         f"leave out the limit on {one.name!r} ({one.items} left then)"
         if one.limit is None
-        else f"set {one.name!r} to {one.limit} ({one.items} left then)"
+        else f"set {one.name!r} to {_told(one.limit)} ({one.items} left then)"
         for one in relaxations[:3]
     ]
     advice = "; or ".join(ways) if ways else "relax several of them"
     return NothingFits(f"some item must be within the limits, but none is within {limits}; {advice}", relaxations)
+
+
+def _told(limit: Any) -> str:
+    return limit_in_words(limit) if holds(limit) else str(limit)

@@ -29,6 +29,7 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, check_where, merge
+from druthers.limits.stated import beside
 from druthers.policies.choosing import Places
 from druthers.policies.contexts import as_told
 from druthers.stores import Event, Store, UserState
@@ -124,6 +125,8 @@ class Operations:
             body = {"ranking": self._names(query)}
         yield from self.find(user)
         if (person := self.fold.people.get(user)) is not None and reading is not None:
+            limits = beside(limits, person.wishes.limits)
+            body["limits"] = limits.where
             # What does not matter any more is not limited any more.
             lifted = [name for name in reading.dismissed_names if name in person.wishes.limits]
             lifted = [name for name in lifted if name not in limits.where and name not in limits.dropped]

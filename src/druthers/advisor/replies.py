@@ -118,11 +118,11 @@ class Conversation:
     def _context(self, person: Person | None, shown: Sequence[Item], picked: str | None) -> Context:
         if person is None:
             return Context(shown)
-        names = [one.name for one in self.ask.catalog.objectives]
+        wished = person.wishes.standing(self.ask.catalog)["wished"]
         felt = picked or next(reversed(person.felt), None)
         there = [place for place, item in enumerate(shown) if item.id in self.ask.fold.items]
         latest = next((place for place in there if shown[place].id == felt), there[0] if there else 0)
-        return Context(shown, [names[k] for k in person.wishes.draws], dict(person.wishes.limits), latest)
+        return Context(shown, wished, dict(person.wishes.limits), latest)
 
     def _hear(self, turn: Turn) -> Operation[Reply]:
         if turn.message.forgotten:  # "I didn't say cheap, I said clean"
@@ -286,9 +286,11 @@ class Conversation:
     def _forget_me(self, turn: Turn) -> Operation[Reply]:
         if not self.erases:
             return turn.reply("Who runs this service can erase you: ask there to have all that is known of you erased.")
-        if turn.message.kind == Kind.FORGET_ME or turn.user not in self._asked_to_erase:
+        if turn.message.kind == Kind.FORGET_ME:
             self._asked_to_erase.add(turn.user)
             return turn.reply("This erases all that is known of you, for good. Say “yes, forget me” to do it.")
+        if turn.user not in self._asked_to_erase:  # a message that comes again is no second word
+            return turn.reply("To have all that is known of you erased, for good, say “forget me” first.")
         self._asked_to_erase.discard(turn.user)
         try:
             yield from self.ask.forget(turn.user)

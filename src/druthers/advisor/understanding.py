@@ -103,7 +103,7 @@ class Understanding:
             if other.kind in STATED:
                 return replace(other, forgotten=(*context.wished, *context.limits))
         if len(context.wished) > 1 and TURNED.fullmatch(said.plain):
-            reading = self.parser.read(f"{context.wished[1]} matters more than {context.wished[0]}")
+            reading = self.parser.read(" more than ".join(reversed(context.wished)))
             words = [replace(one, start=0, end=len(text), text=text) for one in reading.evidence]
             return Message(Kind.WISH, reading=replace(reading, text=text, evidence=tuple(words)))
         if (apart := said.apart) is not None and not MET.search(said.plain):  # "avoid 1 and compare 2 and 3"
@@ -342,14 +342,14 @@ def is_worded(message: Message) -> bool:
     """Tell whether a message states something for sure, and in words."""
     reading = message.reading
     sure = reading is not None and reading.confidence >= SURE and not guessed(reading)
-    return bool(message.limits.where or message.limits.dropped) or sure
+    return bool(message.limits.where or message.limits.dropped or message.limits.freed) or sure
 
 
 def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
     """Return which of the kinds of statements have a part in what was read."""
     return {
         Kind.WISH: bool(set(reading.names) - set(limits.where)),
-        Kind.LIMIT: bool(limits.where or (limits.dropped and not reading.dismissed)),
+        Kind.LIMIT: bool(limits.where or ((limits.dropped or limits.freed) and not reading.dismissed)),
         Kind.DISMISSAL: bool(reading.dismissed),
     }
 

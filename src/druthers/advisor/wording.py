@@ -11,7 +11,7 @@ from druthers.advisor.messages import guessed
 from druthers.advisor.reasons import number
 from druthers.language import not_understood
 from druthers.language.data import small_words
-from druthers.limits import Where
+from druthers.limits import Where, merge
 from druthers.limits.stated import join
 from druthers.limits.where import holds, values_of
 from druthers.limits.words import fold, stem, stems
@@ -34,7 +34,9 @@ def understood_in_words(heard: Heard, *, asks: bool = False, before: Where | Non
     where: Where = {}
     for one in heard.limits:  # "black or silver" is one limit
         where = join(where, one)
-    said += [f"Only {name} {limit_in_words(limit)}." for name, limit in where.items()]
+    standing = merge({name: limit for name, limit in (before or {}).items() if name not in heard.dropped}, where)
+    shown = {name: standing[name] if holds(limit) else limit for name, limit in where.items()}
+    said += [f"Only {name} {limit_in_words(limit)}." for name, limit in shown.items()]
     gone_limits = {name: limit for name, limit in (before or {}).items() if name in where}
     said += [
         f"No longer only {name} {limit_in_words(limit)}."
@@ -51,7 +53,7 @@ def understood_in_words(heard: Heard, *, asks: bool = False, before: Where | Non
         said.append(f"Not understood: {listed(heard.not_understood)}.")
     if asks and heard.reading is not None and heard.reading.question:
         said.append(heard.reading.question)
-    return " ".join(said)
+    return " ".join(said) or "That changes nothing."
 
 
 def _replaces(limit: Any, before: Any) -> bool:

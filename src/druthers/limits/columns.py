@@ -97,7 +97,10 @@ class Column:
     @cached_property
     def has_lists(self) -> bool:
         """Whether items may have several facts under the name."""
-        return any(isinstance(fact, list | tuple) for _, fact in self._different[0])
+        used = np.bincount(self._different[1], minlength=len(self._different[0])).tolist()
+        return any(
+            count and isinstance(fact, list | tuple) for (_, fact), count in zip(self._different[0], used, strict=True)
+        )
 
     @cached_property
     def known(self) -> Mask:

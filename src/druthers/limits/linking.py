@@ -3,46 +3,99 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from druthers.limits.stated import Stated
-from druthers.limits.where import values_of
-from druthers.limits.words import stem
+from druthers.limits.words import fold
 
-OTHERWISE = r"\W*(?:or|oder|ou|o|of)\W*(?:(?:with\s+)?(?:an?|the|eine?n?|une?|una?)\s+)?"
-AND = r"\s*(?:,|and|,\s*and|&)\s*"
-ALSO = rf"{OTHERWISE}|\s*,\s*(?:an?\s+)?"
-
-
-def also_denied(one: Stated, found: Sequence[Stated], folded: str) -> Stated:
-    """Return a limit, denied if the one before it is and both are of one kind: "no plastic or metal"."""
-    last = found[-1] if found else None
-    if last is None or last.name != one.name or not isinstance(last.limit, dict) or isinstance(one.limit, bool):
-        return one
-    linked = "not" in last.limit and re.fullmatch(r"\s*(?:,|or|nor|and)\s*(?:an?\s+)?", folded[last.end : one.start])
-    wanted = one.limit.get("all") if isinstance(one.limit, dict) else one.limit
-    return one._replace(limit={"not": wanted}) if linked and wanted is not None else one
+ARTICLE = r"(?:(?:an?|the|any)\s+)?"
+COMMA = re.compile(rf"\s*,\s*{ARTICLE}")
+AND = re.compile(rf"\s*,?\s*(?:and|&|und|et|y|e)\s+{ARTICLE}")
+# "parking or with breakfast", "a comedy, or even a drama", "comedy/drama", "and/or"
+OR = re.compile(r"(?:[^.;!?]{0,30}\b)?(?:or|nor|oder|ou)\b[^.;!?]{0,30}|\s*/\s*|\s*and/or\s*")
+BOTH = re.compile(r"\bboth\s+(?:an?\s+|the\s+)?$")
 
 
-def as_alternatives(found: list[Stated], folded: str) -> None:
-    """Let one of several texts do, where the last two are linked so: "a gym, a pool or a sauna", "comedies and dramas".
+def linked(found: Sequence[Stated], folded: str, lists: Collection[str]) -> list[Stated]:
+    """Return limits by texts with what links those that follow each other under one name.
 
-    Where items have lists of such texts, "a gym and a pool" means both.
+    What follows something denied is denied with it. Where items have lists of such texts (`lists`), "a gym and a pool"
+    means both, and "a gym or a pool", as "comedies and dramas", means that one of them will do.
     """
-    if "not" in found[-1].limit:
-        return
-    first = len(found) - 1
-    link = OTHERWISE
-    while first > 0 and found[first - 1].name == found[-1].name and "not" not in found[first - 1].limit:
-        pair = found[first - 1 : first + 1]
-        between = folded[pair[0].end : pair[1].start]
-        several = all(stem(word := folded[one.start : one.end].rsplit(maxsplit=1)[-1]) != word for one in pair)
-        if not re.fullmatch(link, between) and not (several and re.fullmatch(AND, between)):
-            break
-        link = ALSO
-        first -= 1
-    chain = found[first:]
-    if len(chain) > 1:
-        either = [value for one in chain for part in ("any", "all") for value in values_of(one.limit.get(part))]
-        for place, one in enumerate(chain, first):
-            found[place] = one._replace(limit={"any": list(dict.fromkeys(either))})
+    made: list[Stated] = []
+    for run, links in _runs(found, folded):
+        denied = _denied(run, links, folded)
+        if run[0].name not in lists:
+            made += [_deny(one) if no else one for one, no in zip(run, denied, strict=True)]
+            continue
+        kinds = _is_several(run[0], folded) and not denied[0]
+        place = 0
+        while place < len(run):
+            last = place
+            while last + 1 < len(run) and not denied[last] and not denied[last + 1]:
+                if not (kinds or links[last] == "or" or "or" in _ahead(links, last)):
+                    break
+                last += 1
+            values = [one.limit for one in run[place : last + 1]]
+            part = "not" if denied[place] else "any" if last > place else "all"
+            limit = {part: list(dict.fromkeys(values)) if last > place else _value(values[0])}
+            made += [one._replace(limit=limit) for one in run[place : last + 1]]
+            place = last + 1
+    return made
+
+
+def _runs(found: Sequence[Stated], folded: str) -> Iterator[tuple[list[Stated], list[str]]]:
+    """Yield limits that follow each other under one name, and what stands between any two: "or", "and", ","."""
+    run: list[Stated] = []
+    links: list[str] = []
+    for one in found:
+        link = _link(folded[run[-1].end : one.start]) if run and run[-1].name == one.name else ""
+        if not link and run:
+            yield run, links
+            run, links = [], []
+        links += [link] if run else []
+        run.append(one)
+    if run:
+        yield run, links
+
+
+def _link(between: str) -> str:
+    if COMMA.fullmatch(between):
+        return ","
+    if AND.fullmatch(between):
+        return "and"
+    return "or" if OR.fullmatch(between) else ""
+
+
+def _ahead(links: Sequence[str], place: int) -> Sequence[str]:
+    """Return the first link from here on that is no comma, if this one is: "a gym, a pool or a sauna"."""
+    first = next((n for n in range(place, len(links)) if links[n] != ","), len(links))
+    return links[first : first + 1] if links[place] == "," else ()
+
+
+def _denied(run: Sequence[Stated], links: Sequence[str], folded: str) -> list[bool]:
+    """Tell which of them are denied: "no plastic or metal", but not "no bar and a pool", nor "no bar, a pool"."""
+    denied = [isinstance(run[0].limit, dict)]
+    for place, link in enumerate(links):
+        own = isinstance(run[place + 1].limit, dict)
+        bare = re.search(r"\b(?:an?|the)\s+$", folded[run[place].end : run[place + 1].start]) is None
+        goes_on = link == "or" or (link == "and" and bare) or (link == "," and bare and bool(_ahead(links, place)))
+        denied.append(own or (denied[-1] and goes_on and not isinstance(run[place + 1].limit, bool)))
+    return denied
+
+
+def _is_several(one: Stated, folded: str) -> bool:
+    """Tell whether a text stands in the plural, which its own words do not: "comedies", but not "maths"."""
+    value = one.limit["not"] if isinstance(one.limit, dict) else one.limit
+    own, said = fold(str(value)).split(), folded[one.start : one.end].split()
+    return (
+        bool(own and said) and said[-1].endswith("s") and said[-1] != own[-1] and not BOTH.search(folded[: one.start])
+    )
+
+
+def _value(limit: object) -> object:
+    return limit["not"] if isinstance(limit, dict) else limit
+
+
+def _deny(one: Stated) -> Stated:
+    return one if isinstance(one.limit, dict) else one._replace(limit={"not": one.limit})

@@ -14,10 +14,10 @@ from druthers.denials import find_denials
 from druthers.limits.clauses import LONGEST, clause_of, in_clauses, is_condition, pieces, sentence_of
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
-from druthers.limits.linking import also_denied, as_alternatives
+from druthers.limits.linking import linked
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Attribute, Quantity, find_attribute, find_quantities
-from druthers.limits.stated import Limits, Stated, join
+from druthers.limits.stated import Limits, Stated, join, lost_alternatives
 from druthers.limits.where import Where
 from druthers.limits.words import also_called, any_of, blanked, demonyms, fold, pattern, stem, stems, table, words
 from druthers.types import Objective
@@ -39,6 +39,7 @@ NO_LONGER = (
     r"(?:\b(?:i|we)\s+)?(?:\b(?:do(?:es)?\s?n'?t|do(?:es)?\s+not|not)\s+(?:need|require)"
     r"|\bno longer\s+(?:need|want|require)|\bno need for)\s+(?:<articles>\s+)*$"
 )
+CORRECTION = r"^\W*(?:no\s*,|actually\b|rather\b|sorry\b|i meant?\b|make (?:it|that)\b)|\binstead\b(?! of)"
 # "3 rooms and a balcony" too
 HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
 HAD = (
@@ -51,7 +52,7 @@ ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
 IN_A_MONTH = r"\b<in_a_month>\s*$"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
-WHERE = r"\b(?:in|at|on|to|near|from|around)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike
+WHERE = r"\b(?:in|at|on|to|by|near|from|around|too|with|of)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike
 BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
 
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
@@ -124,22 +125,16 @@ class LimitReader:
                         made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
                         for same in (parts, *others, *made):
                             self._values.setdefault(same, {})[name] = kind
-                self._add_kinds(name, kinds, taken | general)
+                if not column.has_lists:
+                    self._add_kinds(name, kinds, taken | general, general | set(stems(name)))
         self._kinds = {key: owners for key, owners in self._kinds.items() if key not in {*self._values, *self._names}}
 
-    def _add_kinds(self, name: str, kinds: Iterable[Any], taken: set[str]) -> None:
-        """Let "electric" stand for "electric bike" where there are other bikes: a word that one such text alone has."""
+    def _add_kinds(self, name: str, kinds: Iterable[Any], taken: set[str], things: set[str]) -> None:
+        """Let "electric" stand for "electric bike" among bikes: a word that no other text of the column has."""
         spelled = {tuple(stems(str(kind))): kind for kind in kinds if "-" not in str(kind)}
-        heads = Counter(parts[-1] for parts in spelled if len(parts) == 2)
-        firsts = Counter(part for parts in spelled for part in set(parts))
+        counts = Counter(part for parts in spelled for part in set(parts))
         for parts, kind in spelled.items():
-            if (
-                len(parts) == 2
-                and heads[parts[1]] > 1
-                and firsts[parts[0]] == 1
-                and parts[0] not in taken
-                and len(parts[0]) > 3
-            ):
+            if len(parts) == 2 and parts[1] in things and counts[parts[0]] == 1 and parts[0] not in taken:
                 self._kinds.setdefault((parts[0],), {})[name] = kind
 
     def read(self, text: str) -> Limits:
@@ -149,8 +144,9 @@ class LimitReader:
             folded, text = blanked(folded, (0, match.end())), blanked(text, (0, match.end()))
         for match in find_denials(folded):
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
-        dropped = [*self._dropped(folded), *self._no_longer(folded)]
-        folded = blanked(folded, *((start, end) for start, end, _ in dropped))
+        dropped, freed = self._dropped(folded), self._no_longer(folded)
+        gaps = [(start, end) for start, end, _ in dropped] + [one.span for one in freed]
+        folded = blanked(folded, *gaps)
         found = []
         for name, inside, start, end in find_days(folded, self._days):
             found.append(Stated(name, inside, text[start:end], start, end))
@@ -163,11 +159,13 @@ class LimitReader:
         where: Where = {}
         for one in found:
             where = join(where, one)
-        rest = blanked(text, *((one.start, one.end) for one in found), *((start, end) for start, end, _ in dropped))
+        rest = blanked(text, *(one.span for one in found), *gaps)
         names = {name for _, _, name in dropped}
         names |= self._unneeded(folded, found)
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
-        return Limits(where, tuple(found), gone, tuple(unmatched), rest)
+        unmatched += lost_alternatives(found)
+        corrects = re.search(CORRECTION, folded) is not None
+        return Limits(where, tuple(found), gone, tuple(unmatched), rest, tuple(freed), corrects)
 
     def flags_in(self, text: str) -> Where:
         """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""
@@ -255,13 +253,15 @@ class LimitReader:
                 gone |= {self._flags[key]} if pattern("<unneeded>").search(clause_of(folded, start, end)) else set()
         return gone
 
-    def _no_longer(self, folded: str) -> list[tuple[int, int, str]]:
-        """Return texts that were wanted and are not any more: start, end and name of each."""
-        found = []
+    def _no_longer(self, folded: str) -> list[Stated]:
+        """Return texts that need not be there any more: "I don't need a maths tutor"."""
+        found: dict[tuple[str, Any], Stated] = {}  # of "cargo" and "cargo bike" the longer one
         for start, end, key in pieces(folded):
-            if key in self._values and (lead := pattern(NO_LONGER).search(folded[:start])):
-                found += [(lead.start(), end, name) for name in self._values[key]]
-        return found
+            owners = self._values.get(key) or self._kinds.get(key) or {}
+            if owners and (lead := pattern(NO_LONGER).search(folded[max(0, start - 40) : start])):
+                first = start - len(lead.group())
+                found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
+        return list(found.values())
 
     def _texts(self, folded: str, text: str, taken: Iterable[Stated]) -> list[Stated]:
         """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
@@ -274,13 +274,11 @@ class LimitReader:
                 if all(free[place : place + length]):
                     one = self._text(folded, text, spots, slice(place, place + length))
                     if one is not None:
-                        found.append(also_denied(one, found, folded))
-                        if one.name in self._lists:
-                            as_alternatives(found, folded)
+                        found.append(one)
                         place += length - 1
                         break
             place += 1
-        return found
+        return linked(found, folded, self._lists)
 
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
@@ -295,7 +293,11 @@ class LimitReader:
         negated = None if pattern(MISSED).search(before) else pattern(NOT).search(before)
         if key in self._flags:
             return self._flag(self._flags[key], folded, text, (start, end), before, negated)
-        if key in self._kinds and (re.search(WHERE, before) or key[0] in words("common")):
+        if key in self._kinds and not (
+            re.match(r"\s+ones?\b|\s*(?:$|[.,;!?)]|(?:and|or|but|please|only|instead)\b)", folded[end:])
+            and not re.search(WHERE, before)
+            and key[0] not in words("common")
+        ):
             return None
         owners = self._values.get(key) or self._kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
@@ -313,8 +315,7 @@ class LimitReader:
             return None
         name = named[0] if named else next(iter(owners))
         begin = _begin(start, before, negated or re.search(PLACE, before))
-        limit = {"not": owners[name]} if negated else {"all": owners[name]} if name in self._lists else owners[name]
-        return Stated(name, limit, text[begin:end], begin, end)
+        return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
 
     def _is_strict(self, folded: str, start: int, end: int, before: str) -> bool:
         """Tell whether a text that is said all the time is meant as a limit: "small ones only", "medium or large"."""

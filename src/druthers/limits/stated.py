@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from druthers.limits.where import Where, holds, merge, values_of
+from druthers.limits.where import Where, holds, merge, values_of, without
 
 
 class Stated(NamedTuple):
@@ -16,6 +17,11 @@ class Stated(NamedTuple):
     text: str
     start: int
     end: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where the words stand."""
+        return self.start, self.end
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,10 @@ class Limits:
         Pieces that sound like limits and fit nothing in the catalog.
     rest
         The text with blanks in place of all this, every other letter where it was: what is left to be read as wishes.
+    freed
+        Texts that need not be there any more; what else is limited under their names stays.
+    corrects
+        Whether all this is said in place of something: "actually, a drama".
     """
 
     where: Where = field(default_factory=dict)
@@ -41,6 +51,36 @@ class Limits:
     dropped: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
     rest: str = ""
+    freed: tuple[Stated, ...] = ()
+    corrects: bool = False
+
+
+def beside(limits: Limits, known: Where) -> Limits:
+    """Return limits of a text beside those in force: what is freed, or put right, is taken out of these.
+
+    What is left of them is stated anew.
+    """
+    left = dict(known)
+    for one in limits.freed:
+        left[one.name] = without(left.get(one.name), one.limit)
+    for name, limit in limits.where.items() if limits.corrects else ():
+        if holds(limit) and holds(left.get(name)):
+            left[name] = {part: values for part, values in left[name].items() if part == "not"} or None
+    changed = [name for name, limit in known.items() if left[name] != limit and name not in limits.dropped]
+    kept = {name: left[name] for name in changed if left[name] is not None}
+    stated = [Stated(name, limit, "", 0, 0) for name, limit in kept.items()]
+    where, dropped = merge(kept, limits.where), (*limits.dropped, *changed)
+    return replace(limits, where=where, stated=(*stated, *limits.stated), dropped=dropped)
+
+
+def lost_alternatives(found: Sequence[Stated]) -> list[str]:
+    """Return the words of alternatives that others under the same name take the place of: a limit has room for one."""
+    groups: dict[str, list[Stated]] = {}
+    for one in found:
+        if holds(one.limit) and "any" in one.limit:
+            known = groups.setdefault(one.name, [])
+            known += [one] if not known or known[-1].limit != one.limit else []
+    return [one.text for known in groups.values() for one in known[:-1]]
 
 
 def join(where: Where, one: Stated) -> Where:

@@ -118,12 +118,27 @@ def both(known: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
     denied = values_of(later.get("not"))
     joined = {
         "any": values_of(later.get("any")) or [one for one in values_of(known.get("any")) if one not in denied],
-        "all": [one for one in values_of(known.get("all")) if one not in denied],
+        "all": [one for one in values_of(known.get("all")) if one not in (*denied, *values_of(later.get("any")))],
         "not": [one for one in values_of(known.get("not")) if one not in wanted],
     }
     for part in ("all", "not"):
         joined[part] += [one for one in values_of(later.get(part)) if one not in joined[part]]
     return {part: one[0] if len(one) == 1 else one[-MOST:] for part, one in joined.items() if one}
+
+
+def without(limit: Any, value: Any) -> Any:
+    """Return a limit that no longer asks for a value, nor denies it; None where nothing is left.
+
+    Examples
+    --------
+    >>> without({"all": ["pool", "gym"], "not": "bar"}, "gym"), without("Graz", "Graz"), without("Graz", "Linz")
+    ({'all': 'pool', 'not': 'bar'}, None, 'Graz')
+    """
+    if isinstance(limit, dict):
+        left = {part: without(values, value) for part, values in limit.items()} if holds(limit) else limit
+        return {part: values for part, values in left.items() if values is not None} or None
+    rest = [one for one in values_of(limit) if one != value]
+    return rest if len(rest) > 1 and isinstance(limit, list) else rest[0] if rest else None
 
 
 def merge(before: Where, after: Where) -> Where:

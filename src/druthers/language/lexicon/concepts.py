@@ -84,8 +84,9 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
     for term in all_terms():
         noun = term.kind in (Kind.NOUN, Kind.WEAK)
         others = [(*term.words[:-1], last) for last in inflections(term.words[-1], noun)]
-        if term.words[1:2] in ((), ("to",), ("for",)):  # "quieter", "closest to the center", "easier to use"
-            others += [(degree, *term.words[1:]) for degree in degrees(term.words[0])]
+        compared = [(degree, *term.words[1:]) for degree in degrees(term.words[0])]
+        if term.words[1:2] in (("to",), ("for",)) or exact.intersection(compared):  # "easier to use", "quieter"
+            others += compared
         for words in others if term.kind in _INFLECTED else ():
             if words not in exact:
                 forms.setdefault(words, []).append(term)

@@ -7,7 +7,6 @@ data/weights.json, with what they were fitted to; benchmarks/reading_weights.py 
 from __future__ import annotations
 
 import math
-import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.language.data import read_data, small_words
-from druthers.language.lexicon.binding import stem
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.words import Mention
 from druthers.language.models.encoders import Encoder
@@ -34,8 +32,6 @@ SpokenOf = Callable[[Sequence[Token], Sequence[Mention], Mention], bool]
 MOST_WORDS = 40
 # Log odds from which on a wish is supposed to be for something, where it is known to be a wish.
 SUPPOSED = -2.7
-# What a description speaks about, rather than what it says of it.
-THING = re.compile(r"\bthe (\w+) (?:is|are)\b")
 
 
 @cache
@@ -204,8 +200,6 @@ class _Verdict:
         if odds < SUPPOSED:
             return None
         near = self._measures.nearest(said(self._tokens[slice(*span)]), int(objective))
-        if self._is_thing(span, near):
-            return None
         sure = 1.0 / (1.0 + math.exp(-odds))
         return Mention(int(objective), *core(self._tokens, *span), Kind.MEANS, sure, f"like {near}")
 
@@ -235,8 +229,6 @@ class _Verdict:
         odds = self.odds[:, objective]
         spans = [self._spans[n] for n in np.argsort(-odds) if odds[n] > self._add]
         near = self._measures.nearest(said(self._tokens[slice(*spans[0])]), objective)
-        if self._is_thing(spans[0], near):
-            return None
         sure = float(1.0 / (1.0 + np.exp(-odds.max())))
         taken = {n for m in mentions for n in m.places} | idle
         wholes = [Mention(objective, *core(self._tokens, *span), Kind.MEANS, sure, f"like {near}") for span in spans]
@@ -247,12 +239,6 @@ class _Verdict:
         if taken.isdisjoint(wholes[0].places):
             return wholes[0]
         return next(iter(self._narrower(wholes[0], taken)), None)
-
-    def _is_thing(self, span: Span, near: str) -> bool:
-        """Tell whether a clause names only what a description is about: "a tutor", of "How patient the tutor is."."""
-        things = {stem(word) for word in THING.findall(near.lower())}
-        words = {stem(token.text) for token in self._tokens[slice(*span)] if is_telling(token.text)}
-        return bool(words) and words <= things
 
     def _narrower(self, whole: Mention, taken: set[int]) -> list[Mention]:
         """Return the nearest word of a clause, and the same with the words that lead up to it."""
