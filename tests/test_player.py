@@ -41,13 +41,14 @@ def test_who_is_compiled_takes_over_and_plays_the_same(player):
     assert np.allclose(compiled["estimates"], plainly["estimates"], rtol=1e-3, atol=1e-4)
 
 
-def test_a_process_that_ended_is_said_and_the_next_game_is_played(player):
-    player._quickest().kill()
-    player._quickest().wait()
-    assert json.loads(player.play(SHORT))["guest"]["rounds"] == 12
-    player._quickest().kill()
-    with pytest.raises(InvalidSetting, match="try again"):
+def test_a_process_that_ended_is_said_and_the_next_game_is_played(player, monkeypatch):
+    ended = player._quickest()
+    ended.kill()
+    ended.wait()
+    with monkeypatch.context() as patch, pytest.raises(InvalidSetting, match="try again"):
+        patch.setattr(player, "_quickest", lambda: ended)  # it ends just before it is asked
         player._ask(b"{}\n")
+    assert json.loads(player.play(SHORT))["guest"]["rounds"] == 12
 
 
 def test_what_cannot_be_played_is_refused(player):
