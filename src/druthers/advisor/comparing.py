@@ -56,7 +56,7 @@ def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, show
     unwanted = list(dict.fromkeys(item for one in found if one.name == NAME for item in one.limit["not"]))
     for one in found:
         where = merge(where, {one.name: {"not": unwanted} if one.name == NAME else one.limit})
-        rest = blanked(rest, (one.start, one.end))
+        rest = blanked(rest, one.span)
     unmatched = tuple(piece for piece in limits.unmatched if not any(piece.endswith(one.text) for one in found))
     return replace(limits, where=where, stated=(*limits.stated, *found), unmatched=unmatched, rest=rest)
 
@@ -73,16 +73,14 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, shown: Sequ
     shown
         Items that may be called by number.
     """
-    folded, hidden = fold(text), text
+    folded = fold(text)
     spans = []
     for match in THAN.finditer(folded) if shown else ():
         number = re.match(r"[1-9]\b", folded[match.end() :])
         here = references(folded[match.end() : match.end() + NEAR], shown)
         if number and here[:1] == (int(number.group()) - 1,) and parser.read("".join(match["how"].split()[-1:])).names:
             spans.append((match.start("how") + len(match["how"]), match.end() + 1))
-    for start, end in spans:
-        hidden = blanked(hidden, (start, end))
-    limits = reader.read(hidden)
+    limits = reader.read(blanked(text, *spans))
     for start, end in spans:
         limits = replace(limits, rest=limits.rest[:start] + text[start:end] + limits.rest[end:])
     return limits

@@ -265,10 +265,8 @@ class Understanding:
         limits = apart_from_items(text, self.limits, self.parser, shown)
         limits = with_items(text, limits, self.parser, self.columns, shown)
         limits = self._without_strange_places(limits)
-        rest = limits.rest
-        for one in self._hoped(text):  # "a pool would be nice" is no limit, and no guess at a wish either
-            rest = blanked(rest, (one.start, one.end))
-        reading = self.parser.read(rest)
+        # "A pool would be nice" is no limit, and no guess at a wish either.
+        reading = self.parser.read(blanked(limits.rest, *(one.span for one in self._hoped(text))))
         if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
             reading = _without_guesses(reading, LIKELY)
         kinds = _parts(reading, limits)

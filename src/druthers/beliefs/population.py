@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import factor, inverse, solve, solve_transposed
+from druthers._matrices import factor, inverse, solve, solve_transposed, square_of
 from druthers.types import Floats
 
 # The law before anyone is known: weights N(0, S0), S0 = 8/D I, worth this many people for mean and covariance.
@@ -112,7 +112,7 @@ def fit_law(informations: Floats, pulls: Floats, mean: Floats, covariance: Float
             for j in range(size):
                 covariance[k, j] = 0.5 * (spread[k, j] + spread[j, k])
         solve_transposed(root, before)
-        if still and squared(before) < STILL * STILL:
+        if still and square_of(before) < STILL * STILL:
             break
     return add_doubt(informations, first, covariance, newcomer)
 
@@ -146,20 +146,11 @@ def curb(told: Floats, mean: Floats, root: Floats) -> None:
         for k in range(size):
             off[k] = told[i, k] - mean[k]
         solve_transposed(root, off)
-        square = squared(off)
+        square = square_of(off)
         farthest = FARTHEST * FARTHEST * size
         if square > farthest:
             for k in range(size):
                 told[i, k] = mean[k] + math.sqrt(farthest / square) * (told[i, k] - mean[k])
-
-
-@kernel
-def squared(x: Floats) -> float:
-    """Return the squared length of a vector."""
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * x[k]
-    return total
 
 
 @kernel

@@ -82,6 +82,12 @@ class Column:
         return np.array(list(told), dtype=dtype)[self._different[1]]
 
     @cached_property
+    def _used(self) -> list[Any]:
+        """The different facts that some item has, those of the past left out."""
+        counts = np.bincount(self._different[1], minlength=len(self._different[0])).tolist()
+        return [fact for (_, fact), count in zip(self._different[0], counts, strict=True) if count]
+
+    @cached_property
     def numbers(self) -> Floats:
         """The facts as numbers, NaN where there is none."""
         return self._spread((_number(fact) for _, fact in self._different[0]), np.float64)
@@ -89,18 +95,12 @@ class Column:
     @cached_property
     def kinds(self) -> set[Any]:
         """All different facts, those within lists one by one."""
-        used = np.bincount(self._different[1], minlength=len(self._different[0])).tolist()
-        return {
-            part for (_, fact), count in zip(self._different[0], used, strict=True) if count for part in _parts(fact)
-        }
+        return {part for fact in self._used for part in _parts(fact)}
 
     @cached_property
     def has_lists(self) -> bool:
         """Whether items may have several facts under the name."""
-        used = np.bincount(self._different[1], minlength=len(self._different[0])).tolist()
-        return any(
-            count and isinstance(fact, list | tuple) for (_, fact), count in zip(self._different[0], used, strict=True)
-        )
+        return any(isinstance(fact, list | tuple) for fact in self._used)
 
     @cached_property
     def known(self) -> Mask:

@@ -86,8 +86,7 @@ def _denied(run: Sequence[Stated], links: Sequence[str], folded: str) -> list[bo
 
 def _is_several(one: Stated, folded: str) -> bool:
     """Tell whether a text stands in the plural, which its own words do not: "comedies", but not "maths"."""
-    value = one.limit["not"] if isinstance(one.limit, dict) else one.limit
-    own, said = fold(str(value)).split(), folded[one.start : one.end].split()
+    own, said = fold(str(_value(one.limit))).split(), folded[one.start : one.end].split()
     return (
         bool(own and said) and said[-1].endswith("s") and said[-1] != own[-1] and not BOTH.search(folded[: one.start])
     )
