@@ -382,10 +382,10 @@ def test_a_state_read_before_somebody_left_is_not_taken_for_what_is_known_now(ad
 def test_a_text_that_comes_with_a_decision_is_heard_once(advisor, monkeypatch):
     append = advisor.store.append
 
-    def fail(given):
+    def fail(given, **how):
         if given[0].kind == events.DECISION:
             raise StoreFailure("gone")
-        return append(given)
+        return append(given, **how)
 
     with monkeypatch.context() as patch:
         patch.setattr(advisor.store, "append", fail)
@@ -484,7 +484,7 @@ def test_events_of_the_future_and_broken_ones_are_refused(advisor):
 def test_a_failing_store_changes_nothing(advisor, monkeypatch):
     advisor.hear("ada", ["clean"])
 
-    def fail(_):
+    def fail(*_, **how):
         raise StoreFailure("gone")
 
     before = advisor.digest(["ada"])

@@ -12,7 +12,8 @@ from test_advisor import INNS
 
 from druthers.advisor import Advisor, events, verify
 from druthers.advisor.rating import feedback
-from druthers.errors import InvalidEvent, StoreFailure, UnknownOutcome
+from druthers.advisor.replies import Conversation
+from druthers.errors import Contradiction, InvalidEvent, StoreFailure, UnknownOutcome
 from druthers.service.desk import Desk
 from druthers.service.metrics import Metrics
 from druthers.service.settings import Settings
@@ -122,16 +123,38 @@ def test_an_event_against_the_law_is_refused_alone(start):
     asyncio.run(work())
 
 
+def test_messages_that_come_twice_at_once_are_taken_in_once_among_others(start):
+    """An id and what it is for go in together, whatever else waits to be written."""
+    advisor = start(INNS)
+
+    async def work():
+        async with working(advisor) as desk:
+            talk = Conversation(desk.operations)
+            texts = ("quiet please", "clean, and not over 250", "cheap")
+            said = [(f"user-{n}", texts[n % 3], str(n)) for n in range(9)]
+            asked = [talk.reply(user, text, id=id) for user, text, id in said for _ in range(2)]
+            asked += [desk.operations.hear(f"user-{n}", ["clean"]) for n in range(9)]
+            came = await asyncio.gather(*map(desk.run, asked[::3] + asked[1::3] + asked[2::3]), return_exceptions=True)
+            assert {type(one) for one in came if isinstance(one, Exception)} <= {Contradiction}  # "is being answered"
+            again = [await desk.run(talk.reply(user, text, id=id)) for user, text, id in said]
+            assert all(one.heard.ranking or one.heard.limits for one in again)
+
+    asyncio.run(work())
+    found = verify(start())
+    assert found.agrees
+    assert (found.kinds[events.MESSAGE], found.kinds[events.REPLY], found.kinds[events.QUERY]) == (9, 9, 18)
+
+
 def test_what_was_written_in_part_is_not_denied(start):
     """The sentence is in the journal and the decision is not: that is told, and repeating it counts once."""
     advisor = start(INNS)
     append = advisor.store.append
     failing = True
 
-    def fail(given):
+    def fail(given, **how):
         if failing and given[0].kind == events.DECISION:
             raise StoreFailure("gone")
-        return append(given)
+        return append(given, **how)
 
     advisor.store.append = fail
 

@@ -95,11 +95,11 @@ class Weak(MemoryStore):
 
     strength = 1
 
-    def append(self, events):
+    def append(self, events, *, together=False):
         if not self.strength:
             raise StoreFailure("weak")
         self.strength -= 1
-        return super().append(events)
+        return super().append(events, together=together)
 
 
 def test_an_import_that_failed_carries_on(full, tmp_path):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from test_advisor import INNS
 from test_service import served
 
 from druthers.advisor import Advisor, events, verify
 from druthers.advisor.steps import Append
+from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction
+from druthers.types import Objective
 
 TALK = (
     "it must be clean, and not more than 250",
@@ -51,6 +55,51 @@ def test_a_message_that_comes_again_is_answered_alike_and_changes_nothing(adviso
         assert again.preference("ada") == card
 
 
+@pytest.mark.parametrize("text", ["cheaper than the second one", "quieter than The Mill and cheap", "not over 190"])
+def test_what_was_heard_is_told_as_it_was_whatever_is_shown_or_limited_since(advisor, text):
+    """Read again, it would be compared with other items, and its limits would stand beside other ones."""
+    advisor.message("ada", "quiet please", id="0")
+    before = advisor.message("ada", text, id="1").as_dict()
+    assert before["heard"]["limits"], before
+    advisor.message("ada", "up to 250 now, and clean", id="2")
+    advisor.put_item(Item("barn", "The Barn", values={"clean": 2.5, "quiet": 1.1, "price": 290}))
+    assert advisor.message("ada", text, id="1").as_dict() == before
+    with Advisor(store=advisor.store, parser="lexicon") as again:
+        assert again.message("ada", text, id="1").as_dict() == before
+
+
+def test_a_query_and_a_decision_that_come_again_are_told_as_they_were(advisor):
+    advisor.hear("ada", "not over 190, and I don't care about noise")
+    heard = advisor.hear("ada", "price does not matter, and somewhere froopy", id="q").as_dict()
+    assert advisor.hear("ada", "price does not matter, and somewhere froopy", id="q").as_dict() == heard
+    made = advisor.recommend("ada", text="quiet, not over 250", size=2, id="d").as_dict()
+    ranked = advisor.hear("ada", ["clean"], id="r").as_dict()
+    assert heard["dropped"] == ["price"]
+    assert made["heard"]["limits"]
+    advisor.hear("ada", "only under 100")
+    assert advisor.hear("ada", "price does not matter, and somewhere froopy", id="q").as_dict() == heard
+    assert advisor.recommend("ada", text="quiet, not over 250", size=2, id="d").as_dict() == made
+    assert advisor.hear("ada", ["clean"], id="r").as_dict() == ranked
+
+
+def test_what_was_heard_is_told_by_the_names_of_then(advisor):
+    told = advisor.message("ada", "quiet and not over 250", id="m").as_dict()
+    renamed = [Objective("calm", low=1, high=5), Objective("clean", low=1, high=5)]
+    wanted = Catalog("inns", renamed, [Item("mill", "The Mill", values={"clean": 4.8, "calm": 2.0})])
+    advisor.update(wanted, renamed={"quiet": "calm"}, retire=True)
+    assert advisor.message("ada", "quiet and not over 250", id="m").as_dict() == told
+
+
+def test_words_in_a_journal_of_before_are_read_again(advisor):
+    told = advisor.hear("ada", "quiet, not over 190", id="q")
+    event = advisor.store.find(events.said_key("q"))
+    body = {part: event.body[part] for part in event.body if part not in ("reading", "stated", "not_understood")}
+    old = events.make(events.QUERY, body, user="eve", key=events.said_key("old"))
+    advisor._do(Append(old))
+    again = advisor.hear("eve", "quiet, not over 190", id="old")
+    assert (again.ranking, again.limits, again.reading) == (told.ranking, told.limits, told.reading)
+
+
 def test_an_id_is_that_of_one_message(advisor):
     advisor.message("ada", "quiet please", id="m")
     for user, text in (("ada", "clean please"), ("eve", "quiet please")):
@@ -65,7 +114,7 @@ def drive(advisor, operation, *, upto=None):
     try:
         while True:
             step = operation.send(answer)
-            if isinstance(step, Append) and step.event.kind == upto:
+            if isinstance(step, Append) and upto in [event.kind for event in (*step.before, step.event)]:
                 return step
             answer = advisor._do(step)
     except StopIteration as end:
@@ -77,6 +126,65 @@ def test_what_broke_off_before_anything_was_written_may_come_again(advisor):
     assert advisor.store.find(events.message_key("m")) is None
     assert advisor.message("ada", "quiet please", id="m").heard.ranking == ("quiet",)
     assert len(advisor.store.read(user="ada", kind=events.QUERY)) == 1
+
+
+class Killed(BaseException):
+    """What no part of the program catches."""
+
+
+def test_an_id_is_never_taken_by_a_message_of_which_nothing_was_heard(tmp_path):
+    """Whatever append a process dies after, or within: what has an id left something, and all else may come again."""
+    last = "not the first one, but quiet"
+    for dies, before in itertools.product(range(1, 5), (True, False)):
+        url = f"sqlite:{tmp_path / f'{dies}-{before}.db'}"
+        with Advisor(INNS, store=url, parser="lexicon") as advisor:
+            advisor.message("ada", "clean", id="0")
+            there, appends, append = advisor.store.last(), itertools.count(1), advisor.store.append
+
+            def dying(events, *, appends=appends, dies=dies, before=before, append=append, **how):
+                number = next(appends)
+                if number == dies and before:
+                    raise Killed
+                positions = append(events, **how)
+                if number == dies:
+                    raise Killed
+                return positions
+
+            advisor.store.append = dying
+            with pytest.raises(Killed):
+                advisor.message("ada", last, id="1")
+        with Advisor(store=url, parser="lexicon") as again:
+            written = [event.kind for event in again.store.read(there)]
+            if not written:
+                assert again.message("ada", last, id="1").text
+            else:
+                assert written[0] == events.MESSAGE
+                assert len(written) > 1, "an id is taken, and nothing was heard"
+                if events.REPLY in written:
+                    assert again.message("ada", last, id="1").text
+                else:
+                    with pytest.raises(Contradiction, match="but it is not answered"):
+                        again.message("ada", last, id="1")
+
+
+def test_a_first_event_that_is_refused_takes_no_id(advisor):
+    """What is written next takes it, with all that was done."""
+    first = advisor.recommend("ada", size=3)
+    slow = advisor.conversation.reply("ada", "I'll take 2", id="m")
+    step = drive(advisor, slow, upto=events.MESSAGE)
+    assert step.event.kind == events.CHOICE
+    advisor.pick(first.id, first.items[0].item)  # another one is taken meanwhile
+    came = advisor._do(step)
+    assert came == 0
+    assert advisor.store.find(events.message_key("m")) is None
+    try:
+        while True:
+            came = advisor._do(slow.send(came))
+    except StopIteration as end:
+        told = end.value
+    assert advisor.message("ada", "I'll take 2", id="m").as_dict() == told.as_dict()
+    claim = advisor.store.find(events.message_key("m"))
+    assert [one.kind for one in advisor.store.read(claim.position)] == [events.FEEDBACK, events.REPLY]
 
 
 def test_of_two_at_once_one_is_taken_in_and_what_broke_off_is_told(advisor):

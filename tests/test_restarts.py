@@ -110,6 +110,19 @@ def test_a_seed_that_is_asked_for_gives_the_same_chance_at_every_start_and_none_
     assert chosen(exploration=1.0) != chosen(exploration=1.0)
 
 
+def test_a_start_looks_once_whether_the_journal_lost_its_end(tmp_path):
+    with Advisor(INNS, store=f"sqlite:{tmp_path / 'journal.db'}", parser="lexicon") as before:
+        before.hear("ada", ["clean"])
+        before.save()
+    with open_store(f"sqlite:{tmp_path / 'journal.db'}") as store:
+        looks, lost = [], store.lost
+        store.lost = lambda: looks.append(1) or lost()
+        with Advisor(INNS, store=store, parser="lexicon") as again:
+            again.hear("ada", ["quiet"])
+            again.forget("ada")
+    assert looks == [1]
+
+
 def test_details_of_every_kind_survive_a_restart(tmp_path):
     facts = {"city": "Ely", "price": 120, "stars": 3.5, "pool": True, "near": ["sea", 2, False], "none": []}
     catalog = Catalog("inns", INNS.objectives, [Item("mill", details=facts), Item("old", details={"city": "Ur"})])

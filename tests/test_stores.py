@@ -284,9 +284,9 @@ def machine(make):
         def read_both(self, call):
             self.both(lambda store: [bare(event) for event in call(store)])
 
-        @rule(events=st.lists(EVENTS, max_size=5))
-        def append(self, events):
-            self.both(lambda store: store.append(events))
+        @rule(events=st.lists(EVENTS, max_size=5), together=st.booleans())
+        def append(self, events, together):
+            self.both(lambda store: store.append(events, together=together))
 
         @rule(user=NAMES, keep=st.booleans())
         def erase(self, user, keep):

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from druthers.advisor import events
@@ -363,9 +362,7 @@ class Advisor:
     def __enter__(self) -> Advisor:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.close()
 
     def _run(self, operation: Operation[T]) -> T:
@@ -381,16 +378,18 @@ class Advisor:
 
     def _do(self, step: Step) -> Any:
         if isinstance(step, Append):
-            events.check(step.event)  # nothing may get into the journal that cannot be folded
-            strangers = self.fold.strangers([step.event])
-            if strangers:
+            fresh = *step.before, step.event
+            for event in fresh:
+                events.check(event)  # nothing may get into the journal that cannot be folded
+            if strangers := self.fold.strangers(fresh):
                 self._bring_in(self.operations.fetcher.fetch(strangers, self.fold.position).values())
-            (position,) = self.store.append([step.event])
-            if position == self.fold.position + 1:
-                self.fold.apply(step.event._replace(position=position))
-            elif position:
+            positions = self.store.append(fresh, together=True)
+            if positions[0] == self.fold.position + 1:
+                for event, position in zip(fresh, positions, strict=True):
+                    self.fold.apply(event._replace(position=position))
+            elif positions[0]:
                 self.catch_up()
-            return position
+            return positions[-1]
         if isinstance(step, Erase):
             position = self.store.erase(step.user, events.make(events.ERASURE, {}), events.scrub)
             self.catch_up()

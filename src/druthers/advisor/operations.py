@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from druthers.advisor import cards, decisions, events, statements
+from druthers.advisor import cards, decisions, events, hearing, statements
 from druthers.advisor.answers import Card, Decided, Heard, Recommendation, plain
 from druthers.advisor.asking import Asked, Asking
 from druthers.advisor.choosing import Choosing
@@ -23,17 +23,16 @@ from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
-from druthers.advisor.wishes import DRAWS, sureness
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
-from druthers.limits import Columns, LimitReader, Limits, check_where, merge
+from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
 from druthers.limits.stated import beside
 from druthers.policies.choosing import Places
 from druthers.policies.contexts import as_told
 from druthers.stores import Event, Store, UserState
-from druthers.types import Context, Reading, Strength
+from druthers.types import Context, Reading
 
 ATTEMPTS = 20
 
@@ -113,40 +112,36 @@ class Operations:
         if id is not None:
             key = events.said_key(events.as_id(id, "a query"))
         reading, limits = None, Limits()
+        lost: tuple[str, ...] = ()
         body: dict[str, Any]
         if isinstance(query, str):
             columns = self.columns
             reading, limits = read or (yield Read(lambda: self._read(query, columns)))
-            body = {"text": query, "ranking": list(reading.names), "dismissed": list(reading.dismissed_names)}
-            body |= {"confidence": reading.confidence, "limits": limits.where, "dropped": list(limits.dropped)}
-            draws = [DRAWS[one] * sureness(at) for one, at in zip(reading.strengths, reading.confidences, strict=True)]
-            body |= {"draws": draws, "only": Strength.ONLY in reading.strengths}
         else:
             body = {"ranking": self._names(query)}
-        yield from self.find(user)
-        if (person := self.fold.people.get(user)) is not None and reading is not None:
-            limits = beside(limits, person.wishes.limits)
-            body["limits"] = limits.where
-            # What does not matter any more is not limited any more.
-            lifted = [name for name in reading.dismissed_names if name in person.wishes.limits]
-            lifted = [name for name in lifted if name not in limits.where and name not in limits.dropped]
-            limits = replace(limits, dropped=(*limits.dropped, *lifted))
-            body["dropped"] = list(limits.dropped)
+        person = yield from self.find(user)
+        if reading is not None:
+            limits = limits if person is None else _beside(limits, reading, person.wishes.limits)
+            lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name)
+            body = hearing.content(reading, limits, lost)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
-        new = bool(position)
-        if not new:
-            event = yield from self._heard_before(str(key), user, body)
-            position, body = event.position, event.body
-        lost = (*limits.unmatched, *(() if reading is None else worth_telling(reading.leftover, self.catalog.name)))
-        return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost, new)
+        if not position:
+            return (yield from self.heard_again((yield from self._heard_before(str(key), user, body))))
+        return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
 
-    def heard_again(self, user: str, event: Event) -> Operation[Heard]:
-        """Return what was understood of a text that is in the journal: its words are read again."""
-        columns, text = self.columns, str(event.body["text"])
+    def heard_again(self, event: Event) -> Operation[Heard]:
+        """Return what was understood of a query that is in the journal, as it was told then."""
+        heard = hearing.heard_then(event, [one.name for one in self.catalog.objectives])
+        if heard is not None:
+            return heard
+        columns, text = (
+            self.columns,
+            str(event.body["text"]),
+        )  # journals of before do not tell: its words are read again
         reading, limits = yield Read(lambda: self._read(text, columns))
-        lost = (*limits.unmatched, *worth_telling(reading.leftover))
-        ranking = tuple(event.body["ranking"])
-        return Heard(user, ranking, reading, event.position, limits.stated, limits.dropped, lost, new=False)
+        lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name)
+        told = reading, event.position, limits.stated, limits.dropped, lost
+        return Heard(str(event.user), tuple(event.body["ranking"]), *told, new=False)
 
     def limit_reader(self, columns: Columns) -> LimitReader:
         """Return what reads limits against these columns; made once for them, by whichever thread needs it first."""
@@ -377,6 +372,14 @@ class Operations:
         if not isinstance(item, str) or item not in self.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {events.shown(item)}")
         yield Append(events.make(events.RETIREMENT, {"item": item}))
+
+
+def _beside(limits: Limits, reading: Reading, known: Where) -> Limits:
+    """Return limits beside those in force: what does not matter any more is not limited any more."""
+    limits = beside(limits, known)
+    lifted = [name for name in reading.dismissed_names if name in known]
+    lifted = [name for name in lifted if name not in limits.where and name not in limits.dropped]
+    return replace(limits, dropped=(*limits.dropped, *lifted))
 
 
 def _unknown(user: str) -> UnknownUser:

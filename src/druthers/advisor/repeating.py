@@ -9,7 +9,7 @@ from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import Asked
 from druthers.advisor.operations import Operations
-from druthers.advisor.steps import Append, Erase, Look, Operation
+from druthers.advisor.steps import Append, Look, Operation
 from druthers.errors import Contradiction
 from druthers.stores import Event
 
@@ -17,8 +17,9 @@ from druthers.stores import Event
 def once(ask: Operations, user: str, text: str, id: str, answering: Operation[Reply]) -> Operation[Reply]:
     """Answer a message, unless one with this id was taken in: then answer as it was answered.
 
-    The id is claimed just before the first thing is written, so that a message that could not be read, or that writes
-    nothing, may come again; of two that come at once one is taken in. The answer is kept behind what it did.
+    The id is claimed along with the first thing that is written, both or neither, so that a message that could not be
+    read, that writes nothing, or that broke off before, may come again; of two that come at once one is taken in. The
+    answer is kept behind what it did. Who is erased by a message leaves no id behind.
     """
     key = events.message_key(events.as_id(id, "a message"))
     if (yield Look(partial(ask.store.find, key))) is not None:
@@ -30,11 +31,14 @@ def once(ask: Operations, user: str, text: str, id: str, answering: Operation[Re
         except StopIteration as end:
             reply: Reply = end.value
             break
-        if not claimed and isinstance(step, Append | Erase):
-            claimed = yield Append(events.make(events.MESSAGE, {"text": text}, user=user, key=key))
-            if not claimed:
-                return (yield from _again(ask, user, text, id))
-        came = yield step
+        if claimed or not isinstance(step, Append):
+            came = yield step
+            continue
+        claim = events.make(events.MESSAGE, {"text": text}, user=user, key=key)
+        came = yield step._replace(before=(claim,))
+        claimed = came and came - 1
+        if not claimed and (yield Look(partial(ask.store.find, key))) is not None:
+            return (yield from _again(ask, user, text, id))
     if claimed:  # who was erased by it is not brought back
         kept: dict[str, Any] = {"kind": reply.kind, "text": reply.text, "items": list(reply.items)}
         kept["heard"] = None if reply.heard is None else reply.heard.position
@@ -56,15 +60,15 @@ def _again(ask: Operations, user: str, text: str, id: str) -> Operation[Reply]:
             " under another id"
         )
     body = reply.body
-    heard = None if body["heard"] is None else (yield from _heard(ask, user, body["heard"]))
+    heard = None if body["heard"] is None else (yield from _heard(ask, body["heard"]))
     made = None if body["decision"] is None else (yield from _made(ask, user, body["decision"]))
     return Reply(body["kind"], body["text"], tuple(body["items"]), heard, made)
 
 
-def _heard(ask: Operations, user: str, position: int) -> Operation[Heard]:
-    """Return what was understood of a query in the journal; its words are read again."""
+def _heard(ask: Operations, position: int) -> Operation[Heard]:
+    """Return what was understood of a query in the journal."""
     [event] = yield Look(lambda: ask.store.read(position - 1, limit=1))
-    return (yield from ask.heard_again(user, event))
+    return (yield from ask.heard_again(event))
 
 
 def _made(ask: Operations, user: str, decision: str) -> Operation[Recommendation]:

@@ -9,9 +9,13 @@ from druthers.stores import Event
 
 
 class Append(NamedTuple):
-    """Append an event and fold it in; gives its position, or 0 if its key is taken or its user was erased."""
+    """Append an event and fold it in; gives its position, or 0 if its key is taken or its user was erased.
+
+    What goes before it is added together with it, all or none.
+    """
 
     event: Event
+    before: tuple[Event, ...] = ()
 
 
 class Erase(NamedTuple):

@@ -9,7 +9,8 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from druthers.advisor import Advisor, Heard, Recommendation, events
 from druthers.advisor.ledger import Ledger
@@ -33,7 +34,6 @@ from druthers.service.settings import Settings
 from druthers.stores import Event, UserState
 
 T = TypeVar("T")
-Batch = list[tuple[Event, asyncio.Future[int]]]
 
 # Events that one transaction takes at most, and users that are packed at a time between two requests.
 BATCH = 500
@@ -47,6 +47,13 @@ SECONDS_DROPPED = 60  # between two snapshots where erasures drop one after the 
 LEAST_ROOM = 1 << 20  # bytes on the disk below which a journal counts as full
 
 _log = logging.getLogger(NAME)
+
+
+class Waiting(NamedTuple):
+    """Events that wait to be written, all or none, and who waits for the position of the last."""
+
+    events: list[Event]
+    future: asyncio.Future[int]
 
 
 class Desk:
@@ -74,7 +81,7 @@ class Desk:
         self.outdated = False  # whether the journal has other objectives since
         self.when_outdated: Callable[[], None] = lambda: None
         self._keys: tuple[Any, dict[str, Key]] = None, {}
-        self._queue: list[tuple[Event, asyncio.Future[int]]] = []
+        self._queue: list[Waiting] = []
         self._waiting = asyncio.Event()
         self._order = asyncio.Lock()  # one transaction after the other, and folded in before the next
         self._writer = ThreadPoolExecutor(1, "journal")
@@ -127,7 +134,7 @@ class Desk:
             while True:
                 step = operation.send(answer)
                 if type(step) is Append:
-                    answer = await self.append(step.event)
+                    answer = await self.append(*step.before, step.event)
                     written |= answer > 0
                 elif type(step) is Erase:
                     answer = await self._erase(step.user)
@@ -155,10 +162,10 @@ class Desk:
         if made is not None and made.new:
             self.metrics.decided(made.regret)
 
-    def append(self, event: Event) -> asyncio.Future[int]:
-        """Have an event written and folded in; the future gives its position, or 0 if it was not added."""
+    def append(self, *events: Event) -> asyncio.Future[int]:
+        """Have events written, all or none, and folded in; the future gives the last position, or 0 for none."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._queue.append((event, future))
+        self._queue.append(Waiting(list(events), future))
         self._waiting.set()
         return future
 
@@ -182,7 +189,8 @@ class Desk:
             await self._waiting.wait()
             self._waiting.clear()
             while self._queue:
-                batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
+                size = self._fitting()
+                batch, self._queue = self._queue[:size], self._queue[size:]
                 try:
                     async with self._order:
                         await self._write_batch(self._checked(batch))
@@ -194,21 +202,27 @@ class Desk:
                         if not future.done():
                             future.set_exception(problem)
 
+    def _fitting(self) -> int:
+        """Return how many that wait go into one transaction; what is all or none has one of its own."""
+        apart = next((place for place, one in enumerate(self._queue[:BATCH]) if len(one.events) > 1), BATCH)
+        return max(apart, 1)
+
     @staticmethod
-    def _checked(batch: Batch) -> Batch:
+    def _checked(batch: list[Waiting]) -> list[Waiting]:
         """Return what may be written: nothing may get into the journal that cannot be folded."""
         whole = []
-        for event, future in batch:
+        for one in batch:
             try:
-                events.check(event)
-                whole.append((event, future))
+                for event in one.events:
+                    events.check(event)
+                whole.append(one)
             except DruthersError as problem:
-                if not future.done():
-                    future.set_exception(problem)
+                if not one.future.done():
+                    one.future.set_exception(problem)
         return whole
 
-    async def _write_batch(self, batch: Batch) -> None:
-        fresh = [event for event, _ in batch]
+    async def _write_batch(self, batch: list[Waiting]) -> None:
+        fresh = [event for one in batch for event in one.events]
         # Who cannot fold does not write: neither what others wrote nor a user's state may be in the way.
         if self.unreadable:
             await self._catch_up()
@@ -216,17 +230,19 @@ class Desk:
         if strangers:
             found = await self._in_thread(self._writer, self.operations.fetcher.fetch, strangers, self.fold.position)
             self._bring_in(found.values())
-        positions = await self._in_thread(self._writer, self.store.append, fresh)
+        append = partial(self.store.append, together=len(fresh) > len(batch))
+        positions = await self._in_thread(self._writer, append, fresh)
         self.unwritable = False
         before = self.fold.position
+        futures = (future for one in batch for future in (*[None] * (len(one.events) - 1), one.future))
         try:
-            for (event, future), position in zip(batch, positions, strict=True):
+            for event, position, future in zip(fresh, positions, futures, strict=True):
                 if position > self.fold.position:
                     if position > self.fold.position + 1:  # others wrote in between
                         await self._catch_up(position)
                     else:
                         self.fold.apply(event._replace(position=position))
-                if not future.done():
+                if future is not None and not future.done():
                     future.set_result(position)
         except Exception as problem:
             raise self._unfolded(problem) from None

@@ -129,11 +129,11 @@ class Store(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def append(self, events: Sequence[Event]) -> list[int]:
+    def append(self, events: Sequence[Event], *, together: bool = False) -> list[int]:
         """Add events for good, in one transaction, and return their positions; 0 for one that is not added.
 
         That is one whose key is taken, perhaps by an earlier event of the same call, or one whose `bound` did not
-        bear its user before the call.
+        bear its user before the call; `together`, none is added where one is not.
         Positions rise by one, in the order in which transactions commit: who has read up to a position never finds
         an event before it later.
         """

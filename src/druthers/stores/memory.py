@@ -35,12 +35,16 @@ class MemoryStore(Store):
         self._lock = RLock()
         self._closed = False
 
-    def append(self, events: Sequence[Event]) -> list[int]:
+    def append(self, events: Sequence[Event], *, together: bool = False) -> list[int]:
         """Add events in one step, and return their positions; 0 for one that is not added."""
         rows = encode(events)
         with self._lock:
             self._check_open()
             borne = [not event.bound or self._bears(event.bound, event.user) for event in events]
+            keys = [row.key for row in rows if row.key is not None]
+            fits = all(borne) and len({*keys}) == len(keys) and self._keys.keys().isdisjoint(keys)
+            if together and not fits:
+                return [0] * len(rows)
             return [self._add(row) if fits else 0 for row, fits in zip(rows, borne, strict=True)]
 
     def read(

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 # positions. A row numbered -1 tells that the journal is another one.
 ADD = """
     WITH here AS (
-        SELECT newest.position = 0 OR EXISTS (
+        SELECT together, newest.position = 0 OR EXISTS (
             SELECT 1 FROM druthers_events AS event
             WHERE event.position = newest.position AND event.mark = newest.mark
-        ) AS ours FROM (VALUES (%s::bigint, %s::text)) AS newest (position, mark)
+        ) AS ours FROM (VALUES (%s::bigint, %s::text, %s::bool)) AS newest (position, mark, together)
     ), given AS (
         SELECT * FROM json_to_recordset(%s) AS given (
             number int, bound bigint, kind text, body text, at float8, "user" text, about text, key text,
@@ -35,10 +35,12 @@ ADD = """
         WHERE ours AND (bound = 0 OR EXISTS (
             SELECT 1 FROM druthers_events AS event WHERE event.position = bound AND event."user" = given."user"
         )) AND NOT EXISTS (SELECT 1 FROM druthers_events AS event WHERE event.key = given.key)
+    ), fitting AS (
+        SELECT * FROM free WHERE key IS NULL OR turn = 1
     ), placed AS (
-        SELECT free.*, row_number() OVER (ORDER BY number)
+        SELECT fitting.*, row_number() OVER (ORDER BY number)
             + (SELECT coalesce(max(position), 0) FROM druthers_events) AS position
-        FROM free WHERE key IS NULL OR turn = 1
+        FROM fitting, here WHERE NOT together OR (SELECT count(*) FROM fitting) = (SELECT count(*) FROM given)
     ), added AS (
         INSERT INTO druthers_events (position, kind, body, at, "user", about, key, mark, checksum)
         SELECT position, kind, body, at, "user", about, key, mark, checksum FROM placed
@@ -104,13 +106,13 @@ class PostgresStore(SQLStore):
             self.close()
             raise
 
-    def _append(self, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+    def _append(self, rows: Sequence[Row], bounds: Sequence[int], *, together: bool) -> list[int]:
         newest = self._newest
         with self._using(self._writer) as connection:
             # All statements travel at once, so that others wait for this lock no longer than the commit takes.
             with connection.pipeline(), connection.transaction():
                 connection.execute(LOCK, ("druthers_events",))
-                cursor = connection.execute(ADD, (*newest, _content(rows, bounds)))
+                cursor = connection.execute(ADD, (*newest, together, _content(rows, bounds)))
             return self._positions(newest, len(rows), cursor.fetchall())
 
     def compact(self, fold: str | None = None) -> None:
@@ -160,9 +162,9 @@ class PostgresStore(SQLStore):
                 cursor.execute(LOCK, (known or "pg_class",))
             yield _Marking(cursor)
 
-    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int], *, together: bool = False) -> list[int]:
         newest = self._newest
-        cursor.execute(ADD, (*newest, _content(rows, bounds)))
+        cursor.execute(ADD, (*newest, together, _content(rows, bounds)))
         return self._positions(newest, len(rows), cursor.fetchall())
 
     def _positions(self, newest: tuple[int, str], count: int, found: list[tuple[int, int]]) -> list[int]:

@@ -106,7 +106,7 @@ class SQLStore(Store):
         """Begin a transaction, the only one of its kind on these tables, that ends with the block."""
 
     @abstractmethod
-    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int], *, together: bool = False) -> list[int]:
         """Append within a transaction on events."""
 
     @contextmanager
@@ -168,11 +168,15 @@ class SQLStore(Store):
                 " another journal was put in its place; bring the right one back, or start again to fold this one anew"
             )
 
+    def refuse_lost(self) -> None:
+        """Refuse a journal that is older, or another one, than what was folded and saved in it."""
+        super().refuse_lost()
+        self._looked_back = True
+
     def _look_back(self) -> None:
         """Refuse to add to a journal that lost what was saved of it; from then on its newest event is watched."""
         if not self._looked_back:
             self.refuse_lost()
-            self._looked_back = True
 
     def _trust_index(self, user: str) -> None:
         """Make the indexes of events anew where the one of users does not find all events of somebody.
@@ -208,21 +212,21 @@ class SQLStore(Store):
             with link.lock:
                 link.drop()
 
-    def append(self, events: Sequence[Event]) -> list[int]:
+    def append(self, events: Sequence[Event], *, together: bool = False) -> list[int]:
         """Add events for good, in one transaction, and return their positions; 0 for one that is not added."""
         rows = encode(events)
         if not rows:
             return []
         self._look_back()
-        positions = self._append(rows, [bounded(event.bound) for event in events])
+        positions = self._append(rows, [bounded(event.bound) for event in events], together=together)
         added = [(position, row.mark) for position, row in zip(positions, rows, strict=True) if position]
         if added:
             self._note(*added[-1])
         return positions
 
-    def _append(self, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+    def _append(self, rows: Sequence[Row], bounds: Sequence[int], *, together: bool) -> list[int]:
         with self._change("druthers_events") as cursor:
-            return self._add(cursor, rows, bounds)
+            return self._add(cursor, rows, bounds, together=together)
 
     def read(
         self, after: int = 0, *, limit: int = 1000, user: str | None = None, kind: str | None = None

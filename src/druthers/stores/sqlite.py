@@ -132,7 +132,7 @@ class SQLiteStore(SQLStore):
                     connection.execute("ROLLBACK")
                 raise
 
-    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int]) -> list[int]:
+    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int], *, together: bool = False) -> list[int]:
         taken = {key for (key,) in _among(cursor, TAKEN, [row.key for row in rows if row.key is not None])}
         bearers = dict(_among(cursor, BEARERS, [bound for bound in bounds if bound]))
         cursor.execute("SELECT max(position) FROM druthers_events")
@@ -147,6 +147,8 @@ class SQLiteStore(SQLStore):
             last += 1
             positions.append(last)
             fresh.append((last, *row))
+        if together and 0 in positions:
+            return [0] * len(rows)
         cursor.executemany(ADD, fresh)
         return positions
 

@@ -115,6 +115,25 @@ def check_a_key_is_taken_once(make: MakeStore) -> None:
         assert store.last() == 5
 
 
+def check_events_are_added_together_or_not_at_all(make: MakeStore) -> None:
+    """Of events that go together none is added where a key is taken, or a bound one has lost its user."""
+    with make() as store:
+        assert store.append([_event(1, user="ada", key="a"), _event(2)], together=True) == [1, 2]
+        refused = (
+            [_event(3, key="b"), _event(4, key="a")],
+            [_event(3, key="a"), _event(4, key="b")],
+            [_event(3, key="b"), _event(4), _event(5, key="b")],
+            [_event(3, key="b"), _event(4, user="ada", bound=2)],
+        )
+        for events in refused:
+            assert store.append(events, together=True) == [0] * len(events), "a part of what goes together is added"
+        assert (store.last(), store.find("b")) == (2, None), "what was not added takes a key"
+        fits = [_event(6, key="b"), _event(7, user="ada", bound=1, key="c"), _event(8)]
+        assert store.append(fits, together=True) == [3, 4, 5]
+        assert store.append([], together=True) == []
+        assert _numbers(store.read()) == [1, 2, 6, 7, 8]
+
+
 def check_a_bound_event_needs_its_user(make: MakeStore) -> None:
     """An event that is bound to another is added only while that one bears the same user; it does not take its key."""
     with make() as store:
