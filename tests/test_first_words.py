@@ -80,7 +80,7 @@ def test_a_place_where_nothing_is_is_no_wish(talk, text):
 
 
 def test_a_place_where_nothing_is_beside_a_wish_is_told(talk):
-    assert talk("silence, in Lemuria").text.startswith("You want quiet. Not understood: in Lemuria.")
+    assert talk("silence, in Lemuria").text.startswith("You want quiet. Not understood: “in Lemuria”.")
     assert "Only town Elmstead." in talk("in Elmstead").text
     assert "You want location." in talk("close to the lake").text
 
@@ -98,7 +98,7 @@ def test_what_says_something_is_still_told_as_not_understood(talk):
 
 def test_a_price_below_all_is_a_limit_that_nothing_fits(talk):
     reply = talk("below 25")
-    assert reply.text.startswith("Only price up to 25. Nothing fits: set 'price'")
+    assert reply.text.startswith("Only price up to 25. Nothing fits: with price up to 60 there are 3")
     assert "Only price" not in talk("above 4").text, "a grade, and no price"
 
 

@@ -95,12 +95,12 @@ def test_a_pick_in_so_many_words(talk, text):
     ("text", "heard"),
     [
         ("I looked for a friendly crew", "You want friendliness."),
-        ("that took too long, just show me something cheap", "You want quote."),
+        ("that took too long, just show me something cheap", "You want low quote."),
         ("I couldn't sleep, so somebody punctual please", "You want punctuality."),
         ("What I want is a friendly crew under 300 pounds", "You want friendliness. Only quote up to 300."),
         ("what matters is a friendly crew", "You want friendliness."),
         ("I don't know much, a friendly crew that is easy to use", "You want friendliness."),
-        ("I'd like to keep most of my money, something cheap", "You want quote."),
+        ("I'd like to keep most of my money, something cheap", "You want low quote."),
     ],
 )
 def test_a_wish_is_no_rating_no_question_and_no_call_for_help(talk, text, heard):

@@ -21,7 +21,7 @@ from druthers.advisor.steps import Look, Operation, Read
 from druthers.advisor.telling import TELLING, Telling
 from druthers.advisor.turns import Turn, joined
 from druthers.advisor.understanding import Understanding
-from druthers.advisor.wording import grade, listed, understood_in_words
+from druthers.advisor.wording import grade, listed, lost_in_words, relaxed_in_words, understood_in_words
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, InvalidSetting, NothingFits, UnknownUser
 from druthers.limits import Where
@@ -75,7 +75,7 @@ class Conversation:
             beside = any(act.message.kind in RECOMMENDING for act in acts[place + 1 :])
             turn = Turn(user, said, message, decision, shown, about, size, at, beside)
             if message.kind == Kind.UNCLEAR and len(acts) > 1:
-                replies.append(turn.reply(f"Not understood: “{said}”."))
+                replies.append(turn.reply(lost_in_words([said])))
             else:
                 replies.append((yield from self._act(turn, pointed)))
         return replies[0] if len(replies) == 1 else joined(replies)
@@ -124,16 +124,22 @@ class Conversation:
         latest = next((place for place in there if shown[place].id == felt), there[0] if there else 0)
         return Context(shown, wished, dict(person.wishes.limits), latest)
 
+    @property
+    def _costs(self) -> set[str]:
+        """Names of objectives of which less is better."""
+        return {one.name for one in self.ask.catalog.objectives if one.less_is_better}
+
     def _hear(self, turn: Turn) -> Operation[Reply]:
         if turn.message.forgotten:  # "I didn't say cheap, I said clean"
             yield from self.ask.take_back(turn.user, turn.message.forgotten)
         person = yield from self.ask.find(turn.user)
         before = {} if person is None else dict(person.wishes.limits)
+        unsaid = person is None or not person.queries  # what matters is asked once
         heard = yield from self._heard(turn)
         person = yield from self.ask.find(turn.user)
-        unsaid = bool(heard.ranking) or person is None or not person.wishes.draws  # else it was said before
+        unsaid = unsaid or bool(heard.ranking)
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
-        text = understood_in_words(heard, asks=unsaid, before=before)
+        text = understood_in_words(heard, asks=unsaid, before=before, costs=self._costs)
         only = self._foremost(turn, {} if person is None else person.wishes.limits) if turn.message.most else None
         return (yield from self._recommend(turn, text, heard=heard, asks=not asked, only=only))
 
@@ -172,7 +178,7 @@ class Conversation:
         try:
             made: Recommendation = yield from self.ask.recommend(turn.user, size=turn.size, offer=offer, asks=asks)
         except NothingFits as error:
-            return turn.reply(f"{text} Nothing fits: {str(error).partition('; ')[2]}.".strip(), heard=heard)
+            return turn.reply(f"{text} {relaxed_in_words(error.relaxations)}".strip(), heard=heard)
         return turn.reply(text.strip(), heard=heard, made=made)
 
     def _feedback(self, turn: Turn) -> Operation[Reply]:
@@ -264,9 +270,9 @@ class Conversation:
         """Hear what is wished beside pointing at items, and word it before a text."""
         reading = turn.message.reading
         if reading is None or not (reading.ranking or reading.dismissed or turn.message.limits.where):
-            return text, None
+            return f"{lost_in_words(turn.message.limits.unmatched)} {text}".strip(), None
         heard = yield from self._heard(turn)
-        return f"{understood_in_words(heard)} {text}", heard
+        return f"{understood_in_words(heard, costs=self._costs)} {text}", heard
 
     def _forget_that(self, turn: Turn) -> Operation[Reply]:
         names = turn.message.forgotten

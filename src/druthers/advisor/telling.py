@@ -14,7 +14,7 @@ from druthers.advisor.reasons import number
 from druthers.advisor.sayings import beyond
 from druthers.advisor.steps import Look, Operation
 from druthers.advisor.turns import Turn
-from druthers.advisor.wording import count, fact_in_words, limit_in_words, listed
+from druthers.advisor.wording import count, fact_in_words, limit_in_words, listed, lost_in_words
 from druthers.catalogs import Item
 from druthers.language import not_understood
 from druthers.language.lexicon.concepts import adjectives
@@ -24,6 +24,7 @@ from druthers.limits.words import fold, stems
 
 YES_OR_NO = re.compile(r"\W*(?:(?:and|but|so|ok(?:ay)?)\W+)*(?:does|do|has|have|is|are|can|will)\b", re.I)
 HOW_MUCH = re.compile(r"\bhow much (?:is|are|does|do|would|for)\b|\bwhat does .+ (?:go|sell|retail) for\b", re.I)
+SOMEWHERE = re.compile(r"in\s", re.I)
 SAME_FAMILY = 4  # letters that the shorter one of two words has
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
 LEAST = re.compile(r"\b(?:least|fewest|lowest)\b(?: (?P<what>\w+))?", re.I)
@@ -48,7 +49,8 @@ class Telling:
         if turn.message.kind == Kind.THANKS:
             return turn.reply("You are welcome.")
         wanted = ", ".join(one.name for one in self.ask.catalog.objectives[:4])
-        return turn.reply(f"Hello. Tell me what matters to you: {wanted}, or a limit such as a price.")
+        lost = lost_in_words(turn.message.limits.unmatched)
+        return turn.reply(f"Hello. {lost} Tell me what matters to you: {wanted}, or a limit.".replace("  ", " "))
 
     def no(self, turn: Turn) -> Operation[Reply]:
         """Take a no for an answer, whatever was asked: nothing is done, and no item is turned down by it."""
@@ -65,9 +67,10 @@ class Telling:
         reading = turn.message.reading
         if reading is not None and not_understood() in reading.notes:
             return turn.reply(f"Sorry, {not_understood()}. Nothing was changed.")
-        lost = listed([f"“{piece}”" for piece in turn.message.limits.unmatched]) or "this"
-        columns = self.ask.columns
-        where = self.ask.limit_reader(columns).places if turn.message.limits.unmatched else ()
+        pieces, columns = turn.message.limits.unmatched, self.ask.columns
+        lost = listed([f"“{piece}”" for piece in pieces]) or "this"
+        reader = self.ask.limit_reader(columns)
+        where = reader.places if any(SOMEWHERE.match(piece) for piece in pieces) else reader.lists if pieces else ()
         known = [
             f" There is {one['name']} {listed(one['values'])}."
             for one in columns.domains()

@@ -15,7 +15,9 @@ from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
 from druthers.advisor.said import MOST_LETTERS, Said
 from druthers.advisor.sayings import table, ways, whole_words
+from druthers.advisor.strangers import told, told_apart
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
+from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Item
 from druthers.denials import find_denials
 from druthers.language import Parser, is_english
@@ -35,13 +37,6 @@ MOST_WORDS = 6  # of a name
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 # What changes something that is known of items: it must be likely, however little speaks for anything else.
 CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
-# Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
-IN_A_PLACE = re.compile(r"\b(?P<place>[Ii]n (?:[Tt]he )?[A-Z][^\W\d_A-Z]{2,}(?: [A-Z][^\W\d_A-Z]+)*)\b")
-SOMEWHERE = re.compile(
-    r"\W*(?:(?:some(?:thing|where)|any(?:thing|where)|one|please)\s+)*(?P<place>in (?:the )?[^\W\d_]{3,})"
-    r"(?:,? please)?\W*",
-    re.I,
-)
 # What may be said of some items while others are turned down.
 BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
@@ -156,7 +151,7 @@ class Understanding:
                 or (small_talk and said.has("forget_me"))
             ):
                 return None
-            return read if kind == Kind.UNCLEAR and read.kind not in STATED else Message(kind)
+            return read if kind == Kind.UNCLEAR and read.kind not in STATED else _courteous(kind, said)
         if kind in (Kind.FORGET_THAT, Kind.FORGET_ALL, Kind.FORGET_ME):
             surely = chance >= LIKELY or said.has("forget_last")
             return find_taken_back(kind, said, self.parser, self.limits) if surely else None
@@ -168,7 +163,7 @@ class Understanding:
             wished = read.kind in STATED and is_worded(read) and not (said.places or said.has("shown"))
             return self._searching(kind, said) or (read if wished and kind == Kind.FIND and chance >= LIKELY else None)
         if not said.context.shown and not named:
-            return Message(kind) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
+            return self._something_else(said, read) if kind == Kind.OTHER and read.kind == Kind.UNCLEAR else None
         return self._about_items(kind, chance, said, named, read)
 
     def _searching(self, kind: Kind, said: Said) -> Message | None:
@@ -217,7 +212,7 @@ class Understanding:
             about = pointed or limits.where or reading.names or SPOKEN_OF.search(said.core)
             return Message(kind, said.places, named, reading, limits) if about else None
         if kind == Kind.OTHER:
-            return Message(kind, reading=read.reading, limits=read.limits)
+            return self._something_else(said, read)
         if not (pointed or kind == Kind.LIKE or SPOKEN_OF.search(said.core)):
             return None
         if kind == Kind.TAKEN:  # what is only thought of is told about
@@ -227,6 +222,11 @@ class Understanding:
         felt = find_opinion(said, self.parser, ()) if kind == Kind.REJECT and said.places else None
         bad = None if felt is None or (felt.utility or 0.0) >= 0.0 else felt.utility
         return Message(kind, said.places, named, wish.reading, wish.limits, utility=bad)
+
+    def _something_else(self, said: Said, read: Message) -> Message:
+        """Return a call for other items, which tells what was not understood: "show me an easier one"."""
+        lost = () if is_worded(read) or said.has("other") else worth_telling([said.text], self.limits.title)
+        return Message(Kind.OTHER, reading=read.reading, limits=told(read.limits, lost))
 
     def _another_number(self, said: Said) -> Message | None:
         """Return a number that takes the place of a limit said before: "make that 40"."""
@@ -264,7 +264,7 @@ class Understanding:
         text, shown = said.text, said.context.shown
         limits = apart_from_items(text, self.limits, self.parser, shown)
         limits = with_items(text, limits, self.parser, self.columns, shown)
-        limits = self._without_strange_places(limits)
+        limits = told_apart(text, limits, self.limits, self.parser)
         # "A pool would be nice" is no limit, and no guess at a wish either.
         reading = self.parser.read(blanked(limits.rest, *(one.span for one in self._hoped(text))))
         if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
@@ -284,26 +284,13 @@ class Understanding:
         if gone:
             return Message(Kind.FORGET_THAT, forgotten=gone)
         if said.courtesy is not None:
-            return Message(said.courtesy)
+            return _courteous(said.courtesy, said)
         return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
 
     def _hoped(self, text: str) -> tuple[Stated, ...]:
         """Return what would be limits if they were not only hoped for."""
         strict, many = pattern(HOPED).subn(lambda match: " " * len(match.group()), fold(text[:MOST_LETTERS]))
         return self.limits.read(strict).stated if many else ()
-
-    def _without_strange_places(self, limits: Limits) -> Limits:
-        """Return limits with places that no item is at among what fits nothing: they are no guess at a wish."""
-        rest = limits.rest
-        if not self.limits.places or not is_english(rest):
-            return limits
-        found = [match for match in (SOMEWHERE.fullmatch(rest), *IN_A_PLACE.finditer(rest)) if match is not None]
-        for match in found[:1]:
-            start, end = match.span("place")
-            if self.parser.read(match["place"]).confidence < SURE:
-                unmatched = *limits.unmatched, match["place"]
-                return replace(limits, unmatched=unmatched, rest=blanked(rest, (start, end)))
-        return limits
 
     def _named(self, plain: str) -> tuple[Item, ...]:
         """Return items that a text calls by their names."""
@@ -315,6 +302,12 @@ class Understanding:
                 if item is not None:
                     found[item.id] = item
         return tuple(found.values())
+
+
+def _courteous(kind: Kind, said: Said) -> Message:
+    """Return small talk, or help, in which a wish that was not understood is not lost: "hi, I'd like a day hike"."""
+    lost = [said.text.strip()] if whole_words("wants").search(whole_words("courtesy").sub(" ", said.plain)) else []
+    return Message(kind, limits=told(Limits(), lost))
 
 
 def _without_guesses(reading: Reading, bar: float) -> Reading:
@@ -340,14 +333,19 @@ def is_worded(message: Message) -> bool:
     """Tell whether a message states something for sure, and in words."""
     reading = message.reading
     sure = reading is not None and reading.confidence >= SURE and not guessed(reading)
-    return bool(message.limits.where or message.limits.dropped or message.limits.freed) or sure
+    return _limits_something(message.limits) or sure
+
+
+def _limits_something(limits: Limits) -> bool:
+    """Tell whether limits are set, widened or taken back."""
+    return bool(limits.where or limits.dropped or limits.freed or limits.also)
 
 
 def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
     """Return which of the kinds of statements have a part in what was read."""
     return {
         Kind.WISH: bool(set(reading.names) - set(limits.where)),
-        Kind.LIMIT: bool(limits.where or ((limits.dropped or limits.freed) and not reading.dismissed)),
+        Kind.LIMIT: bool(limits.where) or (_limits_something(limits) and not reading.dismissed),
         Kind.DISMISSAL: bool(reading.dismissed),
     }
 

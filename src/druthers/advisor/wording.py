@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from druthers.advisor.answers import Heard
@@ -12,21 +12,29 @@ from druthers.advisor.reasons import number
 from druthers.language import not_understood
 from druthers.language.data import small_words
 from druthers.limits import Where, merge
+from druthers.limits.columns import Relaxation
 from druthers.limits.stated import join
 from druthers.limits.where import holds, values_of
 from druthers.limits.words import fold, stem, stems
 
 MOST_LISTED = 20
+MOST_WAYS = 3  # out of limits that leave nothing
 LONG_WORD = re.compile(r"[^\W_]{4,}")
 
 
-def understood_in_words(heard: Heard, *, asks: bool = False, before: Where | None = None) -> str:
-    """Return what was understood, in words, which limits from before it takes the place of, and what is asked back."""
+def understood_in_words(
+    heard: Heard, *, asks: bool = False, before: Where | None = None, costs: Collection[str] = ()
+) -> str:
+    """Return what was understood, in words, which limits from before it takes the place of, and what is asked back.
+
+    Who wants it quiet does not want noise: of what costs (`costs`) little is wanted.
+    """
     said = []
     guesses = () if heard.reading is None else guessed(heard.reading)
-    if sure := [name for name in heard.ranking if name not in guesses]:
+    wanted = {name: f"low {name}" if name in costs else name for name in heard.ranking}
+    if sure := [wanted[name] for name in heard.ranking if name not in guesses]:
         said.append(f"You want {listed(sure)}.")
-    if implied := [name for name in heard.ranking if name in guesses]:
+    if implied := [wanted[name] for name in heard.ranking if name in guesses]:
         said.append(f"I take it that you want {listed(implied)}; if not, say “forget that”.")
     gone = () if heard.reading is None else heard.reading.dismissed_names
     if gone:
@@ -36,7 +44,12 @@ def understood_in_words(heard: Heard, *, asks: bool = False, before: Where | Non
         where = join(where, one)
     standing = merge({name: limit for name, limit in (before or {}).items() if name not in heard.dropped}, where)
     shown = {name: standing[name] if holds(limit) else limit for name, limit in where.items()}
-    said += [f"Only {name} {limit_in_words(limit)}." for name, limit in shown.items()]
+    said += [
+        f"{'A must' if limit else 'Ruled out'}: {name}."
+        if isinstance(limit, bool)
+        else f"Only {name} {limit_in_words(limit)}."
+        for name, limit in shown.items()
+    ]
     gone_limits = {name: limit for name, limit in (before or {}).items() if name in where}
     said += [
         f"No longer only {name} {limit_in_words(limit)}."
@@ -50,16 +63,32 @@ def understood_in_words(heard: Heard, *, asks: bool = False, before: Where | Non
         dropped = [name for name in dropped if name not in where]
         said.append(f"No limit on {listed(dropped)} any more." if dropped else "There was no such limit.")
     if heard.not_understood:
-        said.append(f"Not understood: {listed(heard.not_understood)}.")
+        said.append(lost_in_words(heard.not_understood))
     if asks and heard.reading is not None and heard.reading.question:
         said.append(heard.reading.question)
     return " ".join(said) or "That changes nothing."
 
 
+def lost_in_words(pieces: Sequence[str]) -> str:
+    """Return which pieces of a text were not understood."""
+    return f"Not understood: {listed([f'“{piece}”' for piece in pieces])}." if pieces else ""
+
+
+def relaxed_in_words(relaxations: Sequence[Relaxation]) -> str:
+    """Return which limit to relax where nothing fits, and how many items that would bring."""
+    ways = [
+        f"{'without the limit on ' + one.name if one.limit is None else f'with {one.name} {limit_in_words(one.limit)}'}"
+        f" there {'is' if one.items == 1 else 'are'} {one.items}"
+        for one in relaxations[:MOST_WAYS]
+    ]
+    return f"Nothing fits: {', '.join(ways) or 'several limits would have to go'}."
+
+
 def _replaces(limit: Any, before: Any) -> bool:
     """Tell whether a limit takes the place of another, which neither joins it nor says the same."""
-    joins = isinstance(limit, dict) and isinstance(before, dict)
-    return not joins and limit not in (before, [before])
+    if isinstance(limit, dict) or isinstance(before, dict):
+        return not (isinstance(limit, dict) and isinstance(before, dict))
+    return not set(values_of(before)) <= set(values_of(limit))
 
 
 def count(number: int, thing: str) -> str:

@@ -17,7 +17,7 @@ from druthers.language.rules.ordering import Fate, Wishes, weigh
 from druthers.language.rules.questions import ask_back
 from druthers.language.rules.signs import sign_of
 from druthers.language.text.asides import open_tokens
-from druthers.language.text.clauses import Span, sentences
+from druthers.language.text.clauses import Span, parts, sentences
 from druthers.language.text.tokens import LIMIT, Token, tokenize
 from druthers.types import Evidence, Objective, Reading
 
@@ -214,12 +214,13 @@ def _sureness(evidence: Sequence[Evidence], wishes: Wishes, objective: int) -> f
 
 
 def _leftover(text: str, shown: Sequence[Token], spans: Sequence[Span], wishes: Wishes) -> tuple[str, ...]:
-    """Return the sentences that no evidence comes from."""
+    """Return the sentences that no evidence comes from, each part apart of which the middle was blanked out."""
     used = {claim.mention.first for claim in wishes.claims}
     pieces = []
     for start, end in spans:
-        if any(token.is_word for token in shown[start:end]) and used.isdisjoint(range(start, end)):
-            pieces.append(text[shown[start].start : shown[end - 1].end])
+        if used.isdisjoint(range(start, end)):
+            told = (one for one in parts(text, shown, start, end) if any(token.is_word for token in shown[slice(*one)]))
+            pieces += [text[shown[first].start : shown[last - 1].end] for first, last in told]
     if len(text) > LIMIT:
         pieces.append(text[LIMIT:])
     return tuple(dict.fromkeys(pieces))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from druthers.limits.stated import Stated
+from druthers.limits.where import values_of
 from druthers.limits.words import fold
 
 ARTICLE = r"(?:(?:an?|the|any)\s+)?"
@@ -13,6 +14,13 @@ COMMA = re.compile(rf"\s*,\s*{ARTICLE}")
 AND = re.compile(rf"\s*,?\s*(?:and|&|und|et|y|e)\s+{ARTICLE}")
 # "parking or with breakfast", "a comedy, or even a drama", "comedy/drama", "and/or"
 OR = re.compile(r"(?:[^.;!?]{0,30}\b)?(?:or|nor|oder|ou)\b[^.;!?]{0,30}|\s*/\s*|\s*and/or\s*")
+# "a filter machine is fine too", "without a pool is fine"
+ACCEPTED = re.compile(
+    r"(?:\s+[a-z]+)?\s+(?:(?:is|are|would(?: also)? be|will(?: also)? be)(?:\s+also)?"
+    r"\s+(?:fine|ok(?:ay)?|all ?right|good|acceptable)|(?:would|will)(?:\s+also)?\s+do)"
+    r"(?:\s+(?P<too>too|also|as well))?"
+    r"(?=\s*(?:$|[.,;!?]|(?:and|but|for|with|by)\b))"
+)
 BOTH = re.compile(r"\bboth\s+(?:an?\s+|the\s+)?$")
 
 
@@ -42,6 +50,28 @@ def linked(found: Sequence[Stated], folded: str, lists: Collection[str]) -> list
             made += [one._replace(limit=limit) for one in run[place : last + 1]]
             place = last + 1
     return made
+
+
+def accepted(
+    found: Sequence[Stated], folded: str, names: Collection[str]
+) -> tuple[list[Stated], list[Stated], list[Stated]]:
+    """Return limits, what is only let in too, and what need not be there: "a bar is fine too", "without one is fine".
+
+    Only what is said of texts under `names` is looked at. Without a "too" it is a limit where there was none before.
+    """
+    kept, also, spared = [], [], []
+    for one in found:
+        match = ACCEPTED.match(folded[one.end :])
+        if match is None or isinstance(one.limit, bool) or one.name not in names:
+            kept.append(one)
+            continue
+        whole = one._replace(end=one.end + match.end())
+        if isinstance(one.limit, dict) and "not" in one.limit:
+            spared += [whole._replace(limit=value) for value in values_of(one.limit["not"])]
+            continue
+        also.append(whole)
+        kept += [] if match["too"] else [whole]
+    return kept, also, spared
 
 
 def _runs(found: Sequence[Stated], folded: str) -> Iterator[tuple[list[Stated], list[str]]]:

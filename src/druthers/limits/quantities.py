@@ -31,6 +31,10 @@ NEARBY = 4.0  # times the highest price there is, or as much below the lowest
 IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
+# Words of descriptions that tell no attribute from another.
+WORDLESS = frozenset(
+    {"the", "a", "an", "of", "for", "in", "to", "and", "or", "how", "it", "is", "per", "each", "with", "from"}
+)
 MOST = 50  # numbers that are looked at in one text
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
@@ -318,7 +322,7 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
             word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
         if word in units() or (len(word) > 3 and not NO_UNIT.fullmatch(word)) or word == "us":
             found.append(word)
-        if word in units():
+        if word in units() or word in table()["hints"]["people"]:
             end += after.end()
     tail = pattern(
         r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?P<each>(?:/\s*|(?:an?|per|each|the|pro|im|al|par|por|am)\s+)<each>\b)?"
@@ -359,6 +363,7 @@ def find_attribute(
             score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool(one.words & said)
             score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
+            score += 0.8 * bool(beside & set(stems(one.described)) - set(quantity.units) - WORDLESS)  # "of ascent"
             if score > best:
                 best, found = score, one
         if found is not None:
@@ -382,5 +387,9 @@ def find_attribute(
 
 
 def _with_nouns(said: set[str]) -> set[str]:
-    """Return words with what is called after them: "rated 4 or higher" is about the rating."""
-    return said | {f"{word[:-2]}ing" for word in said if word.endswith("ed")}
+    """Return words with what is called after them: "rated 4 or higher" is about the rating, "climbing" the climb."""
+    return (
+        said
+        | {f"{word[:-2]}ing" for word in said if word.endswith("ed")}
+        | {word[:-3] for word in said if word.endswith("ing")}
+    )

@@ -14,7 +14,7 @@ from druthers.denials import find_denials
 from druthers.limits.clauses import LONGEST, clause_of, in_clauses, is_condition, pieces, sentence_of
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
-from druthers.limits.linking import linked
+from druthers.limits.linking import accepted, linked
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Attribute, Quantity, find_attribute, find_quantities
 from druthers.limits.stated import Limits, Stated, join, lost_alternatives
@@ -34,10 +34,10 @@ MISSED = (
     r"(?:\bnever|(?:\b(?:must|should|may|can|shall)|(?<!\bi )(?<!\bwe )\bdo)(?:\s?not|n't))\s+"
     r"(?:lack|miss|forget|skip|lose|(?:be|go|come|do)\s+without)(?:\s+(?:<articles>|about))*\s+$"
 )
-# "I don't need a maths tutor any more"
+# "I don't need a maths tutor any more", "it doesn't have to be red"
 NO_LONGER = (
-    r"(?:\b(?:i|we)\s+)?(?:\b(?:do(?:es)?\s?n'?t|do(?:es)?\s+not|not)\s+(?:need|require)"
-    r"|\bno longer\s+(?:need|want|require)|\bno need for)\s+(?:<articles>\s+)*$"
+    r"(?:\b(?:i|we|it)\s+)?(?:\b(?:do(?:es)?\s?n'?t|do(?:es)?\s+not|not)\s+(?:need|require|have to)|\bneed\s?n'?t"
+    r"|\bno longer\s+(?:need|want|require)|\bno need for)\s+(?:(?:<articles>|it|them|have)\s+)*$"
 )
 CORRECTION = r"^\W*(?:no\s*,|actually\b|rather\b|sorry\b|i meant?\b|make (?:it|that)\b)|\binstead\b(?! of)"
 # "3 rooms and a balcony" too
@@ -72,6 +72,11 @@ class LimitReader:
     title
         What the catalog is about, such as "hotels": a word that every item deserves limits nothing.
 
+    Attributes
+    ----------
+    lists
+        The names of details that are lists of texts.
+
     Examples
     --------
     >>> from druthers.catalogs import Item
@@ -86,12 +91,13 @@ class LimitReader:
     """
 
     def __init__(self, columns: Columns, objectives: Sequence[Objective], title: str = "") -> None:
+        self.title = title
         self._attributes: list[Attribute] = []
         self._flags: dict[tuple[str, ...], str] = {}
         self._values: dict[tuple[str, ...], dict[str, Any]] = {}
         self._names: dict[tuple[str, ...], str] = {}
         self._days: dict[str, list[str]] = {}
-        self._lists: set[str] = set()
+        self.lists: set[str] = set()
         self._kinds: dict[tuple[str, ...], dict[str, Any]] = {}
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
         general = set(stems(title))
@@ -104,7 +110,7 @@ class LimitReader:
             self._names[tuple(stems(name))] = name
             column = columns.column(name)
             kinds = column.kinds
-            if all(_is_flag(kind) for kind in kinds):
+            if all(isinstance(canonical(kind), bool) for kind in kinds):
                 parts = tuple(stems(name))
                 core = tuple(part for part in parts if part not in words("flag_verbs"))
                 known = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
@@ -116,7 +122,7 @@ class LimitReader:
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self._attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
-                self._lists |= {name} if column.has_lists else set()
+                self.lists |= {name} if column.has_lists else set()
                 for kind in kinds:
                     parts = tuple(stems(str(kind)))
                     if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
@@ -155,17 +161,19 @@ class LimitReader:
         found += numbers
         found += self._spread(folded, text)
         found += self._texts(folded, text, found)
+        found, also, spared = accepted(found, folded, set(self._names.values()))
+        freed += spared
         found.sort(key=lambda one: one.start)
         where: Where = {}
         for one in found:
             where = join(where, one)
-        rest = blanked(text, *(one.span for one in found), *gaps)
+        rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *(one.span for one in freed))
         names = {name for _, _, name in dropped}
         names |= self._unneeded(folded, found)
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
         unmatched += lost_alternatives(found)
         corrects = re.search(CORRECTION, folded) is not None
-        return Limits(where, tuple(found), gone, tuple(unmatched), rest, tuple(freed), corrects)
+        return Limits(where, tuple(found), gone, tuple(unmatched), rest, tuple(freed), corrects, tuple(also))
 
     def flags_in(self, text: str) -> Where:
         """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""
@@ -278,7 +286,7 @@ class LimitReader:
                         place += length - 1
                         break
             place += 1
-        return linked(found, folded, self._lists)
+        return linked(found, folded, self.lists)
 
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
@@ -372,10 +380,6 @@ def speaks_of_money(text: str) -> bool:
 def _begin(start: int, before: str, lead: re.Match[str] | None) -> int:
     """Return where a piece begins together with the words that lead up to it."""
     return start if lead is None else start - len(before) + lead.start()
-
-
-def _is_flag(kind: Any) -> bool:
-    return isinstance(canonical(kind), bool)
 
 
 def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from druthers.limits.where import Where, holds, merge, values_of, without
+from druthers.limits.where import Where, holds, merge, values_of, widened, without
 
 
 class Stated(NamedTuple):
@@ -44,6 +44,8 @@ class Limits:
         Texts that need not be there any more; what else is limited under their names stays.
     corrects
         Whether all this is said in place of something: "actually, a drama".
+    also
+        Texts that are let in beside others: "a drama is fine too".
     """
 
     where: Where = field(default_factory=dict)
@@ -53,14 +55,20 @@ class Limits:
     rest: str = ""
     freed: tuple[Stated, ...] = ()
     corrects: bool = False
+    also: tuple[Stated, ...] = ()
 
 
 def beside(limits: Limits, known: Where) -> Limits:
     """Return limits of a text beside those in force: what is freed, or put right, is taken out of these.
 
-    What is left of them is stated anew.
+    What is left of them is stated anew, with what is let in too.
     """
     left = dict(known)
+    wider = [one for one in limits.also if one.name in known]
+    told = [one for one in limits.stated if one.name not in {also.name for also in wider}]
+    limits = replace(limits, where={one.name: limits.where[one.name] for one in told}, stated=tuple(told))
+    for one in wider:
+        left[one.name] = widened(left[one.name], one.limit)
     for one in limits.freed:
         left[one.name] = without(left.get(one.name), one.limit)
     for name, limit in limits.where.items() if limits.corrects else ():

@@ -141,6 +141,29 @@ def without(limit: Any, value: Any) -> Any:
     return rest if len(rest) > 1 and isinstance(limit, list) else rest[0] if rest else None
 
 
+def widened(limit: Any, accepted: Any) -> Any:
+    """Return a limit that lets in more: what is accepted too.
+
+    Examples
+    --------
+    >>> (
+    ...     widened("Graz", "Linz"),
+    ...     widened({"all": "pool"}, {"all": "spa"}),
+    ...     widened({"not": ["bar", "spa"]}, {"all": "bar"}),
+    ... )
+    (['Graz', 'Linz'], {'any': ['pool', 'spa']}, {'not': 'spa'})
+    """
+    more = [one for part in accepted.values() for one in values_of(part)] if holds(accepted) else values_of(accepted)
+    if not holds(limit):
+        return [*values_of(limit), *(one for one in more if one not in values_of(limit))]
+    for one in more:
+        limit = without(limit, one) or {}
+    wanted = [*values_of(limit.get("any")), *values_of(limit.get("all"))]
+    if "any" in limit or len(wanted) == 1:  # of several that must all be there none can do without
+        limit = {**{part: values for part, values in limit.items() if part == "not"}, "any": [*wanted, *more]}
+    return limit or None
+
+
 def merge(before: Where, after: Where) -> Where:
     """Return limits with later ones in force: about the same thing the later one counts.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from druthers.language.data import small_words
 from druthers.language.text.tokens import Token
@@ -52,6 +53,12 @@ def clauses(tokens: Sequence[Token], open_: Sequence[bool]) -> list[Span]:
                 spans.append((start, index))
             start = index + 1 if ends else index
     return spans
+
+
+def parts(text: str, tokens: Sequence[Token], start: int, end: int) -> list[Span]:
+    """Return the parts of a sentence between which something was blanked out of its text."""
+    cuts = [n for n in range(start + 1, end) if tokens[n].start - tokens[n - 1].end > 1]
+    return list(pairwise([start, *cuts, end]))
 
 
 def core(tokens: Sequence[Token], start: int, end: int) -> Span:

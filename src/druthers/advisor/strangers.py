@@ -1,0 +1,82 @@
+"""What no item of the catalog is or has: places and things in a text that are told, and are no guess at a wish."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from druthers.advisor.messages import guessed
+from druthers.language import Parser, is_english
+from druthers.language.data import small_words
+from druthers.limits import LimitReader, Limits
+from druthers.limits.words import blanked, stems
+
+WORDED = 0.8  # how sure a reading of a place must be to be more than a guess
+# Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
+IN_A_PLACE = re.compile(r"\b(?P<place>[Ii]n (?:[Tt]he )?[A-Z][^\W\d_A-Z]{2,}(?: [A-Z][^\W\d_A-Z]+)*)\b")
+SOMEWHERE = re.compile(
+    r"\W*(?:(?:some(?:thing|where)|any(?:thing|where)|one|please)\s+)*(?P<place>in (?:the )?[^\W\d_]{3,})"
+    r"(?:,? please)?\W*",
+    re.I,
+)
+# Things that an item must have or must not: "it must have a gym or a pool", of which BLANK was understood already.
+BLANK = "\N{SYMBOL FOR NULL}"
+STOCK = (
+    r"(?!(?:rush|hurry|idea|problems?|worries|thanks?|way|need|matter|doubt|one|more|less|longer|reason|use|others?|time"
+    r"|further|limits?|particular|special|such|big|fuss|issue|preferences?|object|exceptions?|wait|it|them|this|that|these"
+    r"|those|the|my|our|your|his|her|their|very|only|just|not|all|any|each|you|been|had|got|please|again|moved)\b)"
+)
+THING = rf"(?P<article>(?:an?|its own|some|any)\s+)?(?P<thing>{STOCK}[^\W\d_]{{3,}}(?:[ -]{STOCK}[^\W\d_]{{3,}})?)"
+HELD = re.compile(
+    rf"(?:(?<!\w)(?:w/|with|without|having|includ(?:es?|ing)|offers|(?<!\bi )(?<!we )(?<!you )(?<!they )ha(?:s|ve)) +"
+    rf"|(?:^|[.,;!?]|\b(?:and|but|or)\b)\s*no +|{BLANK}\s*(?:,|,?\s*\b(?:and|or|nor|plus)\b)\s*(?:no\s+)?){THING}"
+    r"(?=\s*(?:$|[.,;!?)]|(?:and|or|but|please|pls|too|as well|either|where|that|which|nearby|instead)\b))"
+    r"|(?:^|[.,;!?]|\b(?:and|but)\b)\s*(?:an?\s+)?(?P<must>[^\W\d_]+(?: [^\W\d_]+)?)"
+    r" (?:is|are) (?:a must|essential|mandatory)\b"
+    rf"|(?:^|[.,;!?])\s*(?:(?:an?|some)\s+)?(?P<listed>{STOCK}[^\W\d_]{{3,}})(?:,|,? (?:and|or))\s+(?:an?\s+)?{BLANK}",
+    re.I,
+)
+
+
+def told(limits: Limits, lost: Iterable[str]) -> Limits:
+    """Return limits with more pieces that fit nothing."""
+    return replace(limits, unmatched=(*limits.unmatched, *lost))
+
+
+def told_apart(text: str, limits: Limits, reader: LimitReader, parser: Parser) -> Limits:
+    """Return the limits of a text with places and things that no item is at or has among what fits nothing.
+
+    Parameters
+    ----------
+    text, limits
+        What is said, and the limits that were read in it.
+    reader, parser
+        Knows what items have; reads wishes, which such words may be too.
+    """
+    if not is_english(limits.rest):
+        return limits
+    return _without_things(text, _without_place(limits, parser) if reader.places else limits, reader, parser)
+
+
+def _without_place(limits: Limits, parser: Parser) -> Limits:
+    places = [match for match in (SOMEWHERE.fullmatch(limits.rest), *IN_A_PLACE.finditer(limits.rest)) if match]
+    for match in places[:1]:
+        if parser.read(match["place"]).confidence < WORDED:
+            rest = blanked(limits.rest, match.span("place"))
+            return replace(told(limits, [match["place"]]), rest=rest)
+    return limits
+
+
+def _without_things(text: str, limits: Limits, reader: LimitReader, parser: Parser) -> Limits:
+    pairs = zip(limits.rest, text, strict=True)
+    marked = "".join(BLANK if left == " " != said else left for left, said in pairs)
+    idle = {*small_words("light"), *stems(reader.title)}
+    for match in HELD.finditer(marked):
+        group = str(match.lastgroup)
+        reading = parser.read(match[group])
+        named = set(reading.names) - set(guessed(reading) if match["article"] or group == "must" else ())
+        if not (named or reading.dismissed or idle.issuperset(stems(match[group]))):
+            rest = blanked(limits.rest, (match.start(group), match.end()))
+            limits = replace(told(limits, [match[group]]), rest=rest)
+    return limits

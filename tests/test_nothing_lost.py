@@ -1,0 +1,157 @@
+"""Nothing said is lost silently, and nothing is turned round: it is obeyed, or told as not understood."""
+
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.advisor.messages import Kind
+from druthers.catalogs import Catalog, Item
+from druthers.types import Objective
+
+ROWS = [
+    ("Ridge Loop", 14, 900, 4.8, "Tyrol", ["hut", "summit"], True, "stone"),
+    ("Lake Walk", 6, 80, 4.2, "Carinthia", ["lake", "boat rental"], True, "gravel"),
+    ("Fir Path", 9, 300, 3.2, "Styria", ["hut"], False, "forest soil"),
+    ("Eagle Peak", 22, 1700, 5.0, "Tyrol", ["summit", "rope way"], False, "stone"),
+    ("Mill Gorge", 7, 250, 4.6, "Carinthia", ["waterfall", "hut"], True, "gravel"),
+]
+TRAILS = Catalog(
+    name="hiking trails",
+    objectives=[
+        Objective("length", low=1, high=40, less_is_better=True, description="kilometers"),
+        Objective("climb", low=0, high=2000, less_is_better=True, description="meters of ascent"),
+        Objective("scenery", low=1, high=5, description="How beautiful the views are."),
+    ],
+    items=[
+        Item(
+            name.lower().replace(" ", "-"),
+            name,
+            values={"length": length, "climb": climb, "scenery": scenery},
+            details={"region": region, "features": features, "dogs allowed": dogs, "ground": ground},
+        )
+        for name, length, climb, scenery, region, features, dogs, ground in ROWS
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def advisor():
+    with Advisor(TRAILS) as advisor:
+        yield advisor
+
+
+@pytest.fixture
+def talk(advisor, request):
+    return lambda text: advisor.message(request.node.name, text)
+
+
+@pytest.fixture
+def limits(advisor, request):
+    return lambda: advisor.preference(request.node.name).limits
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("beautiful, and it must have a playground or a lake", "playground"),
+        ("a hut and a playground", "playground"),
+        ("beautiful views, with a jacuzzi", "jacuzzi"),
+        ("in Tyrol, no crocodiles", "crocodiles"),
+        ("with a hut, parking lot and a summit", "parking lot"),
+        ("beautiful views, a funicular is a must", "funicular"),
+    ],
+)
+def test_what_no_item_is_known_to_have_is_told_beside_what_is_obeyed(talk, text, lost):
+    reply = talk(text)
+    assert reply.recommendation is not None
+    assert f"“{lost}”" in reply.text.partition("Not understood: ")[2]
+
+
+def test_what_no_item_is_known_to_have_is_no_guess_at_a_wish(talk):
+    reply = talk("it needs to have a dishwasher")
+    assert (reply.kind, reply.recommendation) == (Kind.UNCLEAR, None)
+    assert "I did not understand “dishwasher”" in reply.text
+    assert "There is features boat rental, hut" in reply.text, "what there is instead"
+
+
+@pytest.mark.parametrize(
+    "text", ["beautiful, no rush", "views please, no idea what else", "with a hut where we can eat"]
+)
+def test_phrases_are_not_told_as_things(talk, text):
+    assert "Not understood" not in talk(text).text
+
+
+def test_a_wish_beside_a_greeting_is_not_lost(talk):
+    reply = talk("hi, I'd like a zorbing tour with my two kids")
+    assert reply.kind == Kind.GREETING
+    assert "Not understood: “hi, I'd like a zorbing tour" in reply.text
+
+
+def test_pieces_around_limits_are_told_apart(talk):
+    reply = talk("in Tyrol for moonwalkers with a hut please")
+    assert "Not understood: “for moonwalkers with”" in reply.text
+
+
+def test_who_wants_little_is_not_told_to_want_it(talk):
+    assert talk("not too steep, short").text.count("low") == 2
+
+
+def test_a_way_out_of_limits_is_told_in_words(talk):
+    talk("at most 8 km")
+    reply = talk("in Tyrol")
+    assert reply.text == (
+        "Only region Tyrol. Nothing fits: with length up to 14 there is 1, without the limit on region there are 2."
+    )
+
+
+def test_what_must_be_there_is_told_as_that(talk):
+    assert talk("dogs must be allowed").text.startswith("A must: dogs allowed.")
+    assert talk("no dogs allowed").text.startswith("Ruled out: dogs allowed.")
+
+
+def test_what_matters_is_asked_once(talk):
+    assert "What matters most to you" in talk("in Tyrol for moonwalkers").text
+    assert "What matters most to you" not in talk("with a hut for moonwalkers").text
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "left"),
+    [
+        ("on gravel", "stone is fine too", {"ground": ["gravel", "stone"]}),
+        ("on gravel", "stone would be ok as well", {"ground": ["gravel", "stone"]}),
+        ("with a hut", "a lake is fine too", {"features": {"any": ["hut", "lake"]}}),
+        ("with a hut, no summit", "without a hut is fine too", {"features": {"not": "summit"}}),
+        ("no gravel", "gravel is fine too", {}),
+        ("on stone", "I don't need it to be stone", {}),
+        ("on stone", "it doesn't have to be stone", {}),
+        ("at most 10 km", "stone is fine too", {"length": {"max": 10}}),
+    ],
+)
+def test_what_is_accepted_or_not_needed_is_no_limit(talk, limits, before, text, left):
+    talk(before)
+    talk(text)
+    assert limits() == left
+
+
+@pytest.mark.parametrize(
+    "text", ["no quiero Tyrol", "ich will nicht nach Tyrol", "non voglio Tyrol", "I don't want Tyrol"]
+)
+def test_what_is_not_wanted_in_other_languages_is_not_turned_round(talk, limits, text):
+    talk(text)
+    assert limits() == {"region": {"not": "Tyrol"}}
+
+
+@pytest.mark.parametrize(
+    "text", ["under 1000 m of climbing", "at most 1000 meters of ascent", "less than 1000 m climb"]
+)
+def test_a_number_is_about_what_its_words_are_a_form_of(talk, limits, text):
+    talk(text)
+    assert limits() == {"climb": {"max": 1000}}
+
+
+def test_people_belong_to_their_number(talk):
+    assert "people" not in talk("in Tyrol, for 4 people").text.replace("“for 4 people”", "")
+
+
+def test_something_else_tells_what_was_not_understood(talk):
+    talk("short")
+    assert "Not understood: “show me a fluffier one”" in talk("show me a fluffier one").text
