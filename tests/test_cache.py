@@ -26,8 +26,8 @@ pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothi
 PACKAGE = Path(druthers.__file__).parent
 STEPS = Path(cache_steps.__file__)
 # Both ends of what pyproject.toml allows. Numba 0.61.0 was tried with NumPy 2.0.0: the quick tests of this file, of
-# tests/test_kernels.py and of tests/test_fisher.py passed, and the slow ones here of stated-ucb and likelihood. 0.68.1
-# with NumPy 2.4.6 is what is pinned.
+# tests/test_lending.py, of tests/test_kernels.py and of tests/test_fisher.py passed, and the slow ones here of
+# stated-ucb and likelihood. 0.68.1 with NumPy 2.4.6 is what is pinned.
 TRIED = (0, 61, 0), (0, 68, 1)
 
 

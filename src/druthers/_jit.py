@@ -1,10 +1,10 @@
-"""The only place that knows Numba: compiled kernels, dispatch on the class of a state, a cache that cannot go stale.
+"""Compiled kernels, dispatch on the class of a state, and a cache that cannot go stale.
 
 Kernels are strict IEEE arithmetic (no fast-math): the same numbers come out whether a kernel is called alone
 or inlined into a compiled episode, so single steps and simulations agree bit for bit.
 
-Only public interfaces of Numba are used but for `entry_point` (see `_entry`) and code libraries (see `_inner_options`),
-and Numba itself is loaded when a kernel is first called.
+Only this and `_compiler` know Numba. Only its public interfaces are used here but for `entry_point` (see `_entry`), and
+it is loaded when a kernel is first called.
 """
 
 from __future__ import annotations
@@ -193,35 +193,8 @@ def _teach(made: Generic) -> None:
 
 @functools.cache
 def _inner_options() -> dict[str, Any]:
-    """Return the options for what other kernels call: it is made into machine code as part of these, and only there.
-
-    Numba by itself optimizes each kernel with all it calls, and so the innermost ones once for every level above them,
-    and makes machine code of each, which nobody runs: that would be half of all time spent on compiling. Not documented
-    by Numba; tests/test_cache.py names the versions tried.
-    """
-    from numba.core.codegen import AOTCodeLibrary
-    from numba.core.compiler import Compiler
-
-    class Part(AOTCodeLibrary):  # type: ignore[misc]
-        """Code to be linked into that of others."""
-
-        def _optimize_final_module(self) -> None:
-            """Leave that to whoever it becomes a part of."""
-
-        def _finalize_final_module(self) -> None:
-            self._finalized = True
-
-        def get_pointer_to_function(self, name: str) -> int:
-            return 0  # there is none
-
-        @property
-        def codegen(self) -> Any:
-            return types.SimpleNamespace(set_env=lambda name, environment: None)  # of no machine code
-
-    class PartCompiler(Compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> Any:
-            self.state.library = Part(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-            return super().define_pipelines()
+    """Return the options for what other kernels call."""
+    from druthers._compiler import PartCompiler
 
     return {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
 
@@ -250,6 +223,8 @@ def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path
     Numba lets two processes that come together take the same file for different signatures. Here each signature has
     a name of its own, so that all who take a file put the same machine code there.
     """
+    from druthers._compiler import KernelCompiler
+
     numba = _numba()
     named = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
     named.__qualname__, named.__module__ = name, function.__module__
@@ -258,7 +233,7 @@ def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path
     try:
         if folder is not None:
             numba.config.CACHE_DIR = str(folder)
-        compiled = numba.njit(cache=folder is not None, **OPTIONS)(named)
+        compiled = numba.njit(cache=folder is not None, pipeline_class=KernelCompiler, **OPTIONS)(named)
     finally:
         numba.config.CACHE_DIR = before
     compiled.compile(signature)
@@ -289,12 +264,14 @@ def _digest(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
     """
     import llvmlite.binding
 
+    from druthers._compiler import REVISION
+
     numba = _numba()
     machine = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
     whole = hashlib.sha256()
     whole.update(repr((sys.version, numba.__version__, np.__version__, platform.machine(), machine)).encode())
     whole.update(repr([getattr(numba.config, setting, None) for setting in SETTINGS]).encode())
-    whole.update(repr((signature, OPTIONS)).encode())
+    whole.update(repr((signature, OPTIONS, REVISION)).encode())
     for cls in _classes(signature):
         whole.update("\n".join(_ingredients(cls, set())).encode())
     whole.update("\n".join(_ingredients(function, set())).encode())
