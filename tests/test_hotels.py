@@ -9,6 +9,7 @@ import pytest
 
 from druthers.advisor import Advisor
 from druthers.catalogs import Catalog, hotels
+from druthers.catalogs.prose import words_of
 
 SHOP = Catalog.load("hotels")
 NAMES = [objective.name for objective in SHOP.objectives]
@@ -75,5 +76,6 @@ def test_prices_and_amenities_go_with_what_a_hotel_is():
     assert np.corrcoef(prices, value)[0, 1] < -0.5
     assert prices.min() >= 30
     assert prices.max() <= 400
-    counts = {name: sum(name in item.details["amenities"] for item in SHOP.items) for name in hotels.AMENITIES}
+    known = words_of("hotels")["amenities"]
+    counts = {name: sum(name in item.details["amenities"] for item in SHOP.items) for name in known}
     assert all(10 <= count <= 40 for count in counts.values()), counts

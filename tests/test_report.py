@@ -10,10 +10,11 @@ import zlib
 import numpy as np
 import pytest
 
+from druthers.drafts import to_toml
 from druthers.experiments import Experiment, Results, load_experiment
 from druthers.policies import POLICIES
 from druthers.report import draw_figures, write_report
-from druthers.report.content import content_of, rounded, toml_of
+from druthers.report.content import content_of, rounded
 from druthers.report.curves import draw_regret
 from druthers.report.layout import axis_of, panels_of, spread_out
 from druthers.report.shares import draw_shares
@@ -273,4 +274,4 @@ class TestValues:
             "vary": {"policies.*.width": [0.5, 1e-7], "r": {"low": 1, "high": 2}},
             "policies": {"a b": {"on": True, "anchor": {"name": "x", "penalty": 1.5}}, "c": {}},
         }
-        assert tomllib.loads(toml_of(settings)) == settings
+        assert tomllib.loads(to_toml(settings)) == settings

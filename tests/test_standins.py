@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from druthers import Catalog
-from druthers.catalogs import beers, hotels
-from druthers.catalogs.prose import NOTABLE, standardized
+from druthers.catalogs import CATALOGS
+from druthers.catalogs.prose import NOTABLE, standardized, words_of
 from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in, normal_scores, with_tail
 from druthers.environments.reviews import DATA_VARIABLE
 
-WORDS = {"hotels": hotels, "beers": beers}
 SEEDS = range(20)
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "standins.py"
 
@@ -68,20 +67,20 @@ def test_hotels_and_beers_have_the_sizes_and_names_they_should():
     assert sorted(cities.count(city) for city in set(cities)) == [15, 15, 16, 16]
     shop = Catalog.load("beers")
     assert len({item.name for item in shop.items}) == 167
-    assert {item.details["brewery"] for item in shop.items} == set(beers.BREWERIES)
-    assert {item.details["style"] for item in shop.items} == {style for style, _, _ in beers.STYLES}
+    assert {item.details["brewery"] for item in shop.items} == set(words_of("beers")["breweries"])
+    assert {item.details["style"] for item in shop.items} == {style for style, _, _ in words_of("beers")["styles"]}
     assert all(item.name.startswith(item.details["brewery"] + " ") for item in shop.items)
 
 
-@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize("name", CATALOGS)
 def test_descriptions_say_what_the_numbers_say(name):
     """What is praised stands above the others, what is blamed below, and the extremes are never left out."""
-    shop, phrases = Catalog.load(name), WORDS[name].PHRASES
+    shop, phrases = Catalog.load(name), words_of(name)["objectives"]
     scores = standardized(np.array([[item.values[aspect] for aspect in phrases] for item in shop.items]))
     for item, standing in zip(shop.items, scores, strict=True):
         text = item.description.lower()
-        praised = named(text, [phrases[aspect].praise for aspect in phrases], item)
-        blamed = named(text, [phrases[aspect].blame for aspect in phrases], item)
+        praised = named(text, [phrases[aspect]["praise"] for aspect in phrases], item)
+        blamed = named(text, [phrases[aspect]["blame"] for aspect in phrases], item)
         assert all(standing[place] >= NOTABLE for place in praised), item
         assert all(standing[place] <= -NOTABLE for place in blamed), item
         if standing.max() >= NOTABLE:
@@ -100,7 +99,7 @@ def named(text, kinds, item):
 
 def test_better_beers_have_nobler_styles():
     shop = Catalog.load("beers")
-    taste = {style: [] for style, _, _ in beers.STYLES}
+    taste = {style: [] for style, _, _ in words_of("beers")["styles"]}
     for item in shop.items:
         taste[item.details["style"]].append(item.values["taste"])
     means = [np.mean(values) for values in taste.values()]

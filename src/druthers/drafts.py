@@ -1,12 +1,13 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and texts of plain values that people can read: TOML and JSON."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,3 +34,86 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
     """Write plain values as JSON, whole or not at all; what JSON does not know is written as its `repr`."""
     with replaced(path) as draft:
         draft.write_text(json.dumps(content, indent=1, allow_nan=False, default=repr) + "\n", "utf-8")
+
+
+def to_json(content: Mapping[str, Any]) -> str:
+    """Return plain values as JSON, with a line for each entry of the lists and tables that stand first.
+
+    Examples
+    --------
+    >>> print(to_json({"name": "inns", "items": [{"id": "mill"}, {"id": "barn"}]}), end="")
+    {
+     "name": "inns",
+     "items": [
+      {"id": "mill"},
+      {"id": "barn"}
+     ]
+    }
+    """
+    parts = []
+    for key, value in content.items():
+        body = _compact(value)
+        if isinstance(value, list) and value:
+            body = "[\n  " + ",\n  ".join(map(_compact, value)) + "\n ]"
+        elif isinstance(value, dict) and value:
+            lines = (f"{_compact(name)}: {_compact(entry)}" for name, entry in value.items())
+            body = "{\n  " + ",\n  ".join(lines) + "\n }"
+        parts.append(f" {_compact(key)}: {body}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def to_toml(content: Mapping[str, Any]) -> str:
+    """Return plain values as TOML: single ones first, then tables, lists of tables and tables of tables.
+
+    What is None is left out, for TOML has no word for it.
+
+    Examples
+    --------
+    >>> print(to_toml({"policies": {"s-ucb": {"width": 1.4}}, "items": [{"id": "mill"}], "runs": 3}), end="")
+    runs = 3
+    <BLANKLINE>
+    [policies.s-ucb]
+    width = 1.4
+    <BLANKLINE>
+    [[items]]
+    id = "mill"
+    """
+    lines, tables = [], []
+    for name, value in content.items():
+        key = _toml_key(name)
+        if isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+            tables += [(f"[[{key}]]", entry) for entry in value]
+        elif isinstance(value, dict) and value and all(isinstance(entry, dict) for entry in value.values()):
+            tables += [(f"[{key}.{_toml_key(inner)}]", entry) for inner, entry in value.items()]
+        elif isinstance(value, dict):
+            tables += [(f"[{key}]", value)] if value else []
+        elif value is not None:
+            lines.append(f"{key} = {_toml(value)}")
+    for head, table in tables:
+        lines += [
+            "",
+            head,
+            *(f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)  # nan and inf are words of TOML too
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml_key(key)} = {_toml(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # JSON's escapes are TOML's, but for the one character that TOML wants escaped too.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -13,13 +13,14 @@ import importlib
 import inspect
 import sys
 import traceback
+from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 from druthers.errors import InvalidSetting, UnknownName
 
@@ -84,18 +85,30 @@ def settings_of(kind: type) -> dict[str, Any]:
         found = list(inspect.signature(behind).parameters.values())
 
 
-def params_of(part: Any) -> dict[str, Any]:
-    """Return the settings that a part was made with, each kept under its own name."""
-    params = {}
-    for name in settings_of(type(part)):
-        try:
-            params[name] = getattr(part, name)
-        except AttributeError:
-            raise InvalidSetting(
-                f"a part must keep each setting that its constructor takes under the setting's name, but"
-                f" {type(part).__name__} has no {name!r}; write `self.{name} = {name}` there"
-            ) from None
-    return params
+class Part(ABC):
+    """Something made from settings: its constructor's arguments, each of which it keeps under its own name."""
+
+    name: ClassVar[str]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        params = {}
+        for name in settings_of(type(self)):
+            try:
+                params[name] = getattr(self, name)
+            except AttributeError:
+                raise InvalidSetting(
+                    f"a part must keep each setting that its constructor takes under the setting's name, but"
+                    f" {type(self).__name__} has no {name!r}; write `self.{name} = {name}` there"
+                ) from None
+        return params
+
+    def __repr__(self) -> str:
+        """Return the call that makes this part, without settings that are None and would be anyway."""
+        usual = settings_of(type(self))
+        given = {name: value for name, value in self.params.items() if value is not None or usual[name] is not None}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def check_settings(kind: type, given: Iterable[str], whose: str) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import generic, kernel
 from druthers.errors import InvalidSetting
-from druthers.own import params_of
+from druthers.own import Part
 from druthers.rankings import as_orders, as_ranking, complete
 from druthers.types import Floats, Integers, RankingLike
 
@@ -26,7 +26,7 @@ def fit_anchor(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integer
     """Fit one user's fresh row to all these rankings at once, exactly, and keep the latest of them."""
 
 
-class Anchor(ABC):
+class Anchor(Part):
     """What rankings say about a preference, up to a constant that no ranking can tell.
 
     An anchor stands alone (`hear`, `estimate`, `information`, `fit`), or gives a policy one row of memory per user.
@@ -45,8 +45,6 @@ class Anchor(ABC):
     information and gradient at the estimate of that time).
     """
 
-    name: ClassVar[str]
-
     def __init__(self, *, n_objectives: int | None = None) -> None:
         if n_objectives is not None and n_objectives < 1:
             raise InvalidSetting(f"n_objectives must be at least 1, but got {n_objectives!r}")
@@ -57,15 +55,6 @@ class Anchor(ABC):
     @abstractmethod
     def rows(self, n_users: int, n_objectives: int) -> Any:
         """Return fresh memory for `n_users` users."""
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return params_of(self)
-
-    def __repr__(self) -> str:
-        """Return the call that makes this anchor."""
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items() if v is not None)})"
 
     def hear(self, ranking: RankingLike) -> None:
         """Take in one ranking; an empty one says nothing."""

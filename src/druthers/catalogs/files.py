@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from druthers.drafts import replaced, to_json, to_toml
 from druthers.errors import InvalidCatalog
 
 SUFFIXES = (".toml", ".json")
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_content(path: Path) -> Any:
@@ -39,67 +36,12 @@ def write_content(content: Mapping[str, Any], path: Path) -> None:
     _require_suffix(path)
     text = to_toml(content) if path.suffix == ".toml" else to_json(content)
     try:
-        _write_whole(text, path)
+        with replaced(path) as draft:
+            draft.write_text(text, "utf-8", newline="\n")
     except OSError as error:
         raise InvalidCatalog(
             f"a catalog must go where files can be written, but {path}: {error.strerror or error}"
         ) from error
-
-
-def _write_whole(text: str, path: Path) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def to_toml(content: Mapping[str, Any]) -> str:
-    """Return a catalog's content as TOML: plain fields first, then a table for each objective and each item.
-
-    Examples
-    --------
-    >>> print(to_toml({"name": "inns", "objectives": [{"name": "price", "low": 50}]}), end="")
-    name = "inns"
-    <BLANKLINE>
-    [[objectives]]
-    name = "price"
-    low = 50
-    """
-    lines = [f"{key} = {_written(value)}" for key, value in content.items() if not _is_tables(value)]
-    for key, tables in content.items():
-        for table in tables if _is_tables(tables) else ():
-            lines += ["", f"[[{key}]]"]
-            lines += [f"{_key(field)} = {_written(value)}" for field, value in table.items()]
-    return "\n".join(lines) + "\n"
-
-
-def to_json(content: Mapping[str, Any]) -> str:
-    """Return a content as JSON, with a line for each objective and each item.
-
-    Examples
-    --------
-    >>> print(to_json({"name": "inns", "items": [{"id": "mill"}, {"id": "barn"}]}), end="")
-    {
-     "name": "inns",
-     "items": [
-      {"id": "mill"},
-      {"id": "barn"}
-     ]
-    }
-    """
-    parts = []
-    for key, value in content.items():
-        if _is_tables(value):
-            written = "[\n  " + ",\n  ".join(json.dumps(table, ensure_ascii=False) for table in value) + "\n ]"
-        else:
-            written = json.dumps(value, ensure_ascii=False)
-        parts.append(f" {json.dumps(key)}: {written}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _require_suffix(path: Path) -> None:
@@ -114,23 +56,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         raise ValueError(f'the key "{next(key for key in keys if keys.count(key) > 1)}" stands twice in an object')
     return table
-
-
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
-
-
-def _key(key: str) -> str:
-    return key if BARE_KEY.fullmatch(key) else _written(key)
-
-
-def _written(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):  # JSON's escapes are TOML's, but for the one character that TOML wants escaped too
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(key)} = {_written(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_written(entry) for entry in value) + "]"
-    return repr(value)

@@ -1,17 +1,22 @@
-"""Sentences about simulated items that say what their ratings say."""
+"""Simulated catalogs: items that their words make, with sentences that say what their ratings say."""
 
 from __future__ import annotations
 
 import random
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
+from druthers.catalogs.standins import HIGHEST, LOWEST, SEED
 from druthers.types import Floats
 
 # How many standard deviations above or below the mean of all items an aspect must lie to be praised or blamed.
 NOTABLE = 0.5
-
+# What a catalog says of an objective.
+PARTS = ("description", "synonyms", "examples")
 
 MIDDLING = (
     "nothing that stands out and nothing that disappoints",
@@ -29,11 +34,29 @@ ENDINGS = {
 }
 
 
-class Phrases(NamedTuple):
-    """Ways to praise and to blame an aspect, each the end of the sentence "it has ..."."""
+@cache
+def words_of(catalog: str) -> dict[str, Any]:
+    """Return the words of a simulated catalog, and the laws that belong to them."""
+    return tomllib.loads(files("druthers.catalogs").joinpath(f"{catalog}.toml").read_text("utf-8"))
 
-    praise: tuple[str, ...]
-    blame: tuple[str, ...]
+
+def make_content(catalog: str, items: Sequence[tuple[str, dict[str, Any]]], ratings: Floats) -> dict[str, Any]:
+    """Return a simulated catalog as a file would hold it, from the names and details of its items and their ratings."""
+    words, rng = words_of(catalog), random.Random(SEED)  # of its own, so that other words leave the items as they are
+    aspects = words["objectives"]
+    told = []
+    for (name, details), row, standing in zip(items, ratings.tolist(), standardized(ratings).tolist(), strict=True):
+        judgment = describe(dict(zip(aspects, standing, strict=True)), aspects, rng).format(**details)
+        sentence = words["sentence"].format(judgment=judgment, **details)
+        values = dict(zip(aspects, row, strict=True))
+        facts = {"description": sentence[:1].upper() + sentence[1:], "values": values, "details": details}
+        told.append({"id": slug(name), "name": name, **facts})
+    objectives = [
+        {"name": name, **{part: facts[part] for part in PARTS}, "low": LOWEST, "high": HIGHEST}
+        for name, facts in aspects.items()
+    ]
+    head = {"name": catalog, "description": words["description"], "simulated": True}
+    return {**head, "objectives": objectives, "items": told}
 
 
 def pick(options: Sequence[str], rng: random.Random) -> str:
@@ -52,20 +75,22 @@ def standardized(ratings: Floats) -> Floats:
     return scores
 
 
-def describe(scores: Mapping[str, float], phrases: Mapping[str, Phrases], rng: random.Random) -> str:
+def describe(
+    scores: Mapping[str, float], phrases: Mapping[str, Mapping[str, Sequence[str]]], rng: random.Random
+) -> str:
     """Return a judgment in one sentence: the best two aspects, the worst two, as far as they are notable.
 
     Examples
     --------
-    >>> phrases = {"beds": Phrases(("soft beds",), ("hard beds",)), "view": Phrases(("a sea view",), ("no view",))}
-    >>> describe({"beds": 1.2, "view": -0.8}, phrases, random.Random(1))
+    >>> beds, view = {"praise": ["soft beds"], "blame": ["hard beds"]}, {"praise": ["a sea view"], "blame": ["no view"]}
+    >>> describe({"beds": 1.2, "view": -0.8}, {"beds": beds, "view": view}, random.Random(1))
     'soft beds, but no view'
     """
     order = sorted(scores, key=lambda aspect: -scores[aspect])
     good = [aspect for aspect in order if scores[aspect] >= NOTABLE]
     bad = [aspect for aspect in reversed(order) if scores[aspect] <= -NOTABLE]
-    praise = " and ".join(pick(phrases[aspect].praise, rng) for aspect in good[:2])
-    blame = " and ".join(pick(phrases[aspect].blame, rng) for aspect in bad[: 3 - len(good[:2])][:2])
+    praise = " and ".join(pick(phrases[aspect]["praise"], rng) for aspect in good[:2])
+    blame = " and ".join(pick(phrases[aspect]["blame"], rng) for aspect in bad[: 3 - len(good[:2])][:2])
     if praise and blame:
         return f"{praise}, but {blame}"
     if not praise and not blame:
@@ -84,8 +109,3 @@ def slug(name: str) -> str:
     'fennick-daughters-vow'
     """
     return re.sub(r"[^a-z0-9]+", "-", name.lower().replace("'", "")).strip("-")
-
-
-def capitalized(text: str) -> str:
-    """Return a text with a capital first letter and the rest as it was."""
-    return text[:1].upper() + text[1:]

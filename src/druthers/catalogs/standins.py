@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+import tomllib
+from collections.abc import Sequence
+from importlib.resources import files
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,56 +48,26 @@ class StandIn(NamedTuple):
         No weight is smaller; minus infinity where users may care against an aspect.
     """
 
-    objectives: tuple[str, ...]
+    objectives: Sequence[str]
     n_items: int
     n_users: int
-    means: tuple[float, ...]
-    spreads: tuple[float, ...]
-    halo: tuple[float, ...]
+    means: Sequence[float]
+    spreads: Sequence[float]
+    halo: Sequence[float]
     tail: float
     evenness: float
-    weights: tuple[float, ...]
+    weights: Sequence[float]
     level_spread: float
-    weight_spreads: tuple[float, ...]
+    weight_spreads: Sequence[float]
     focus: float
     focus_spread: float
     least_weight: float
 
 
-STAND_INS = {
-    "hotels": StandIn(
-        objectives=("cleanliness", "location", "rooms", "service", "sleep quality", "value"),
-        n_items=62,
-        n_users=10,
-        means=(4.2, 4.4, 3.95, 3.95, 4.0, 3.7),
-        spreads=(0.40, 0.38, 0.47, 0.38, 0.38, 0.40),
-        halo=(0.85, 0.55, 0.90, 0.83, 0.85, 0.70),
-        tail=0.2,
-        evenness=0.3,
-        weights=(0.2, 0.2, 0.2, 0.2, 0.2, 0.2),
-        level_spread=0.3,
-        weight_spreads=(0.80, 0.35, 0.50, 0.30, 0.50, 0.45),
-        focus=0.75,
-        focus_spread=0.65,
-        least_weight=-math.inf,
-    ),
-    "beers": StandIn(
-        objectives=("appearance", "aroma", "palate", "taste"),
-        n_items=167,
-        n_users=14,
-        means=(4.05, 4.05, 4.05, 4.1),
-        spreads=(0.31, 0.27, 0.30, 0.31),
-        halo=(0.91, 0.86, 0.95, 0.97),
-        tail=0.5,
-        evenness=0.05,
-        weights=(0.08, 0.11, 0.28, 0.55),
-        level_spread=0.015,
-        weight_spreads=(0.04, 0.09, 0.08, 0.13),
-        focus=0.16,
-        focus_spread=0.5,
-        least_weight=0.01,
-    ),
-}
+_FACTS: dict[str, dict[str, Any]] = tomllib.loads(
+    files("druthers.catalogs").joinpath("standins.toml").read_text("utf-8")
+)
+STAND_INS = {name: StandIn(**facts) for name, facts in _FACTS.items()}
 
 # The real data sets of the paper, and what is played where they are absent.
 STANDS_FOR = {"tripadvisor": "hotels", "beeradvocate": "beers"}

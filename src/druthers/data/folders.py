@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from druthers.errors import InvalidSetting
 from druthers.types import Floats
@@ -79,24 +78,6 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def as_json(facts: Mapping[str, Any]) -> str:
-    """Return facts as JSON to be read by people: long lists have one line for each entry."""
-    parts = []
-    for key, value in facts.items():
-        body = _compact(value)
-        if isinstance(value, list) and value:
-            body = "[\n  " + ",\n  ".join(map(_compact, value)) + "\n ]"
-        elif isinstance(value, dict) and value:
-            lines = (f"{_compact(name)}: {_compact(entry)}" for name, entry in value.items())
-            body = "{\n  " + ",\n  ".join(lines) + "\n }"
-        parts.append(f" {_compact(key)}: {body}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
 def as_experiment(title: str, reward_noise: float, preference_noise: float) -> str:
     """Return an experiment that compares policies on the data of its folder.
 
@@ -104,4 +85,6 @@ def as_experiment(title: str, reward_noise: float, preference_noise: float) -> s
     """
     noises = (f"{noise if math.isfinite(noise) else 0.5:.4g}" for noise in (reward_noise, preference_noise))
     template = files("druthers.data").joinpath("experiment.template").read_text("utf-8")
-    return template.format(title=_compact(title), reward_noise=next(noises), preference_noise=next(noises))
+    return template.format(
+        title=json.dumps(title, ensure_ascii=False), reward_noise=next(noises), preference_noise=next(noises)
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from druthers._jit import kernel
 from druthers.environments.tape import Chunk, Seed, Tape
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.own import params_of
+from druthers.own import Part
 from druthers.sampling import Adversary, sample_rankings
 from druthers.types import Floats, Integers
 
@@ -121,7 +121,7 @@ NAMED_PERMUTATIONS: dict[str, Callable[[Tape, Floats], Integers | Adversary]] = 
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Environment(ABC):
+class Environment(Part):
     """Users with hidden preferences, arms with hidden rewards, and what is said and felt round by round.
 
     The constructor's arguments, keyword only, are its settings. A subclass says how the truth of a run is drawn; as a
@@ -162,8 +162,6 @@ class Environment(ABC):
         Scale of the Gumbel noise in the utilities by which users pick (a conditional logit): 1, as in their rankings,
         by default.
     """
-
-    name: ClassVar[str]
 
     users_per_round: int = 1
     offered: int | None = None
@@ -297,12 +295,3 @@ class Environment(ABC):
         else:
             lengths = np.full(rows, self.length)
         return np.where(rng.random(rows) < self.query_rate * (1.0 - self.vagueness), lengths, 0)
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return params_of(self)
-
-    def __repr__(self) -> str:
-        """Return the call that makes this environment."""
-        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.params.items())})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers.errors import DamagedState, InvalidSetting, UnknownArm, UnknownUser
-from druthers.own import params_of
+from druthers.own import Part
 from druthers.policies.arms import Arms, NoUsers
 from druthers.policies.books import Books
 from druthers.policies.rows import (
@@ -32,10 +32,9 @@ M = TypeVar("M", bound="Memory")
 WHOLE = (int, np.integer)
 
 
-class Memory(ABC):
+class Memory(Part):
     """The arrays of a policy, one row an arm or a user, around which `Policy` puts its steps."""
 
-    name: ClassVar[str]
     # What of a user's memory comes from feedback; all the rest comes from words.
     felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
     State: ClassVar[type[Any]]
@@ -74,15 +73,6 @@ class Memory(ABC):
     def _fresh_users(self, n_users: int) -> Any:
         """Return rows for users never seen."""
         return NoUsers(feedbacks=np.zeros(n_users))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return params_of(self)
-
-    def __repr__(self) -> str:
-        """Return the call that makes this policy."""
-        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.params.items())})"
 
     @property
     def users(self) -> tuple[Hashable, ...]:

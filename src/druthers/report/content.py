@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import re
 import shlex
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from druthers.drafts import to_toml
 from druthers.errors import DruthersError
 from druthers.experiments import Results, Row, load_experiment, mean_and_error
 from druthers.report.layout import axis_of, panels_of, shown
@@ -40,7 +39,7 @@ def content_of(results: Results) -> dict[str, Any]:
         "data": results.data,
         "command": command,
         "complete": whole,
-        "settings": toml_of(experiment.settings()),
+        "settings": to_toml({key: value for key, value in experiment.settings().items() if key != "name"}),
         "policies": _policies(results),
         "versions": results.settings()["versions"],
         "groups": list(results.best_settings()),
@@ -163,46 +162,3 @@ def rounded(values: float | ArrayLike) -> Any:
         short = float(f"{values:.{DIGITS}g}")
         return int(short) if short == int(short) and abs(short) < 1e15 else short
     return [rounded(value) for value in np.asarray(values, dtype=float).tolist()]
-
-
-def toml_of(settings: dict[str, Any]) -> str:
-    """Return settings as a TOML file that `load_experiment` reads back to the same.
-
-    Examples
-    --------
-    >>> print(toml_of({"runs": 3, "policies": {"s-ucb": {"width": 1.4}}}))
-    runs = 3
-    <BLANKLINE>
-    [policies.s-ucb]
-    width = 1.4
-    """
-    lines = [
-        f"{_key(key)} = {_value(value)}"
-        for key, value in settings.items()
-        if not isinstance(value, dict) and value is not None and key != "name"
-    ]
-    for key, table in settings.items():
-        if key == "policies":
-            for label, given in table.items():
-                lines += ["", f"[{_key(key)}.{_key(label)}]", *_entries(given)]
-        elif isinstance(table, dict) and table:
-            lines += ["", f"[{_key(key)}]", *_entries(table)]
-    return "\n".join(lines)
-
-
-def _entries(table: dict[str, Any]) -> list[str]:
-    return [f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None]
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, float):
-        return repr(value)  # nan and inf are words of TOML too
-    return json.dumps(value if isinstance(value, bool | int | str) else str(value), ensure_ascii=False)

@@ -7,10 +7,11 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from druthers.data.folders import FACTS, as_json, write_folder
+from druthers.data.folders import FACTS, write_folder
 from druthers.data.people.croissant import CARD, make_card
 from druthers.data.people.packages import Shelf
 from druthers.data.people.studies import STUDIES, Study
+from druthers.drafts import to_json
 from druthers.errors import InvalidSetting, UnknownName
 
 __all__ = ["STUDIES", "Brought", "Shelf", "Study", "bring"]
@@ -50,5 +51,5 @@ def bring(name: str, home: Path, shelf: Shelf) -> Brought:
         "sha256": digest,
     }
     card = json.dumps(make_card(study, files), indent=1, ensure_ascii=False) + "\n"
-    write_folder(home / name, {**files, CARD: card, FACTS: as_json(facts)})
+    write_folder(home / name, {**files, CARD: card, FACTS: to_json(facts)})
     return Brought(study, home / name, len(table.rows), len({row[0] for row in table.rows}))

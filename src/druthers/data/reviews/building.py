@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.data.folders import FACTS, as_csv, as_experiment, as_json, require_free, write_folder
+from druthers.data.folders import FACTS, as_csv, as_experiment, require_free, write_folder
 from druthers.data.reviews import beeradvocate, tripadvisor
 from druthers.data.reviews.estimates import Estimates, doubts, estimate, most_active, without_constants
 from druthers.data.reviews.ratings import Id, Ratings, Sieve, Step
 from druthers.data.reviews.reading import Source, Watch, as_text, find_files
 from druthers.data.reviews.tables import Columns, read_table, scaled
+from druthers.drafts import to_json
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Integers
 
@@ -245,7 +246,7 @@ def _finish(
     files = {
         "rewards.csv": as_csv(item, labels, ratings.objectives, estimates.rewards),
         "preferences.csv": as_csv("user", names, ratings.objectives, estimates.preferences),
-        FACTS: as_json(_facts(built, source, ridge, items, names)),
+        FACTS: to_json(_facts(built, source, ridge, items, names)),
     }
     if paper is None:
         noise = float(estimates.reward_noise.mean()), estimates.preference_noise
