@@ -108,11 +108,11 @@ def test_questions_and_rules_go_on_where_they_were_stopped(tmp_path: Path) -> No
     done: list[int] = []
 
     def asked() -> dict:
-        return ask_people([study], tmp_path / "out", workers=1, watch=lambda now, total, label: done.append(now))
+        return ask_people([study], tmp_path / "out", workers=1, watch=lambda progress: done.append(progress.done))
 
     def played() -> dict:
         rules = (Rule("never"), Rule("periodic", 2), Rule("value", 0.05))
-        watch = lambda now, total, label: done.append(now)  # noqa: E731
+        watch = lambda progress: done.append(progress.done)  # noqa: E731
         return play_rules(tmp_path / "rules", rules=rules, runs=1, users=2, rounds=20, workers=1, watch=watch)
 
     for work, folder, total in ((asked, "out", 2), (played, "rules", 3)):

@@ -161,7 +161,7 @@ def test_bandits_learn_what_a_person_picks() -> None:
 
 def test_who_knows_people_foretells_them_better_and_nothing_is_done_twice(home: Path) -> None:
     done: list[int] = []
-    bench = play_bench(["mine"], home / "out", orders=2, workers=1, watch=lambda now, total, label: done.append(now))
+    bench = play_bench(["mine"], home / "out", orders=2, workers=1, watch=lambda progress: done.append(progress.done))
     assert done == list(range(9))  # two orders of two players, four players that need one
     results = json.loads((home / "out" / "results.json").read_text())
     assert results == json.loads(json.dumps(bench.results()))
@@ -171,13 +171,13 @@ def test_who_knows_people_foretells_them_better_and_nothing_is_done_twice(home: 
     assert players[CEILING]["log_loss"] < players["personal-logit"]["log_loss"]
     assert players["personal-logit"]["ours_gains"]["1"]["gain"] > 0.0
     done.clear()
-    again = play_bench(["mine"], home / "out", orders=2, workers=1, watch=lambda now, total, label: done.append(now))
+    again = play_bench(["mine"], home / "out", orders=2, workers=1, watch=lambda progress: done.append(progress.done))
     assert done == [8]
     assert again.results() == bench.results()
     part = next((home / "out" / "parts").iterdir())
     part.write_bytes(b"half a file")
     done.clear()
-    play_bench(["mine"], home / "out", orders=2, workers=1, watch=lambda now, total, label: done.append(now))
+    play_bench(["mine"], home / "out", orders=2, workers=1, watch=lambda progress: done.append(progress.done))
     assert done == [7, 8]
 
 

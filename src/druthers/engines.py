@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from druthers.errors import EngineFailure, UnknownName, needs
 
@@ -23,6 +23,22 @@ START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 
 # How often work is given out again after a process died, before giving up: it may be the work that kills it.
 LOST_WORKERS_ALLOWED = 3
+
+
+class Progress(NamedTuple):
+    """How far a stage of some work is, in parts that are done, and what was done last, if it has a name."""
+
+    stage: str
+    done: int
+    total: int
+    label: str = ""
+
+
+Watch: TypeAlias = Callable[[Progress], None]
+
+
+def unwatched(progress: Progress) -> None:
+    """Let work go on that nobody watches."""
 
 
 class Engine(Protocol):

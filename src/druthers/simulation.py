@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from druthers.policies.steps import (
     learn_policy,
     score_policy,
 )
-from druthers.types import Floats, Integers
+from druthers.types import Decision, Floats, Integers
 
 # Preference errors are averaged over at most so many users, so that measuring costs little however many there are.
 MEASURED_USERS = 100
@@ -166,55 +166,72 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
 
 def play_by_steps(policy: Policy, tape: Tape) -> Played:
     """Do the same through `hear`, `ask`, `choose`, `learn` and `learn_choice`: slow, and what `play_tape` means."""
-    rounds = list(_steps(policy, tape))
-    return Played(*(np.concatenate([part[k] for part in rounds]) for k in range(2)))
+    return _joined([_played(tape, taken) for taken in take_steps(policy, tape, tape.chunks())])
 
 
 def _play_visits(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int, Played]]:
     """Play a tape whose visits have contexts, by single steps: what users feel in contexts has no rows of its own."""
     pauses, rounds = {*stops.tolist(), tape.horizon}, []
-    for number, part in enumerate(_steps(policy, tape), 1):
-        rounds.append(part)
+    for number, taken in enumerate(take_steps(policy, tape, tape.chunks()), 1):
+        rounds.append(_played(tape, taken))
         if number in pauses:
-            yield number, Played(*(np.concatenate([part[k] for part in rounds]) for k in range(2)))
+            yield number, _joined(rounds)
             rounds = []
 
 
-def _steps(policy: Policy, tape: Tape) -> Iterator[Played]:
-    """Play round by round."""
-    n_arms, n_users = len(tape.means), len(tape.preferences)
-    policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
-    policy.add_users(range(n_users))
-    for chunk in tape.chunks():
+class Taken(NamedTuple):
+    """An interaction by single steps: its row in a chunk, what the user wanted then, the decision and its outcome."""
+
+    row: int
+    wanted: Floats
+    decision: Decision
+    reward: Floats
+    utility: float | None  # None where users do not tell it
+
+
+def take_steps(policy: Policy, tape: Tape, chunks: Iterable[Chunk]) -> Iterator[list[Taken]]:
+    """Play the chunks of a tape step by step; yield each round once all of it is learned."""
+    everything = range(len(tape.means))
+    policy.add_arms(everything, tape.features if policy.learns_features else None)
+    policy.add_users(range(len(tape.preferences)))
+    for chunk in chunks:
         users, wanted = chunk.users.tolist(), tape.wanted(chunk)
         for first in range(0, len(users), tape.users_per_round):
-            batch = range(first, first + tape.users_per_round)
-            arms: list[int] = []
-            regret = []
-            for t in batch:
-                user = users[t]
-                policy.hear(user, chunk.orders[t, : chunk.lengths[t]])
-                question = policy.ask(user)
+            taken: list[Taken] = []
+            for t in range(first, first + tape.users_per_round):
+                policy.hear(users[t], chunk.orders[t, : chunk.lengths[t]])
+                question = policy.ask(users[t])
                 if question is not None:
-                    policy.answer(user, question, likes(tape.preferences[user], question.objective))
-                offer = chunk.offers[t].tolist() or range(n_arms)
-                with policy.in_context(context_of(policy, chunk, t)):
-                    arm: Any = policy.choose(user, offer).arm
-                arms.append(arm)
-                utilities = [expected_utility(wanted[t], tape.means[other]) for other in offer]
-                regret.append(max(utilities) - utilities[offer.index(arm)])
-            for t, arm in zip(batch, arms, strict=True):
+                    policy.answer(users[t], question, likes(tape.preferences[users[t]], question.objective))
+                with policy.in_context(_context_of(policy, chunk, t)):
+                    decision = policy.choose(users[t], chunk.offers[t].tolist() or everything)
+                arm: Any = decision.arm
                 reward = tape.means[arm] + chunk.reward_noise[t]
-                utility = felt_utility(wanted[t], chunk.preference_noise[t], reward)
-                with policy.in_context(context_of(policy, chunk, t)):
-                    policy.learn(users[t], arm, reward, utility if tape.tells_utility else None)
+                felt = felt_utility(wanted[t], chunk.preference_noise[t], reward) if tape.tells_utility else None
+                taken.append(Taken(t, wanted[t], decision, reward, felt))
+            for t, _, decision, reward, felt in taken:
+                with policy.in_context(_context_of(policy, chunk, t)):
+                    policy.learn(users[t], decision.arm, reward, felt)
                     if chunk.picks is not None and policy.learns_choices:
-                        offer = chunk.offers[t].tolist() or range(n_arms)
-                        policy.learn_choice(users[t], offer[chunk.picks[t]], offer)
-            yield Played(arms=np.array(arms), regret=np.array(regret))
+                        policy.learn_choice(users[t], decision.offer[chunk.picks[t]], decision.offer)
+            yield taken
 
 
-def context_of(policy: Policy, chunk: Chunk, row: int) -> dict[str, float] | None:
+def _played(tape: Tape, taken: Sequence[Taken]) -> Played:
+    """Return the arms and the regret of a round."""
+    regret = []
+    for one in taken:
+        offer: Any = one.decision.offer
+        utilities = [expected_utility(one.wanted, tape.means[arm]) for arm in offer]
+        regret.append(max(utilities) - utilities[one.decision.places[0]])
+    return Played(np.array([one.decision.arm for one in taken]), np.array(regret))
+
+
+def _joined(rounds: Sequence[Played]) -> Played:
+    return Played(*(np.concatenate(parts) for parts in zip(*rounds, strict=True)))
+
+
+def _context_of(policy: Policy, chunk: Chunk, row: int) -> dict[str, float] | None:
     """Return the context of a visit for a policy, its entries by number; None where there is none to tell it."""
     if chunk.contexts is None or not policy.learns_contexts:
         return None

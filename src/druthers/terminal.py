@@ -26,19 +26,19 @@ from rich.text import Text
 from druthers.data import Built
 from druthers.data.people import Study
 from druthers.data.reviews.reading import Watch as WatchBytes
+from druthers.engines import Progress, Watch
 from druthers.evaluation import Estimate, Evaluation, Interval
-from druthers.experiments import Experiment, Paired, Progress, Results, mean_and_error
+from druthers.experiments import Experiment, Paired, Results, mean_and_error
 from druthers.experiments.plan import short
-from druthers.experiments.running import Watch
 from druthers.logs import Log
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 14
 WIDE = (0, 2, 0, 0)  # the padding of tables with long figures
+# Stages that take long, and so are told of where nobody looks too.
 STAGES = {
     "talking": "writing and reading texts",
     "compiling": "compiling the policies, once for all later runs; all of them take some minutes",
-    "playing": "playing",
 }
 
 
@@ -87,11 +87,13 @@ def shown_progress(console: Console) -> Iterator[Watch]:
 
         def watch(progress: Progress) -> None:
             if progress.stage not in tasks:
-                if not console.is_terminal and progress.stage in ("talking", "compiling"):
+                if not console.is_terminal and progress.stage in STAGES:
                     console.print(STAGES[progress.stage])
-                tasks[progress.stage] = bars.add_task(STAGES[progress.stage], label="")
+                tasks[progress.stage] = bars.add_task(STAGES.get(progress.stage, progress.stage), label="")
             task = tasks[progress.stage]
             bars.update(task, completed=progress.done, total=progress.total, label=progress.label)
+            if progress.stage == "checking" and progress.label:
+                console.print(progress.label, style="dim")
             if progress.stage == "compiling" and progress.done == progress.total:
                 bars.remove_task(task)
                 del tasks["compiling"]

@@ -18,8 +18,9 @@ import numpy as np
 
 from druthers.beliefs import Crowd, Law, choice_site, next_question, predict_choice
 from druthers.beliefs.choices import condition
-from druthers.bench.keeping import Part, Watch, carry_out, part_path
+from druthers.bench.keeping import Part, carry_out, part_path
 from druthers.bench.running import STUDIES, digest, read_study, write_results
+from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, Person
 from druthers.types import Floats, Integers
 
@@ -78,7 +79,7 @@ def play_halves(
     *,
     n_people: int | None = None,
     workers: int | None = None,
-    watch: Watch = lambda done, total, label: None,
+    watch: Watch = unwatched,
 ) -> dict[str, Any]:
     """Play both halves of each study, people on the last axis, and sum each up; what is done already is not done again.
 
@@ -93,7 +94,7 @@ def play_halves(
             parts.append(
                 Part(half, part_path(folder, inspect.getfile(play), name, digest(people), turn), Path(study).name)
             )
-    found = carry_out(play, parts, workers=workers, watch=watch)
+    found = carry_out(name, play, parts, workers=workers, watch=watch)
     results: dict[str, Any] = {"held_out": HELD_OUT, "studies": {}}
     for place in range(0, len(parts), 2):
         results["studies"][parts[place].label] = sum_up(np.concatenate(found[place : place + 2], axis=-1))

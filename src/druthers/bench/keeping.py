@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from druthers.drafts import replaced
-from druthers.engines import make_engine
+from druthers.engines import Progress, Watch, make_engine
 from druthers.errors import InvalidSetting
 from druthers.sources import our_digest
 from druthers.types import Floats
 
 T = TypeVar("T")
-Watch = Callable[[int, int, str], None]
 PARTS = "parts"
 
 
@@ -39,6 +38,7 @@ def part_path(folder: str | Path | None, file: str, *key: Any) -> Path | None:
 
 
 def carry_out(
+    stage: str,
     work: Callable[[T], Floats],
     parts: Sequence[Part],
     *,
@@ -48,12 +48,12 @@ def carry_out(
 ) -> list[Floats]:
     """Return the outcome of each part, from the files of earlier runs where these are whole.
 
-    Parts are begun in their order, by so many processes, one for each core by default. `watch` is told how many are
-    done, of how many, and what was last; `check` raises `InvalidSetting` for what was kept but cannot be an outcome.
+    Parts are begun in their order, by so many processes, one for each core by default. `watch` is told how far
+    the stage is; `check` raises `InvalidSetting` for what was kept but cannot be an outcome.
     """
     kept = {place: outcome for place, part in enumerate(parts) if (outcome := _read(part, check)) is not None}
     left = [place for place in range(len(parts)) if place not in kept]
-    watch(len(kept), len(parts), "")
+    watch(Progress(stage, len(kept), len(parts)))
     if left:
         with make_engine("processes", workers) as engine:
             for done, outcome in engine.run(work, [parts[place].task for place in left]):
@@ -63,7 +63,7 @@ def carry_out(
                     part.path.parent.mkdir(parents=True, exist_ok=True)
                     with replaced(part.path) as draft, draft.open("wb") as file:
                         np.savez(file, outcome=outcome)
-                watch(len(kept), len(parts), part.label)
+                watch(Progress(stage, len(kept), len(parts), part.label))
     return [kept[place] for place in range(len(parts))]
 
 

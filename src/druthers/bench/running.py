@@ -14,10 +14,11 @@ import numpy as np
 from druthers import __version__
 from druthers._jit import cache_folder
 from druthers.bench import ceiling, players
-from druthers.bench.keeping import Part, Watch, carry_out, part_path
+from druthers.bench.keeping import Part, carry_out, part_path
 from druthers.bench.players import CEILING, OURS, PLAYERS
 from druthers.bench.scoring import Told, arrival, check, compare, positions, score, sheet
 from druthers.drafts import replaced
+from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, read_people
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Floats
@@ -88,7 +89,7 @@ def play_bench(
     n_people: int | None = None,
     only: Sequence[str] = tuple(PLAYERS),
     workers: int | None = None,
-    watch: Watch = lambda done, total, label: None,
+    watch: Watch = unwatched,
 ) -> Bench:
     """Play the benchmark, or go on with it.
 
@@ -107,7 +108,7 @@ def play_bench(
     workers
         How many processes; one for each core by default.
     watch
-        Called with how many parts are done, of how many, and what was last.
+        Told how far it is.
     """
     for name in only:
         if name not in PLAYERS:
@@ -140,7 +141,7 @@ def play_bench(
 def foretell_study(name: str, player: str, n_people: int | None = None) -> tuple[People, Floats]:
     """Return the people of a study and what a player foretold of them, from the cache where it is there."""
     people = read_study(name, n_people)
-    [(_, foretold)] = _played([Task(Path(name).name, player, 0, people)], None, 1, lambda done, total, label: None)
+    [(_, foretold)] = _played([Task(Path(name).name, player, 0, people)], None, 1, unwatched)
     return people, foretold
 
 
@@ -170,7 +171,9 @@ def _played(
 ) -> list[tuple[tuple[str, str, int], Floats]]:
     """Return what is foretold in each task, from files of earlier runs where these are whole."""
     parts = [Part(task, _path(task, folder), f"{task.study} {task.player}") for task in tasks]
-    foretold = carry_out(play, parts, workers=workers, watch=watch, check=lambda task, told: check(task.people, told))
+    foretold = carry_out(
+        "foretelling", play, parts, workers=workers, watch=watch, check=lambda task, told: check(task.people, told)
+    )
     return [((task.study, task.player, task.order), told) for task, told in zip(tasks, foretold, strict=True)]
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.bench.keeping import Part, Watch, carry_out, part_path
+from druthers.bench.keeping import Part, carry_out, part_path
 from druthers.bench.running import write_results
+from druthers.engines import Watch, unwatched
 from druthers.environments import Synthetic
 from druthers.experiments.guest import serve
 from druthers.policies import FisherPQUCB
@@ -78,7 +79,7 @@ def play_rules(
     users: int = USERS,
     rounds: int = ROUNDS,
     workers: int | None = None,
-    watch: Watch = lambda done, total, label: None,
+    watch: Watch = unwatched,
 ) -> dict[str, Any]:
     """Play all rules on the same runs, or go on with it; write and return regret and questions of each.
 
@@ -87,7 +88,9 @@ def play_rules(
     """
     games = [_Game(rule, run, users, rounds) for rule in rules for run in range(runs)]
     parts = [Part(game, part_path(folder, __file__, game), game.rule.kind) for game in games]
-    figures = np.array(carry_out(play_rule, parts, workers=workers, watch=watch)).reshape(len(rules), runs, 2)
+    figures = np.array(carry_out("playing", play_rule, parts, workers=workers, watch=watch)).reshape(
+        len(rules), runs, 2
+    )
     results = {"users": users, "rounds": rounds, "runs": runs, "rules": compare_rules(rules, figures)}
     if folder is not None:
         write_results(results, Path(folder) / "when.json")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,14 +15,13 @@ from druthers.bench import OURS, add_entry, play_bench, read_entry
 from druthers.bench.asking import COMPARED, HELD_OUT, RULES, SCORES, ask_people
 from druthers.bench.first import EVIDENCE, PRIORS, meet_people
 from druthers.bench.fitting import fit_people, fit_rankings
-from druthers.bench.keeping import Watch
 from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, write_results
 from druthers.bench.when import RUNS, play_rules
 from druthers.cli import options
 from druthers.cli.options import argument, flag, option
 from druthers.errors import InvalidSetting, MissingExtra
 from druthers.report.people import draw_first, draw_people
-from druthers.terminal import make_bars, make_console, print_whole, table_of
+from druthers.terminal import make_console, print_whole, shown_progress, table_of
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -58,7 +56,7 @@ def people(
         druthers bench people swissmetro --orders 3
     """
     console = make_console(quiet)
-    with _progress(console) as watch:
+    with shown_progress(console) as watch:
         bench = play_bench(
             studies or STUDIES,
             out,
@@ -116,7 +114,7 @@ def questions(
     druthers bench questions --fast
     """
     console = make_console(quiet)
-    with _progress(console, "asking") as watch:
+    with shown_progress(console) as watch:
         results = ask_people(studies or STUDIES, out, n_people=_people(fast), workers=workers, watch=watch)
     for name, content in results["studies"].items():
         counts = (0, 2, *COMPARED)
@@ -150,7 +148,7 @@ def first(
     druthers bench first --fast
     """
     console = make_console(quiet)
-    with _progress(console, "meeting") as watch:
+    with shown_progress(console) as watch:
         results = meet_people(studies or STUDIES, out, n_people=_people(fast), workers=workers, watch=watch)
     for name, content in results["studies"].items():
         table = table_of("", *PRIORS, **TITLED)
@@ -180,7 +178,7 @@ def when(
     druthers bench when
     """
     console = make_console(quiet)
-    with _progress(console, "playing") as watch:
+    with shown_progress(console) as watch:
         results = play_rules(out, runs=runs, workers=workers, watch=watch)
     table = table_of("rule", "setting", "questions per user", "regret per user", "of periodic at as many", **TITLED)
     for row in results["rules"]:
@@ -229,13 +227,6 @@ def fit(
 
 def _people(fast: bool) -> int | None:
     return FAST_PEOPLE if fast else None
-
-
-@contextlib.contextmanager
-def _progress(console: Console, what: str = "foretelling") -> Iterator[Watch]:
-    with make_bars(console) as bars:
-        task = bars.add_task(what, label="")
-        yield lambda done, total, label: bars.update(task, completed=done, total=total, label=label)
 
 
 def _show(console: Console, results: dict[str, Any]) -> None:

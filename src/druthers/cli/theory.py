@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from druthers.cli import options
 from druthers.cli.options import flag, option
 from druthers.report.theory import write_chart, write_theory
-from druthers.terminal import make_bars, make_console, table_of
-from druthers.theory import FAILS, HOLDS, Step, check
+from druthers.terminal import make_console, shown_progress, table_of
+from druthers.theory import FAILS, HOLDS, check
 from druthers.theory.planning import plan
 
 app = typer.Typer(no_args_is_help=True)
@@ -47,7 +44,7 @@ def check_(
     """
     console = make_console(quiet or as_json)
     names = None if only is None else options.listed(only) or [only]  # nothing listed is no name of any
-    with _shown_steps(console) as watch:
+    with shown_progress(console) as watch:
         checked = check(names, fast=fast, workers=workers or min(os.cpu_count() or 1, 4), watch=watch)
     page = write_theory(checked, out, fast=fast)
     told = [
@@ -68,20 +65,6 @@ def check_(
         table.add_row(str(row["name"]), claim.source, Text(finding.figure), verdict)
     console.print(table)
     console.print(f"open {page}", soft_wrap=True)
-
-
-@contextlib.contextmanager
-def _shown_steps(console: Console) -> Iterator[Callable[[Step], None]]:
-    """Show a bar of all runs and claims while the block works, and a line for each claim that is decided."""
-    with make_bars(console) as bars:
-        task = bars.add_task("", total=None, label="")
-
-        def watch(step: Step) -> None:
-            bars.update(task, completed=step.done, total=step.total)
-            if step.name:
-                console.print(step.name, style="dim")
-
-        yield watch
 
 
 @app.command("plan")
@@ -106,7 +89,7 @@ def plan_(
         druthers theory plan --objectives 6 --arms 200 --users 5000 --horizon 100000 --length 2 --corruption 0.05
     """
     console = make_console(quiet or as_json)
-    with _shown_steps(console) as watch:
+    with shown_progress(console) as watch:
         told = plan(
             objectives=objectives,
             arms=arms,

@@ -6,14 +6,13 @@ from druthers.experiments.conversation import Conversation
 from druthers.experiments.conversing import converse
 from druthers.experiments.plan import Experiment, Row, experiment_names, load_experiment
 from druthers.experiments.results import Paired, Results, mean_and_error, paired
-from druthers.experiments.running import Progress, run_experiment
+from druthers.experiments.running import run_experiment
 from druthers.experiments.simulators import Simulators, default_objectives
 
 __all__ = [
     "Conversation",
     "Experiment",
     "Paired",
-    "Progress",
     "Results",
     "Row",
     "Simulators",

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from druthers.engines import Engine
+from druthers.engines import Engine, Progress, Watch, unwatched
 from druthers.environments import Environment
 from druthers.errors import InvalidExperiment, InvalidSetting
 from druthers.experiments.conversation import Conversation
 from druthers.experiments.plan import Experiment, Row
-from druthers.experiments.running import Progress, Watch, run_experiment
+from druthers.experiments.running import run_experiment
 from druthers.experiments.simulators import Simulators
 from druthers.experiments.transcripts import Key, Line, Message, Transcript
 from druthers.language import Parser, Wish, Writer
@@ -48,7 +48,7 @@ def converse(
     batch: int = 50,
     engine: str | Engine = "processes",
     workers: int | None = None,
-    watch: Watch = lambda progress: None,
+    watch: Watch = unwatched,
 ) -> Conversation:
     """Play an experiment twice: with rankings that were said and read, and with the rankings themselves.
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from druthers._jit import cache_folder
 from druthers.drafts import replaced
-from druthers.engines import Engine, make_engine
+from druthers.engines import Engine, Progress, Watch, make_engine, unwatched
 from druthers.environments import Environment, Reviews, Tape
 from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.results import Results
@@ -55,16 +55,6 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-class Progress(NamedTuple):
-    """How far a stage ("talking", "compiling" or "playing") is, and which row was last."""
-
-    stage: str
-    done: int
-    total: int
-    label: str = ""
-
-
-Watch = Callable[[Progress], None]
 # From a row and a run to what policies hear in it, one ranking for each interaction.
 Heard = Callable[[Row, int], Sequence[RankingLike]]
 
@@ -114,7 +104,7 @@ def run_experiment(
     *,
     engine: str | Engine = "processes",
     workers: int | None = None,
-    watch: Watch = lambda progress: None,
+    watch: Watch = unwatched,
     heard: Heard | None = None,
 ) -> Results:
     """Play an experiment and return its results; with a folder, keep them there and go on from what is there already.

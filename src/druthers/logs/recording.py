@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from druthers.environments import Chunk, Tape
-from druthers.environments.base import felt_utility
+from druthers.environments import Tape
 from druthers.errors import InvalidLog
 from druthers.logs.table import Log
 from druthers.policies import Policy
-from druthers.simulation import context_of, likes
-from druthers.types import Decision, Floats, Integers
+from druthers.simulation import take_steps
+from druthers.types import Decision, Floats
 
 
 # Over sixty lines: a log has twenty columns, and each is named where it is made.
@@ -38,25 +38,15 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
     names = tuple(objectives or (f"objective {k + 1}" for k in range(n_objectives)))
     if len(names) != n_objectives:
         raise InvalidLog(f"this tape needs {n_objectives} names of objectives, but got {names!r}")
-    policy.add_arms(range(n_arms), tape.features if policy.learns_features else None)
-    policy.add_users(range(len(tape.preferences)))
     chunks = list(tape.chunks())
     decisions, rewards, utilities = [], [], []
-    for chunk in chunks:
-        wanted = tape.wanted(chunk)
-        for first in range(0, len(chunk.users), tape.users_per_round):
-            batch = range(first, first + tape.users_per_round)
-            decisions += [_decide(policy, tape, chunk, t) for t in batch]
-            for t, made in zip(batch, decisions[-len(batch) :], strict=True):
-                user, arm = chunk.users[t].item(), made.offer[made.place]
-                reward = tape.means[arm] + chunk.reward_noise[t]
-                utility = felt_utility(wanted[t], chunk.preference_noise[t], reward)
-                with policy.in_context(context_of(policy, chunk, t)):
-                    policy.learn(user, arm, reward, utility if tape.tells_utility else None)
-                    if chunk.picks is not None and policy.learns_choices:
-                        policy.learn_choice(user, made.offer[chunk.picks[t]].item(), made.offer.tolist())
-                rewards.append(reward)
-                utilities.append(utility if tape.tells_utility else np.nan)
+    for taken in take_steps(policy, tape, chunks):
+        for one in taken:
+            made = one.decision
+            offer: Any = np.array(made.offer, dtype=np.int32)
+            decisions.append(_Made(offer, made.places[0], made.propensity, all_chances(policy, made)))
+            rewards.append(one.reward)
+            utilities.append(np.nan if one.utility is None else one.utility)
     orders, lengths = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("orders", "lengths"))
     chances = np.concatenate([made.chances for made in decisions])
     picks = [chunk.picks for chunk in chunks if chunk.picks is not None]
@@ -70,7 +60,7 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
         times=None,
         users=np.concatenate([chunk.users for chunk in chunks]).astype(np.int32),
         offer_starts=np.cumsum([0, *(len(made.offer) for made in decisions)]),
-        offers=np.concatenate([made.offer for made in decisions], dtype=np.int32),
+        offers=np.concatenate([made.offer for made in decisions]),
         ranking_starts=np.concatenate([[0], np.cumsum(lengths)]),
         rankings=orders[np.arange(n_objectives) < lengths[:, None]],
         places=np.array([made.place for made in decisions], dtype=np.int32),
@@ -88,22 +78,10 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
 class _Made(NamedTuple):
     """What is kept of a decision; its reasons would fill the memory."""
 
-    offer: Integers
+    offer: NDArray[np.int32]
     place: int
     propensity: float
     chances: Floats
-
-
-def _decide(policy: Policy, tape: Tape, chunk: Chunk, t: int) -> _Made:
-    user = chunk.users[t].item()
-    policy.hear(user, chunk.orders[t, : chunk.lengths[t]])
-    question = policy.ask(user)
-    if question is not None:
-        policy.answer(user, question, likes(tape.preferences[user], question.objective))
-    offer = chunk.offers[t] if chunk.offers.shape[1] else np.arange(len(tape.means))
-    with policy.in_context(context_of(policy, chunk, t)):
-        decision = policy.choose(user, offer.tolist())
-    return _Made(offer, decision.places[0], decision.propensity, all_chances(policy, decision))
 
 
 def all_chances(policy: Policy, decision: Decision) -> Floats:

@@ -60,8 +60,8 @@ class Runner:
 
 def main(name: str, runs: str, horizon: str, folder: str) -> None:
     """Play an experiment, and write its report."""
+    from druthers.engines import Progress
     from druthers.experiments import load_experiment, run_experiment
-    from druthers.experiments.running import Progress
     from druthers.report import write_report
 
     def tell(**what: Any) -> None:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.engines import Processes
+from druthers.engines import Processes, Progress, Watch, unwatched
 from druthers.errors import UnknownName
 from druthers.theory import corruption, growth, instances, radii, words
-from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line, Step, Watch
+from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line
 from druthers.theory.games import keep, play
 from druthers.types import Floats
 
@@ -94,7 +94,7 @@ class Checked(NamedTuple):
 
 
 def check(
-    names: list[str] | None = None, *, fast: bool = False, workers: int = 2, watch: Watch = lambda step: None
+    names: list[str] | None = None, *, fast: bool = False, workers: int = 2, watch: Watch = unwatched
 ) -> list[Checked]:
     """Check claims, all of them by default, with fixed seeds; the same call gives the same findings.
 
@@ -121,7 +121,7 @@ def check(
     for done, (name, finding) in enumerate(_parts(games, alone, of_games, fast, workers), start=1):
         if finding is not None:
             found[name] = finding
-        watch(Step(done, total, name))
+        watch(Progress("checking", done, total, name))
     return [Checked(CLAIMS[name], found[name]) for name in wanted]
 
 
@@ -154,4 +154,4 @@ def _carry_out(task: tuple[Any, Any]) -> Any:
     return CLAIMS[task[0]].check(task[1]) if isinstance(task[0], str) else play(*task)
 
 
-__all__ = ["CLAIMS", "FAILS", "HOLDS", "OPEN", "Chart", "Checked", "Claim", "Finding", "Line", "Step", "check"]
+__all__ = ["CLAIMS", "FAILS", "HOLDS", "OPEN", "Chart", "Checked", "Claim", "Finding", "Line", "check"]

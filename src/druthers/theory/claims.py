@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,17 +46,6 @@ class Finding:
     verdict: str  # HOLDS, FAILS or OPEN
     chart: Chart
     values: dict[str, Any] = field(default_factory=dict)  # the same numbers, for programs
-
-
-class Step(NamedTuple):
-    """How far the work is: how many of all parts are done, and the name of what was just finished, if it has one."""
-
-    done: int
-    total: int
-    name: str = ""
-
-
-Watch: TypeAlias = Callable[[Step], None]
 
 
 class Game(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers import bounds
-from druthers.engines import Processes
+from druthers.engines import Processes, Progress, Watch, unwatched
 from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting
 from druthers.policies import make_policy
 from druthers.simulation import Run, simulate
-from druthers.theory.claims import Chart, Step, Watch, mean_line
+from druthers.theory.claims import Chart, mean_line
 from druthers.theory.statistics import Interval, interval
 
 ACCURACIES = (0.5, 0.25, 0.1)
@@ -59,7 +59,7 @@ def plan(
     corruption: float = 0.0,
     runs: int = 3,
     workers: int = 2,
-    watch: Watch = lambda step: None,
+    watch: Watch = unwatched,
 ) -> Plan:
     """Return what to expect at a size, with the laws of the paper's synthetic benchmark: [0, 5], noise 0.5.
 
@@ -134,7 +134,7 @@ def _played(plays: list[_Play], workers: int, watch: Watch) -> list[Run]:
     with Processes(workers) as engine:
         for place, run in engine.run(_play, plays):
             runs[place] = run
-            watch(Step(len(runs), len(plays)))
+            watch(Progress("simulating", len(runs), len(plays)))
     return [runs[place] for place in range(len(plays))]
 
 
