@@ -26,21 +26,11 @@ from druthers.stores import Event, Store
 
 
 class Edition(NamedTuple):
-    """A catalog without items, from an event of the journal on.
+    """A catalog without items, from an event of the journal on."""
 
-    Parameters
-    ----------
-    catalog
-        Objectives with their scales, and what it is called.
-    position
-        The event that brought it.
-    renamed
-        Names of objectives before, and since.
-    """
-
-    catalog: Catalog
-    position: int
-    renamed: Mapping[str, str]
+    catalog: Catalog  # objectives with their scales, and what it is called
+    position: int  # the event that brought it
+    renamed: Mapping[str, str]  # names of objectives before, and since
 
 
 class Editions:

@@ -60,72 +60,34 @@ class Opinion(NamedTuple):
 
 @dataclass(frozen=True)
 class Message:
-    """A message as it was understood.
+    """A message as it was understood."""
 
-    Parameters
-    ----------
-    kind
-        What it is.
-    places
-        Which of the items shown it is about, from 0.
-    items
-        Other items that it names.
-    reading, limits
-        Wishes and limits in it.
-    utility
-        How something was as a whole, from -1 to 1; None if it does not say.
-    aspects
-        How it was in single objectives, from -1 to 1.
-    opinions
-        Where several items were different: how each was, by its place.
-    forgotten
-        Names of objectives and details of which nothing said shall count any more; none for what was said last, or
-        beside a wish.
-    shown
-        Whether it asks only about items that were shown.
-    most
-        Whether it wishes for nothing but the most of something: "the cheapest one".
-    rejected
-        Which of the items shown it turns down beside: "not 1, I'll take 2".
-    chance
-        How likely it is of this kind.
-    """
-
-    kind: Kind
-    places: tuple[int, ...] = ()
-    items: tuple[Item, ...] = ()
-    reading: Reading | None = None
+    kind: Kind  # what it is
+    places: tuple[int, ...] = ()  # which of the items shown it is about, from 0
+    items: tuple[Item, ...] = ()  # other items that it names
+    reading: Reading | None = None  # wishes and limits in it
     limits: Limits = field(default_factory=Limits)
-    utility: float | None = None
-    aspects: dict[str, float] = field(default_factory=dict)
+    utility: float | None = None  # how something was as a whole, from -1 to 1; None if it does not say
+    aspects: dict[str, float] = field(default_factory=dict)  # how it was in single objectives, from -1 to 1
+    # Where several items were different: how each was, by its place.
     opinions: Mapping[int, Opinion] = field(default_factory=dict)
+    # Names of objectives and details of which nothing said shall count any more; none for what was said last, or beside
+    # a wish.
     forgotten: tuple[str, ...] = ()
-    shown: bool = False
-    most: bool = False
-    rejected: tuple[int, ...] = ()
-    chance: float = 1.0
+    shown: bool = False  # whether it asks only about items that were shown
+    most: bool = False  # whether it wishes for nothing but the most of something: "the cheapest one"
+    rejected: tuple[int, ...] = ()  # which of the items shown it turns down beside: "not 1, I'll take 2"
+    chance: float = 1.0  # how likely it is of this kind
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a message comes after: the items shown last, and what was said before and still counts.
+    """What a message comes after: the items shown last, and what was said before and still counts."""
 
-    Parameters
-    ----------
-    shown
-        Items, in the order in which they were shown.
-    wished
-        Names of objectives.
-    limits
-        Limits in force.
-    latest
-        Which of the items shown was picked or rated last; the first if none was.
-    """
-
-    shown: Sequence[Item] = ()
-    wished: Sequence[str] = ()
-    limits: Where = field(default_factory=dict)
-    latest: int = 0
+    shown: Sequence[Item] = ()  # items, in the order in which they were shown
+    wished: Sequence[str] = ()  # names of objectives
+    limits: Where = field(default_factory=dict)  # limits in force
+    latest: int = 0  # which of the items shown was picked or rated last; the first if none was
 
 
 def guessed(reading: Reading) -> tuple[str, ...]:

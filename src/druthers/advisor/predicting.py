@@ -52,32 +52,17 @@ ALIKE = 0.5
 
 
 class Grounds(NamedTuple):
-    """Where a prediction comes from.
+    """Where a prediction comes from."""
 
-    Parameters
-    ----------
-    columns
-        The details that move it most.
-    alike
-        How many items of which the objective is known have the same in these details, or nearly so.
-    """
-
-    columns: tuple[str, ...]
-    alike: int
+    columns: tuple[str, ...]  # the details that move it most
+    alike: int  # how many items of which the objective is known have the same in these details, or nearly so
 
 
 class Part(NamedTuple):
-    """By how much a column moves an objective.
+    """By how much a column moves an objective."""
 
-    Parameters
-    ----------
-    column
-        A detail, and the entry that it has or not.
-    change
-        Of the reward, from 0 at the bad end to 1 at the good: by a standard deviation more, or by having the entry.
-    """
-
-    column: str
+    column: str  # A detail, and the entry that it has or not
+    # Of the reward, from 0 at the bad end to 1 at the good: by a standard deviation more, or by having the entry.
     change: float
 
 

@@ -58,27 +58,13 @@ ENDINGS = {"not": 1, "is": 1, "am": 1, "us": 1, "are": 2, "have": 2}
 
 @dataclass(frozen=True)
 class Said:
-    """A message in its forms.
+    """A message in its forms."""
 
-    Parameters
-    ----------
-    text
-        As it was written.
-    plain
-        In small plain letters.
-    core
-        The same from its point on.
-    places
-        Which of the items shown it points at.
-    context
-        What it comes after.
-    """
-
-    text: str
-    plain: str
-    core: str
-    places: tuple[int, ...]
-    context: Context
+    text: str  # as it was written
+    plain: str  # in small plain letters
+    core: str  # the same from its point on
+    places: tuple[int, ...]  # which of the items shown it points at
+    context: Context  # what it comes after
 
     @classmethod
     def of(cls, text: str, context: Context) -> Said:

@@ -12,33 +12,18 @@ from druthers.catalogs import Item
 
 @dataclass(frozen=True)
 class Turn:
-    """A message, and what it is about.
+    """A message, and what it is about."""
 
-    Parameters
-    ----------
-    user, text
-        Who says what.
-    message
-        As it was understood.
-    decision, shown, at
-        The last recommendation, those of its items that are still there, and all of them, each at its place.
-    about
-        Items that the message points at.
-    size
-        How many items to recommend next.
-    beside
-        Whether another act of the same message recommends something after it.
-    """
-
-    user: str
+    user: str  # who says what
     text: str
-    message: Message
+    message: Message  # as it was understood
+    # The last recommendation, those of its items that are still there, and all of them, each at its place.
     decision: str
     shown: Sequence[Item]
-    about: Sequence[Item]
-    size: int
+    about: Sequence[Item]  # items that the message points at
+    size: int  # how many items to recommend next
     at: Sequence[Item] = ()
-    beside: bool = False
+    beside: bool = False  # whether another act of the same message recommends something after it
 
     def reply(
         self, text: str, *, heard: Heard | None = None, made: Recommendation | None = None, about: Sequence[Item] = ()

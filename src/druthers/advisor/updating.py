@@ -24,27 +24,13 @@ MUCH = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a catalog would change in a journal; false if nothing.
+    """What a catalog would change in a journal; false if nothing."""
 
-    Parameters
-    ----------
-    catalog
-        Objectives and what the catalog is called, from then on; None where all of that stays.
-    renamed
-        Names of objectives before, and from then on.
-    put
-        Items that are new, or known differently from then on.
-    retired
-        Items that are no longer there.
-    lines
-        All of it in words; and what stays though the catalog does not have it.
-    """
-
-    catalog: Catalog | None
-    renamed: Mapping[str, str]
-    put: tuple[Item, ...]
-    retired: tuple[str, ...]
-    lines: tuple[str, ...]
+    catalog: Catalog | None  # objectives and what the catalog is called, from then on; None where all of that stays
+    renamed: Mapping[str, str]  # names of objectives before, and from then on
+    put: tuple[Item, ...]  # items that are new, or known differently from then on
+    retired: tuple[str, ...]  # items that are no longer there
+    lines: tuple[str, ...]  # all of it in words; and what stays though the catalog does not have it
 
     def __bool__(self) -> bool:
         return self.catalog is not None or bool(self.put or self.retired)

@@ -12,25 +12,13 @@ from druthers.advisor.fold import Fold
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was found in a journal.
+    """What was found in a journal."""
 
-    Parameters
-    ----------
-    kinds
-        How many events there are of each kind.
-    users, items
-        How many there are now.
-    digest
-        Of a fold of the whole journal, from its first event.
-    agrees
-        Whether the saved states, carried on to the end of the journal, give the same bits.
-    """
-
-    kinds: dict[str, int]
-    users: int
+    kinds: dict[str, int]  # how many events there are of each kind
+    users: int  # how many there are now
     items: int
-    digest: str
-    agrees: bool
+    digest: str  # of a fold of the whole journal, from its first event
+    agrees: bool  # whether the saved states, carried on to the end of the journal, give the same bits
 
     @property
     def events(self) -> int:

@@ -43,24 +43,12 @@ def sureness(confidence: float) -> float:
 
 
 class Statement(NamedTuple):
-    """What one message says.
+    """What one message says."""
 
-    Parameters
-    ----------
-    wanted
-        Objectives, most important first.
-    draws
-        How much each is meant.
-    dismissed
-        Objectives that do not matter.
-    only
-        Whether nothing else matters from now on.
-    """
-
-    wanted: tuple[int, ...]
-    draws: tuple[float, ...]
-    dismissed: tuple[int, ...] = ()
-    only: bool = False
+    wanted: tuple[int, ...]  # objectives, most important first
+    draws: tuple[float, ...]  # how much each is meant
+    dismissed: tuple[int, ...] = ()  # objectives that do not matter
+    only: bool = False  # whether nothing else matters from now on
 
 
 def by_hand(weights: Sequence[float]) -> Statement:

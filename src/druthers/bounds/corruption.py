@@ -16,21 +16,13 @@ MOST_LISTED = 7
 
 
 class LowerBounds(NamedTuple):
-    """Lower bounds on the expected error of any estimator after some corrupted full rankings.
+    """Lower bounds on the expected error of any estimator after some corrupted full rankings."""
 
-    Attributes
-    ----------
-    printed
-        c_0 sqrt(D/2) artanh(2/((1 - 2 eps) D sqrt(L))) of the proof of Theorem 3 with c_0 = 1, a constant it does not
-        name; infinite where the theorem says Omega(1).
-    le_cam
-        The same two preferences with the exact divergence of whole rankings, by Le Cam's method; it stands.
-    assouad
-        Stronger: one bit for each pair of objectives, by Assouad's lemma, of order sqrt(D/L)/(1 - 2 eps); it stands.
-    """
-
+    # c_0 sqrt(D/2) artanh(2/((1 - 2 eps) D sqrt(L))) of the proof of Theorem 3 with c_0 = 1, a constant it does not
+    # name; infinite where the theorem says Omega(1).
     printed: float
-    le_cam: float
+    le_cam: float  # the same two preferences with the exact divergence of whole rankings, by Le Cam's method; it stands
+    # Stronger: one bit for each pair of objectives, by Assouad's lemma, of order sqrt(D/L)/(1 - 2 eps); it stands.
     assouad: float
 
 

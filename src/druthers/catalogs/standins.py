@@ -20,48 +20,24 @@ LOWEST, HIGHEST = 1.0, 5.0
 
 
 class StandIn(NamedTuple):
-    """Facts that a stand-in is made from: moments of the real data, rounded, and nothing that leads back to a row.
+    """Facts that a stand-in is made from: moments of the real data, rounded, and nothing that leads back to a row."""
 
-    Attributes
-    ----------
-    objectives
-        The aspects that reviews rate from 1 to 5.
-    n_items, n_users
-        How many there are.
-    means, spreads
-        Mean and standard deviation of each aspect over the items.
-    halo
-        Correlation of each aspect with the quality that all of them share: good items are good in everything.
-    tail
-        How far bad items fall behind compared with how far good ones stand out; 0 where both are alike.
-    evenness
-        How much less the aspects of a good item differ from each other than those of a bad one.
-    weights
-        Mean weight of each aspect in the overall rating.
-    level_spread
-        How much the users' sums of weights differ, as a standard deviation of the logarithm.
-    weight_spreads
-        How much users differ about each aspect, one aspect compared with another.
-    focus, focus_spread
-        Median distance of a user's weights from the mean weights, and the standard deviation of its logarithm.
-    least_weight
-        No weight is smaller; minus infinity where users may care against an aspect.
-    """
-
-    objectives: Sequence[str]
-    n_items: int
+    objectives: Sequence[str]  # the aspects that reviews rate from 1 to 5
+    n_items: int  # how many there are
     n_users: int
-    means: Sequence[float]
+    means: Sequence[float]  # mean and standard deviation of each aspect over the items
     spreads: Sequence[float]
+    # Correlation of each aspect with the quality that all of them share: good items are good in everything.
     halo: Sequence[float]
-    tail: float
-    evenness: float
-    weights: Sequence[float]
-    level_spread: float
-    weight_spreads: Sequence[float]
+    tail: float  # how far bad items fall behind compared with how far good ones stand out; 0 where both are alike
+    evenness: float  # how much less the aspects of a good item differ from each other than those of a bad one
+    weights: Sequence[float]  # mean weight of each aspect in the overall rating
+    level_spread: float  # how much the users' sums of weights differ, as a standard deviation of the logarithm
+    weight_spreads: Sequence[float]  # how much users differ about each aspect, one aspect compared with another
+    # Median distance of a user's weights from the mean weights, and the standard deviation of its logarithm.
     focus: float
     focus_spread: float
-    least_weight: float
+    least_weight: float  # no weight is smaller; minus infinity where users may care against an aspect
 
 
 _FACTS: dict[str, dict[str, Any]] = tomllib.loads(

@@ -15,30 +15,14 @@ from druthers.types import Reading
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and its right reading, by names.
+    """A sentence and its right reading, by names."""
 
-    Parameters
-    ----------
-    query
-        The text.
-    domain
-        Which catalog it belongs to.
-    objectives
-        The names of the catalog's objectives.
-    gold
-        What is wanted, most important first; empty where the text says nothing.
-    low
-        What is dismissed.
-    tags
-        What kind of sentence it is.
-    """
-
-    query: str
-    domain: str
-    objectives: tuple[str, ...]
-    gold: tuple[str, ...]
-    low: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    query: str  # the text
+    domain: str  # which catalog it belongs to
+    objectives: tuple[str, ...]  # the names of the catalog's objectives
+    gold: tuple[str, ...]  # what is wanted, most important first; empty where the text says nothing
+    low: tuple[str, ...] = ()  # what is dismissed
+    tags: tuple[str, ...] = ()  # what kind of sentence it is
 
 
 def load_sentences(path: Path) -> list[Sentence]:
@@ -64,35 +48,18 @@ def load_sentences(path: Path) -> list[Sentence]:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How well a set of sentences was read; a measure that no sentence speaks to is NaN.
+    """How well a set of sentences was read; a measure that no sentence speaks to is NaN."""
 
-    Parameters
-    ----------
-    n
-        How many sentences.
-    top1
-        Share of sentences with a wish whose first objective is right.
-    exact
-        Share of sentences whose list is exactly right, empty lists included.
-    precision, recall, f1
-        Of the listed objectives, over all sentences.
-    tau
-        Mean of Kendall's tau over every pair that the right reading orders: list > unmentioned > dismissed.
-    silence
-        Share of sentences without a wish that were read as empty.
-    leak
-        Share of dismissed objectives that were read as wishes.
-    """
-
-    n: int
-    top1: float
-    exact: float
+    n: int  # how many sentences
+    top1: float  # share of sentences with a wish whose first objective is right
+    exact: float  # share of sentences whose list is exactly right, empty lists included
+    # Of the listed objectives, over all sentences.
     precision: float
     recall: float
     f1: float
-    tau: float
-    silence: float
-    leak: float
+    tau: float  # mean of Kendall's tau over every pair that the right reading orders: list > unmentioned > dismissed
+    silence: float  # share of sentences without a wish that were read as empty
+    leak: float  # share of dismissed objectives that were read as wishes
 
 
 def kendall(sentence: Sentence, ranking: Sequence[str], dismissed: Sequence[str]) -> float | None:

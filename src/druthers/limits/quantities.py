@@ -158,29 +158,16 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number in a text with what bounds it: `text[start:end]`.
+    """A number in a text with what bounds it: `text[start:end]`."""
 
-    Parameters
-    ----------
-    numbers
-        One, or the two ends of a range.
-    bound
-        "max", "min", "range", "about" for one that is only near, "need" for what must be had, or "" for a bare number.
-    units
-        Words that may be its unit.
-    speedy
-        Whether it is "faster than 30" of what no unit tells: of a time, less.
-    aged
-        Whether it is "older than 2018": of a year, less.
-    """
-
-    numbers: tuple[float, ...]
+    numbers: tuple[float, ...]  # one, or the two ends of a range
+    # "max", "min", "range", "about" for one that is only near, "need" for what must be had, or "" for a bare number.
     bound: str
-    units: tuple[str, ...]
+    units: tuple[str, ...]  # words that may be its unit
     start: int
     end: int
-    speedy: bool = False
-    aged: bool = False
+    speedy: bool = False  # whether it is "faster than 30" of what no unit tells: of a time, less
+    aged: bool = False  # whether it is "older than 2018": of a year, less
 
     @property
     def unit(self) -> str | None:

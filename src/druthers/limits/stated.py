@@ -26,36 +26,18 @@ class Stated(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a text says about limits.
+    """What a text says about limits."""
 
-    Parameters
-    ----------
-    where
-        The limits.
-    stated
-        Each of them, with its words.
-    dropped
-        Names whose limits are taken back.
-    unmatched
-        Pieces that sound like limits and fit nothing in the catalog.
-    rest
-        The text with blanks in place of all this, every other letter where it was: what is left to be read as wishes.
-    freed
-        Texts that need not be there any more; what else is limited under their names stays.
-    corrects
-        Whether all this is said in place of something: "actually, a drama".
-    also
-        Texts that are let in beside others: "a drama is fine too".
-    """
-
-    where: Where = field(default_factory=dict)
-    stated: tuple[Stated, ...] = ()
-    dropped: tuple[str, ...] = ()
-    unmatched: tuple[str, ...] = ()
+    where: Where = field(default_factory=dict)  # the limits
+    stated: tuple[Stated, ...] = ()  # each of them, with its words
+    dropped: tuple[str, ...] = ()  # names whose limits are taken back
+    unmatched: tuple[str, ...] = ()  # pieces that sound like limits and fit nothing in the catalog
+    # The text with blanks in place of all this, every other letter where it was: what is left to be read as wishes.
     rest: str = ""
+    # Texts that need not be there any more; what else is limited under their names stays.
     freed: tuple[Stated, ...] = ()
-    corrects: bool = False
-    also: tuple[Stated, ...] = ()
+    corrects: bool = False  # whether all this is said in place of something: "actually, a drama"
+    also: tuple[Stated, ...] = ()  # texts that are let in beside others: "a drama is fine too"
 
 
 def beside(limits: Limits, known: Where) -> Limits:

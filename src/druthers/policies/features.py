@@ -26,22 +26,12 @@ from druthers.types import Floats, Integers
 
 
 class Prediction(NamedTuple):
-    """What is believed of an arm's mean rewards (D,), one entry for each objective.
+    """What is believed of an arm's mean rewards (D,), one entry for each objective."""
 
-    Attributes
-    ----------
-    mean, deviation
-        Mean and standard deviation.
-    share
-        How likely it is that features tell anything about the objective.
-    parts
-        How much each feature (p, D) moves the mean away from that of an average arm.
-    """
-
-    mean: Floats
+    mean: Floats  # mean and standard deviation
     deviation: Floats
-    share: Floats
-    parts: Floats
+    share: Floats  # how likely it is that features tell anything about the objective
+    parts: Floats  # how much each feature (p, D) moves the mean away from that of an average arm
 
 
 class FeaturePolicy(Policy):

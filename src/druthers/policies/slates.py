@@ -42,18 +42,10 @@ CERTAIN = 1e-12
 
 
 class Floor(NamedTuple):
-    """A promise that some arms get their share of slates.
+    """A promise that some arms get their share of slates."""
 
-    Parameters
-    ----------
-    arms
-        A group; a single arm is one too.
-    share
-        The least chance that one of them is in a slate.
-    """
-
-    arms: Sequence[Hashable]
-    share: float
+    arms: Sequence[Hashable]  # a group; a single arm is one too
+    share: float  # the least chance that one of them is in a slate
 
 
 @cache

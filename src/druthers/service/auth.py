@@ -33,27 +33,14 @@ _REFUSED = {"WWW-Authenticate": 'Bearer realm="druthers", error="invalid_token"'
 
 
 class Key(NamedTuple):
-    """What is kept of an API key; the key itself is shown once, to its owner.
+    """What is kept of an API key; the key itself is shown once, to its owner."""
 
-    Parameters
-    ----------
-    id
-        How it is called in logs and lists.
-    digest
-        SHA-256 of the whole key, in hex. The key holds 256 random bits, so that no slower hash is needed.
-    role
-        "read", "decide" or "admin".
-    name
-        What it is for, in its owner's words.
-    created, revoked
-        Moments, in seconds since 1970; a key that was not revoked has None.
-    """
-
-    id: str
+    id: str  # how it is called in logs and lists
+    # SHA-256 of the whole key, in hex. The key holds 256 random bits, so that no slower hash is needed.
     digest: str
-    role: str
-    name: str = ""
-    created: float = 0.0
+    role: str  # "read", "decide" or "admin"
+    name: str = ""  # what it is for, in its owner's words
+    created: float = 0.0  # moments, in seconds since 1970; a key that was not revoked has None
     revoked: float | None = None
 
 

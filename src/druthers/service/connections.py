@@ -15,21 +15,12 @@ CHUNKED = 8
 
 
 class Bounds(NamedTuple):
-    """What connections may take.
+    """What connections may take."""
 
-    Parameters
-    ----------
-    connections
-        How many may be open at a time.
-    header_bytes, body_bytes
-        The most that the headers of a request, and its body, may have.
-    seconds
-        How long headers, and then a body, may take to arrive; and how long an answer may wait for its reader.
-    """
-
-    connections: int
-    header_bytes: int
+    connections: int  # how many may be open at a time
+    header_bytes: int  # the most that the headers of a request, and its body, may have
     body_bytes: int
+    # How long headers, and then a body, may take to arrive; and how long an answer may wait for its reader.
     seconds: float
 
 

@@ -69,41 +69,20 @@ class Snapshot(NamedTuple):
 
 
 class UserState(NamedTuple):
-    """What was folded of one user's events.
+    """What was folded of one user's events."""
 
-    Parameters
-    ----------
-    user
-        Whom it is about.
-    first
-        Position of the first event of this user; a user who was erased and came back has another.
-    position
-        All events of this user up to this position are in, and none after it.
-    body
-        The state, as the fold wrote it.
-    """
-
-    user: str
-    first: int
-    position: int
-    body: bytes
+    user: str  # whom it is about
+    first: int  # position of the first event of this user; a user who was erased and came back has another
+    position: int  # all events of this user up to this position are in, and none after it
+    body: bytes  # the state, as the fold wrote it
 
 
 class UserRecord(NamedTuple):
-    """What a journal has of a user.
+    """What a journal has of a user."""
 
-    Parameters
-    ----------
-    first
-        Position of the first event; 0 for somebody without events.
-    last
-        Position of the last event up to the one that was asked for; 0 where there is none.
-    state
-        What was kept of a fold; None where nothing was, or where it is of events that this journal does not hold.
-    """
-
-    first: int = 0
-    last: int = 0
+    first: int = 0  # position of the first event; 0 for somebody without events
+    last: int = 0  # position of the last event up to the one that was asked for; 0 where there is none
+    # What was kept of a fold; None where nothing was, or where it is of events that this journal does not hold.
     state: UserState | None = None
 
 

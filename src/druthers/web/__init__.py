@@ -24,21 +24,11 @@ POLICY = (
 
 
 class Site(NamedTuple):
-    """All files of the page.
+    """All files of the page."""
 
-    Parameters
-    ----------
-    version
-        A digest of all of them: files are asked for under it, so that a browser may keep them for ever.
-    files
-        Kind and bytes of each, by its path.
-    document
-        What every view starts from.
-    """
-
-    version: str
-    files: dict[str, tuple[str, bytes]]
-    document: bytes
+    version: str  # a digest of all of them: files are asked for under it, so that a browser may keep them for ever
+    files: dict[str, tuple[str, bytes]]  # kind and bytes of each, by its path
+    document: bytes  # what every view starts from
 
 
 @cache

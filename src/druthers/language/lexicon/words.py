@@ -31,43 +31,19 @@ _DOUBTFUL, _ONE_OF_MANY = 0.4, 0.8
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Tokens from first to before last that speak of an objective.
+    """Tokens from first to before last that speak of an objective."""
 
-    Parameters
-    ----------
-    objective
-        Its index; -1 of idle words.
-    first, last
-        Where the tokens are; last is the one after them.
-    kind
-        How they speak of it.
-    worth
-        How sure that is, from 0 to 1.
-    why
-        The term that was found, or what the clause is like.
-    concept
-        The concept that the term belongs to.
-    named
-        Whether it is the objective's own name, or a synonym from the catalog.
-    less_is_better
-        Whether it is the name of something of which less is better.
-    doubtful
-        Whether it counts only with support from its surroundings.
-    leaning
-        The log odds that the clause around it dismisses what it speaks of, where a model was asked.
-    """
-
-    objective: int
-    first: int
+    objective: int  # its index; -1 of idle words
+    first: int  # where the tokens are; last is the one after them
     last: int
-    kind: Kind
-    worth: float
-    why: str
-    concept: str = ""
-    named: bool = False
-    less_is_better: bool = False
-    doubtful: bool = False
-    leaning: float = 0.0
+    kind: Kind  # how they speak of it
+    worth: float  # how sure that is, from 0 to 1
+    why: str  # the term that was found, or what the clause is like
+    concept: str = ""  # the concept that the term belongs to
+    named: bool = False  # whether it is the objective's own name, or a synonym from the catalog
+    less_is_better: bool = False  # whether it is the name of something of which less is better
+    doubtful: bool = False  # whether it counts only with support from its surroundings
+    leaning: float = 0.0  # the log odds that the clause around it dismisses what it speaks of, where a model was asked
 
     @property
     def stands_alone(self) -> bool:

@@ -7,46 +7,20 @@ from dataclasses import asdict, dataclass
 
 @dataclass
 class Counts:
-    """What asking a model came to.
+    """What asking a model came to."""
 
-    Parameters
-    ----------
-    questions
-        What was asked, replies from disk included.
-    cached
-        Questions answered from disk.
-    calls
-        Requests to the server.
-    retries
-        Requests that repeated a failed one.
-    failures
-        Requests that failed: no connection, no reply in time, or an error status.
-    illegal
-        Replies that could not be read.
-    refusals
-        Replies in which the model declined.
-    fallbacks
-        Questions that the model did not answer in the end.
-    input_tokens, output_tokens
-        Tokens as the server counted them; 0 from servers that do not.
-    seconds
-        Time in requests, added up over threads.
-    cost
-        Tokens times their prices.
-    """
-
-    questions: int = 0
-    cached: int = 0
-    calls: int = 0
-    retries: int = 0
-    failures: int = 0
-    illegal: int = 0
-    refusals: int = 0
-    fallbacks: int = 0
-    input_tokens: int = 0
+    questions: int = 0  # what was asked, replies from disk included
+    cached: int = 0  # questions answered from disk
+    calls: int = 0  # requests to the server
+    retries: int = 0  # requests that repeated a failed one
+    failures: int = 0  # requests that failed: no connection, no reply in time, or an error status
+    illegal: int = 0  # replies that could not be read
+    refusals: int = 0  # replies in which the model declined
+    fallbacks: int = 0  # questions that the model did not answer in the end
+    input_tokens: int = 0  # tokens as the server counted them; 0 from servers that do not
     output_tokens: int = 0
-    seconds: float = 0.0
-    cost: float = 0.0
+    seconds: float = 0.0  # time in requests, added up over threads
+    cost: float = 0.0  # tokens times their prices
 
     def as_dict(self) -> dict[str, float]:
         """Return the counts as plain values, ready for JSON."""

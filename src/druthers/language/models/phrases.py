@@ -51,27 +51,13 @@ def is_current() -> bool:
 
 
 class Meanings(NamedTuple):
-    """All phrases, sorted by concept.
+    """All phrases, sorted by concept."""
 
-    Parameters
-    ----------
-    vectors
-        Of the phrases.
-    texts
-        The phrases.
-    concepts
-        What they stand for, each once; the first is neutral.
-    starts
-        Where each concept starts.
-    middles
-        The middle of each concept.
-    """
-
-    vectors: Vectors
-    texts: tuple[str, ...]
-    concepts: tuple[str, ...]
-    starts: NDArray[np.int64]
-    middles: Vectors
+    vectors: Vectors  # of the phrases
+    texts: tuple[str, ...]  # the phrases
+    concepts: tuple[str, ...]  # what they stand for, each once; the first is neutral
+    starts: NDArray[np.int64]  # where each concept starts
+    middles: Vectors  # the middle of each concept
 
     def rows_of(self, concepts: set[str]) -> list[int]:
         """Return the rows that stand for some concepts."""
