@@ -137,6 +137,12 @@ def needs(module: str, extra: str, *, load: bool = True) -> Any:
     return importlib.import_module(module) if load else None
 
 
+def require(holds: object, law: str, got: object) -> None:
+    """Refuse a setting that breaks its law, and say what arrived."""
+    if not holds:
+        raise InvalidSetting(f"{law}, but got {got!r}")
+
+
 def choices(name: object, known: Iterable[str]) -> str:
     """Return which names are known, and the nearest one."""
     names = list(known)

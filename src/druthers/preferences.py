@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import kernel
 from druthers._matrices import add_rank_one, factor, inverse, solve
-from druthers.errors import InvalidFeedback, InvalidSetting
+from druthers.errors import InvalidFeedback, InvalidSetting, require
 from druthers.types import Floats, Preference
 
 
@@ -147,12 +147,9 @@ class HybridEstimator:
     """
 
     def __init__(self, *, n_objectives: int, feedback_weight: float, ridge: float) -> None:
-        if n_objectives < 1:
-            raise InvalidSetting(f"n_objectives must be at least 1, but got {n_objectives!r}")
-        if not 0.0 < feedback_weight < 1.0:
-            raise InvalidSetting(f"feedback_weight must lie between 0 and 1, but got {feedback_weight!r}")
-        if not ridge > 0.0:
-            raise InvalidSetting(f"ridge must be positive, but got {ridge!r}")
+        require(n_objectives >= 1, "n_objectives must be at least 1", n_objectives)
+        require(0.0 < feedback_weight < 1.0, "feedback_weight must lie between 0 and 1", feedback_weight)
+        require(ridge > 0.0, "ridge must be positive", ridge)
         self.n_objectives = n_objectives
         self.feedback_weight = feedback_weight
         self.ridge = ridge

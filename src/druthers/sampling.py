@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.types import Floats, Integers
 
 Adversary: TypeAlias = Callable[[int, list[Integers]], ArrayLike]
@@ -80,10 +80,8 @@ def sample_rankings(
         raise InvalidSetting(f"a length must lie between 0 and {n_objectives}, but got {length!r}")
     lengths = np.broadcast_to(given, n_rounds).astype(np.int64)
     chances = np.asarray(corruption, dtype=np.float64)
-    if chances.shape not in ((), (n_rounds,)):
-        raise InvalidSetting(f"corruption must be one number for all rounds or one each, but got {corruption!r}")
-    if not np.all((chances >= 0.0) & (chances <= 1.0)):
-        raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
+    require(chances.shape in ((), (n_rounds,)), "corruption must be one number for all rounds or one each", corruption)
+    require(np.all((chances >= 0.0) & (chances <= 1.0)), "corruption must lie between 0 and 1", corruption)
     corrupted: NDArray[np.bool_] = np.less(rng.random(n_rounds), chances)
     # The logarithm of an exponential variable is minus a Gumbel variable, drawn at a third of the cost.
     noise = rng.standard_exponential(table.shape)
@@ -92,8 +90,7 @@ def sample_rankings(
         orders = _sample_adaptively(table, lengths, noise, corrupted, permutation)
     else:
         if isinstance(permutation, str):
-            if permutation != "fresh":
-                raise InvalidSetting(f'permutation must be "fresh", an array or a callable, but got {permutation!r}')
+            require(permutation == "fresh", 'permutation must be "fresh", an array or a callable', permutation)
             # Drawn last, so that the rest of a seed's chance does not depend on which rounds are corrupted.
             shuffle = rng.random((corrupted.sum(), n_objectives)).argsort(axis=1)
         else:

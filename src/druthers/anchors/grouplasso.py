@@ -19,7 +19,7 @@ from druthers.anchors.box import project, violation
 from druthers.anchors.contamination import best_corruption, log_likelihood, measure, uniform_losses
 from druthers.anchors.newton import add_quadratic, evaluate_quadratic, minimize, take_step
 from druthers.anchors.profile import Profile, add_profile
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.rankings import add_slope, loss
 from druthers.types import Floats, Integers
 
@@ -101,10 +101,8 @@ class GroupLasso(Anchor):
         super().__init__(n_objectives=n_objectives)
         if not (penalty == "auto" if isinstance(penalty, str) else penalty > 0):
             raise InvalidSetting(f'penalty must be a positive number or "auto", but got {penalty!r}')
-        if not bound > 0:
-            raise InvalidSetting(f"bound must be positive, but got {bound!r}")
-        if window < 2:
-            raise InvalidSetting(f"window must be at least 2, but got {window!r}")
+        require(bound > 0, "bound must be positive", bound)
+        require(window >= 2, "window must be at least 2", window)
         self.penalty: float | Literal["auto"] = penalty
         self.bound = bound
         self.window = window

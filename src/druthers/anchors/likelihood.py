@@ -12,7 +12,7 @@ from druthers._matrices import copy_matrix, copy_vector, factor, max_abs, solve
 from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, fresh_window, hear_anchor, is_power_of_two, keep
 from druthers.anchors.box import boxed_step, complete_rank, is_positive
 from druthers.anchors.newton import LONGEST, STALE, add_product, evaluate, evaluate_quadratic, minimize, standard_errors
-from druthers.errors import InvalidSetting
+from druthers.errors import require
 from druthers.rankings import Rankings, add_derivatives, total_derivatives, total_gradient
 from druthers.types import Floats, Integers
 
@@ -105,12 +105,9 @@ class Likelihood(Anchor):
         self, *, bound: float = 5.0, ridge: float = 0.0, window: int = 128, n_objectives: int | None = None
     ) -> None:
         super().__init__(n_objectives=n_objectives)
-        if not bound > 0:
-            raise InvalidSetting(f"bound must be positive, but got {bound!r}")
-        if not ridge >= 0:
-            raise InvalidSetting(f"ridge must not be negative, but got {ridge!r}")
-        if window < 2:
-            raise InvalidSetting(f"window must be at least 2, but got {window!r}")
+        require(bound > 0, "bound must be positive", bound)
+        require(ridge >= 0, "ridge must not be negative", ridge)
+        require(window >= 2, "window must be at least 2", window)
         self.bound = bound
         self.ridge = ridge
         self.window = window

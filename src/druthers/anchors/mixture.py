@@ -24,7 +24,7 @@ from druthers.anchors.box import is_positive
 from druthers.anchors.contamination import honesty, measure_trust, uniform_losses
 from druthers.anchors.hypotheses import fold, refit
 from druthers.anchors.newton import take_step
-from druthers.errors import InvalidSetting
+from druthers.errors import require
 from druthers.rankings import add_derivatives, as_orders, loss
 from druthers.types import Floats, Integers, RankingLike
 
@@ -116,14 +116,10 @@ class Mixture(Anchor):
         n_objectives: int | None = None,
     ) -> None:
         super().__init__(n_objectives=n_objectives)
-        if not 0 < ridge < np.inf:
-            raise InvalidSetting(f"ridge must be positive and finite, but got {ridge!r}")
-        if not gate >= 0:
-            raise InvalidSetting(f"gate must not be negative, but got {gate!r}")
-        if not 1 <= prior < np.inf:
-            raise InvalidSetting(f"prior must be at least 1 and finite, but got {prior!r}")
-        if window < 2:
-            raise InvalidSetting(f"window must be at least 2, but got {window!r}")
+        require(0 < ridge < np.inf, "ridge must be positive and finite", ridge)
+        require(gate >= 0, "gate must not be negative", gate)
+        require(1 <= prior < np.inf, "prior must be at least 1 and finite", prior)
+        require(window >= 2, "window must be at least 2", window)
         self.ridge = ridge
         self.gate = gate
         self.prior = prior

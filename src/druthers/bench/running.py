@@ -20,7 +20,7 @@ from druthers.bench.scoring import Told, arrival, check, compare, positions, sco
 from druthers.drafts import replaced
 from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, read_people
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import UnknownName, require
 from druthers.types import Floats
 
 # Those that the figures of the field are known for.
@@ -113,8 +113,7 @@ def play_bench(
     for name in only:
         if name not in PLAYERS:
             raise UnknownName.of("player", name, PLAYERS)
-    if orders < 1:
-        raise InvalidSetting(f"orders must be at least 1, but got {orders!r}")
+    require(orders >= 1, "orders must be at least 1", orders)
     people = {Path(name).name: read_study(name, n_people) for name in studies}
     tasks = [
         Task(name, player, order, these)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from druthers.errors import InvalidSetting
+from druthers.errors import require
 from druthers.types import Floats
 
 # Up to so many objectives, all rankings are listed.
@@ -46,8 +46,7 @@ def corrupted_divergence(first: Floats, second: Floats, corruption: float) -> fl
     seen: KL(Q_first, Q_second), by listing all rankings. For second = -first the adversary swaps the two, and it is at
     most (1 - 2 eps)^2 (KL(P, P') + KL(P', P)), since artanh(a x) <= a artanh(x) for a <= 1; at one half it is zero.
     """
-    if len(first) > MOST_LISTED:
-        raise InvalidSetting(f"all rankings are listed for at most {MOST_LISTED} objectives, but got {len(first)}")
+    require(len(first) <= MOST_LISTED, f"all rankings are listed for at most {MOST_LISTED} objectives", len(first))
     seen, else_seen = (corrupted_law(np.asarray(each, dtype=float), corruption) for each in (first, second))
     return float(np.sum(seen * np.log(seen / else_seen)))
 
@@ -104,10 +103,8 @@ def corrupted_lower_bounds(rankings: int, *, n_objectives: int, corruption: floa
     >>> bounds.le_cam < bounds.assouad
     True
     """
-    if not 0.0 <= corruption <= 1.0:
-        raise InvalidSetting(f"corruption is a share and must lie between 0 and 1, but got {corruption!r}")
-    if n_objectives < 2:
-        raise InvalidSetting(f"n_objectives must be at least 2, but got {n_objectives!r}")
+    require(0.0 <= corruption <= 1.0, "corruption is a share and must lie between 0 and 1", corruption)
+    require(n_objectives >= 2, "n_objectives must be at least 2", n_objectives)
     half = n_objectives // 2
     if corruption >= 0.5:
         alike = bound * math.sqrt(2.0 * half)  # |c|: nothing is better than 0, whatever is seen

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from druthers.errors import InvalidSetting, needs
+from druthers.errors import InvalidSetting, needs, require
 from druthers.types import Floats, Integers
 
 # Larger programs are relaxed: preferences then count as known, which makes the floor lower, never higher.
@@ -88,8 +88,7 @@ def regret_floor(
         raise InvalidSetting(
             f"means (K, D) and preferences (N, D) must agree in D, but got {mu.shape}, {weights.shape}"
         )
-    if not horizon > 1.0:
-        raise InvalidSetting(f"a floor needs a horizon above 1, but got {horizon!r}")
+    require(horizon > 1.0, "a floor needs a horizon above 1", horizon)
     program, pulls = _program(mu, weights, horizon, reward_variance, preference_variance, query_information)
     if not len(program.gaps):
         return Floor(0.0, pulls, False)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import kernel
 from druthers.environments.tape import Chunk, Seed, Tape
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import InvalidSetting, UnknownName, require
 from druthers.own import Part
 from druthers.sampling import Adversary, sample_rankings
 from druthers.types import Floats, Integers
@@ -193,8 +193,7 @@ class Environment(Part):
 
     def _require_shares(self, *names: str) -> None:
         for name in names:
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise InvalidSetting(f"{name} must lie between 0 and 1, but got {getattr(self, name)!r}")
+            require(0.0 <= getattr(self, name) <= 1.0, f"{name} must lie between 0 and 1", getattr(self, name))
 
     @abstractmethod
     def draw_truth(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -215,8 +214,7 @@ class Environment(Part):
     def tape(self, *, seed: Seed, horizon: int) -> Tape:
         """Draw the truth of a run and the tape of its rounds."""
         means, preferences = self.draw_truth(_chance(seed, 0))
-        if not 1 <= self.cities <= len(means):
-            raise InvalidSetting(f"cities must lie between 1 and {len(means)} arms, but got {self.cities!r}")
+        require(1 <= self.cities <= len(means), f"cities must lie between 1 and {len(means)} arms", self.cities)
         in_a_city = len(means) // self.cities
         if self.offered is not None and not 1 <= self.offered <= in_a_city:
             where = "arms" if self.cities == 1 else "arms of a city"

@@ -19,7 +19,7 @@ import numpy as np
 
 from druthers.environments import Chunk, Environment, Tape, find_environment
 from druthers.environments.base import expected_utility, felt_utility
-from druthers.errors import InvalidOffer, InvalidSetting, needs
+from druthers.errors import InvalidOffer, InvalidSetting, needs, require
 from druthers.own import check_settings
 from druthers.types import Floats, Integers
 
@@ -78,8 +78,7 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
         unoffered: Literal["replace", "refuse"] = "replace",
         **settings: Any,
     ) -> None:
-        if unoffered not in ("replace", "refuse"):
-            raise InvalidSetting(f'unoffered must be "replace" or "refuse", but got {unoffered!r}')
+        require(unoffered in ("replace", "refuse"), 'unoffered must be "replace" or "refuse"', unoffered)
         self.world = _made(environment, settings)
         if self.world.users_per_round != 1:
             raise InvalidSetting(

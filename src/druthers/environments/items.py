@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from druthers.environments.base import Environment, distinct
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.types import Floats, Integers
 
 LEVEL = 3.5  # of rewards, as of stars
@@ -52,8 +52,7 @@ class Items(Environment):
         self._require_shares("explained", "curved", "known")
         leasts = {"n_items": 1, "n_objectives": 1, "n_users": 1, "n_features": 0, "every": 1, "arriving": 0}
         for name, least in leasts.items():
-            if getattr(self, name) < least:
-                raise InvalidSetting(f"{name} must be at least {least}, but got {getattr(self, name)!r}")
+            require(getattr(self, name) >= least, f"{name} must be at least {least}", getattr(self, name))
         if self.start is not None and not (self.offered or 1) <= self.start <= self.n_items:
             most = f"the {self.offered} items offered and all {self.n_items}"
             raise InvalidSetting(f"start must lie between {most}, but got {self.start!r}")

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from druthers.environments.base import Environment
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.types import Floats
 
 
@@ -44,8 +44,7 @@ class Synthetic(Environment):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("n_arms", "n_objectives", "n_users", "scale"):
-            if not getattr(self, name) > 0:
-                raise InvalidSetting(f"{name} must be positive, but got {getattr(self, name)!r}")
+            require(getattr(self, name) > 0, f"{name} must be positive", getattr(self, name))
         if self.preference_law not in ("uniform", "dirichlet"):
             raise InvalidSetting(f'preference_law must be "uniform" or "dirichlet", but got {self.preference_law!r}')
         if self.contexts < 0 or self.shift < 0.0:

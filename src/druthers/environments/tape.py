@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.rankings import as_ranking
 from druthers.types import Floats, Integers, RankingLike
 
@@ -58,8 +58,7 @@ class Tape:
     _said: tuple[NDArray[np.int16], Integers] | None = None  # queries instead of those that are drawn
 
     def __post_init__(self) -> None:
-        if self.horizon < 1:
-            raise InvalidSetting(f"horizon must be at least 1, but got {self.horizon!r}")
+        require(self.horizon >= 1, "horizon must be at least 1", self.horizon)
 
     @property
     def users_per_round(self) -> int:
@@ -82,8 +81,7 @@ class Tape:
     def with_rankings(self, rankings: Sequence[RankingLike]) -> Tape:
         """Return the same tape with other queries, one for each interaction, such as rankings read from text."""
         rows, n_objectives = self.horizon * self.users_per_round, self.means.shape[1]
-        if len(rankings) != rows:
-            raise InvalidSetting(f"this tape needs {rows} rankings, one for each interaction, but got {len(rankings)}")
+        require(len(rankings) == rows, f"this tape needs {rows} rankings, one for each interaction", len(rankings))
         orders, lengths = np.zeros((rows, n_objectives), dtype=np.int16), np.zeros(rows, dtype=np.int64)
         for row, ranking in enumerate(rankings):
             checked = as_ranking(ranking, n_objectives)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.errors import InvalidSetting, NoSupport, UnknownName
+from druthers.errors import NoSupport, UnknownName, require
 from druthers.evaluation.candidates import Evaluated, make_candidate
 from druthers.evaluation.estimators import ESTIMATORS, LEAST_EFFECTIVE, Estimate, Evidence, Interval, estimate, interval
 from druthers.evaluation.weighing import EvidenceTable
@@ -106,8 +106,7 @@ def evaluate(
         if name not in ESTIMATORS:
             raise UnknownName.of("estimator", name, ESTIMATORS)
     for key, value in (("learn", learn), ("level", level)):
-        if not 0.0 <= value < 1.0:
-            raise InvalidSetting(f"{key} is a share and must be at least 0 and below 1, but got {value!r}")
+        require(0.0 <= value < 1.0, f"{key} is a share and must be at least 0 and below 1", value)
     candidate = make_candidate(log, policy, settings or {}, learn, seed)
     estimates, refusals = _estimates(EvidenceTable(log, candidate, seed), log.outcomes, names, level)
     if not estimates:

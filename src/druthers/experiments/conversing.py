@@ -12,7 +12,7 @@ import numpy as np
 
 from druthers.engines import Engine, Progress, Watch, unwatched
 from druthers.environments import Environment
-from druthers.errors import InvalidExperiment, InvalidSetting
+from druthers.errors import InvalidExperiment, require
 from druthers.experiments.conversation import Conversation
 from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.running import run_experiment
@@ -68,8 +68,7 @@ def converse(
     engine, workers, watch
         As in `run_experiment`.
     """
-    if batch < 1:
-        raise InvalidSetting(f"a batch must hold at least one text, but got {batch!r}")
+    require(batch >= 1, "a batch must hold at least one text", batch)
     place, rows = Path(folder), experiment.rows()
     names = [objective.name for objective in simulators.objectives]
     said = _messages(experiment, rows, len(names))

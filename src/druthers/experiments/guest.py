@@ -11,7 +11,7 @@ import numpy as np
 from druthers.environments import Synthetic, Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.environments.tape import Chunk
-from druthers.errors import InvalidSetting
+from druthers.errors import require
 from druthers.policies import Policy, make_policy
 from druthers.types import Floats
 
@@ -41,8 +41,7 @@ class Guest:
 
     def tape(self) -> Tape:
         """Draw all the chance of this guest's rounds."""
-        if not 1 <= self.rounds <= MOST_ROUNDS:
-            raise InvalidSetting(f"a guest comes 1 to {MOST_ROUNDS} times, but got {self.rounds!r}")
+        require(1 <= self.rounds <= MOST_ROUNDS, f"a guest comes 1 to {MOST_ROUNDS} times", self.rounds)
         hotels = Synthetic(
             n_arms=40,
             n_objectives=self.n_objectives,

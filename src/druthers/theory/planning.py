@@ -10,7 +10,7 @@ import numpy as np
 from druthers import bounds
 from druthers.engines import Processes, Progress, Watch, unwatched
 from druthers.environments import Synthetic
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.policies import make_policy
 from druthers.simulation import Run, simulate
 from druthers.theory.claims import Chart, mean_line
@@ -81,8 +81,7 @@ def plan(
         Told of each run that is done.
     """
     size = objectives if length is None else length
-    if not 1 <= size <= objectives:
-        raise InvalidSetting(f"length must lie between 1 and {objectives} objectives, but got {length!r}")
+    require(1 <= size <= objectives, f"length must lie between 1 and {objectives} objectives", length)
     if not 0.0 <= corruption < 0.5:
         raise InvalidSetting(
             f"from one half on nothing can be learned from queries: corruption must be less, got {corruption!r}"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers.data.reviews.ratings import Ratings
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.types import Floats, Integers
 
 # From here on two objectives are taken to say the same, or to be of different scales.
@@ -39,8 +39,7 @@ def estimate(ratings: Ratings, users: Integers, ridge: float) -> Estimates:
 
     A ridge of 0 is its limit, the shortest of the least-squares solutions.
     """
-    if not 0.0 <= ridge < np.inf:
-        raise InvalidSetting(f"ridge must be a number not below 0, but got {ridge!r}")
+    require(0.0 <= ridge < np.inf, "ridge must be a number not below 0", ridge)
     items, places, counts = np.unique(ratings.items, return_inverse=True, return_counts=True)
     rewards, _, reward_noise = means_of_items(places, ratings.scores, len(items))
     preferences = np.empty((len(users), len(ratings.objectives)))

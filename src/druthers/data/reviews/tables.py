@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from druthers.data.reviews.ratings import Gathering, Ratings
 from druthers.data.reviews.reading import LONGEST_ID, Source
-from druthers.errors import InvalidSetting, UnknownName, needs
+from druthers.errors import InvalidSetting, UnknownName, needs, require
 from druthers.types import Floats
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ class Columns:
         twice = [name for name, times in used.items() if times > 1]
         if twice:
             raise InvalidSetting(f"a column must have one role, but {twice[0]!r} has {used[twice[0]]}")
-        if len(self.rated) < 2:
-            raise InvalidSetting(f"there must be at least two objectives to weigh, but got {list(self.rated)}")
+        require(len(self.rated) >= 2, "there must be at least two objectives to weigh", list(self.rated))
         for name, (low, high) in self.ranges.items():
             if name not in (*self.rated, self.utility):
                 raise UnknownName.of("column with a range", name, (*self.rated, self.utility))
