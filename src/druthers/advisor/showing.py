@@ -20,30 +20,58 @@ MOST_REMEMBERED = 200
 
 @dataclass(frozen=True, slots=True)
 class Shown(Answer):
-    """An item of a decision, among all that was on offer."""
+    """An item of a decision, among all that was on offer.
 
-    item: dict[str, Any]  # all that is known of it
-    facts: tuple[Fact, ...]  # its value and place in every objective
-    explored: bool  # whether chance put it there, to learn from
-    rewards: dict[str, float]  # what was told of it so far
+    Parameters
+    ----------
+    item
+        All that is known of it.
+    facts
+        Its value and place in every objective.
+    explored
+        Whether chance put it there, to learn from.
+    rewards, utility
+        What was told of it so far.
+    """
+
+    item: dict[str, Any]
+    facts: tuple[Fact, ...]
+    explored: bool
+    rewards: dict[str, float]
     utility: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered(Answer):
-    """Something that a person said, corrected or felt."""
+    """Something that a person said, corrected or felt.
 
-    position: int  # where the journal has it
-    at: float  # when, in seconds since 1970
-    kind: str  # "said", "corrected", "felt", or "picked" out of a slate; of the last, no item stands for none of these
-    counts: bool = True  # whether it still does: what was taken back or said anew does not
-    text: str | None = None  # the words, if there were any
-    # What was understood of them.
+    Parameters
+    ----------
+    position
+        Where the journal has it.
+    at
+        When, in seconds since 1970.
+    kind
+        "said", "corrected", "felt", or "picked" out of a slate; of the last, no item stands for none of these.
+    counts
+        Whether it still does: what was taken back or said anew does not.
+    text
+        The words, if there were any.
+    ranking, dismissed, limits, dropped
+        What was understood of them.
+    item, name, rewards, utility
+        What was felt about which item.
+    """
+
+    position: int
+    at: float
+    kind: str
+    counts: bool = True
+    text: str | None = None
     ranking: tuple[str, ...] = ()
     dismissed: tuple[str, ...] = ()
     limits: dict[str, Any] | None = None
     dropped: tuple[str, ...] = ()
-    # What was felt about which item.
     item: str | None = None
     name: str | None = None
     rewards: dict[str, float] | None = None
