@@ -20,34 +20,18 @@ RankingLike: TypeAlias = "Sequence[int] | NDArray[Any]"
 
 
 class Decision(NamedTuple):
-    """What a policy chose, and why: the slate, best first, and the reasons of all that was offered.
+    """What a policy chose, and why: the slate, best first, and the reasons of all that was offered."""
 
-    Parameters
-    ----------
-    user
-        Whom it is for.
-    arms
-        The slate, best first.
-    offer
-        What could have been chosen.
-    reasons
-        Utility, reward bonus, preference bonus and score (4, n_offered) of everything offered.
-    places
-        Where the slate's arms stand in the offer.
-    propensities
-        For each place of the slate, the chance that the policy would have put this arm there, given the places
-        before it; NaN where it is unknown (Thompson sampling).
-    best
-        For each place of the slate, where in the offer the arm stands that would be there without chance, given the
-        places before it; None where that is not known, or not all there is to know.
-    """
-
-    user: Hashable
-    arms: tuple[Hashable, ...]
-    offer: tuple[Hashable, ...]
-    reasons: Floats
-    places: tuple[int, ...]
+    user: Hashable  # whom it is for
+    arms: tuple[Hashable, ...]  # the slate, best first
+    offer: tuple[Hashable, ...]  # what could have been chosen
+    reasons: Floats  # utility, reward bonus, preference bonus and score (4, n_offered) of everything offered
+    places: tuple[int, ...]  # where the slate's arms stand in the offer
+    # For each place of the slate, the chance that the policy would have put this arm there, given the places before it;
+    # NaN where it is unknown (Thompson sampling).
     propensities: tuple[float, ...]
+    # For each place of the slate, where in the offer the arm stands that would be there without chance, given the
+    # places before it; None where that is not known, or not all there is to know.
     best: tuple[int, ...] | None = None
 
     @property
@@ -229,20 +213,11 @@ class RankingQuestion(Question):
     """A question about all objectives: which `length` of them matter most, in order?
 
     It is answered by a ranking, to `policy.hear`. `objective` is -1, none in particular.
-
-    Attributes
-    ----------
-    length
-        How many objectives to rank.
-    value
-        How much better the next decision is expected to be for the answer, in units of utility.
-    named
-        The objectives that are likely to be ranked first, where the policy says so.
     """
 
-    length: int
-    value: float
-    named: tuple[int, ...] = ()
+    length: int  # how many objectives to rank
+    value: float  # how much better the next decision is expected to be for the answer, in units of utility
+    named: tuple[int, ...] = ()  # the objectives that are likely to be ranked first, where the policy says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,33 +225,19 @@ class ChoiceQuestion(Question):
     """A question about arms: which of these would the user rather have?
 
     It is answered by `policy.learn_choice`. `objective` is -1, none in particular.
-
-    Attributes
-    ----------
-    offer
-        The arms.
-    value
-        How much better the next decision is expected to be for the answer, in units of utility.
     """
 
-    offer: tuple[Hashable, ...]
-    value: float
+    offer: tuple[Hashable, ...]  # the arms
+    value: float  # how much better the next decision is expected to be for the answer, in units of utility
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """What a policy believes a user wants.
+    """What a policy believes a user wants."""
 
-    Parameters
-    ----------
-    weights
-        Estimated weight of each objective in the user's utility.
-    covariance
-        Uncertainty of the weights. For the policies of the paper it is the inverse of the matrix V in which
-        their confidence ellipsoid is drawn, a shape without a scale.
-    """
-
-    weights: Floats
+    weights: Floats  # estimated weight of each objective in the user's utility
+    # Uncertainty of the weights. For the policies of the paper it is the inverse of the matrix V in which their
+    # confidence ellipsoid is drawn, a shape without a scale.
     covariance: Floats
 
 
@@ -292,34 +253,16 @@ class Strength(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why a reading holds an objective: a piece of the text, and how it was understood.
+    """Why a reading holds an objective: a piece of the text, and how it was understood."""
 
-    Parameters
-    ----------
-    objective
-        Its index.
-    start, end
-        Where the piece stands: `text[start:end]` of what was read.
-    text
-        The piece itself.
-    role
-        "wanted" or "dismissed".
-    why
-        The word and the cue, in plain English.
-    confidence
-        How sure the parser is of this piece, from 0 to 1.
-    strength
-        How much it is meant.
-    """
-
-    objective: int
-    start: int
+    objective: int  # its index
+    start: int  # where the piece stands: `text[start:end]` of what was read
     end: int
-    text: str
-    role: str
-    why: str
-    confidence: float
-    strength: Strength = Strength.PLAIN
+    text: str  # the piece itself
+    role: str  # "wanted" or "dismissed"
+    why: str  # the word and the cue, in plain English
+    confidence: float  # how sure the parser is of this piece, from 0 to 1
+    strength: Strength = Strength.PLAIN  # how much it is meant
 
     def as_dict(self, objectives: Sequence[str]) -> dict[str, Any]:
         """Return plain values, the objective by its name."""
@@ -329,45 +272,20 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text says about objectives: a ranking, and why.
+    """What a text says about objectives: a ranking, and why."""
 
-    Parameters
-    ----------
-    text
-        What was read.
-    objectives
-        The names of all objectives.
-    ranking
-        Indices of the wanted ones, most important first; empty where the text says nothing.
-    dismissed
-        Indices of those the user does not care about, or would give up.
-    evidence
-        The pieces of text behind them, in the order of the text.
-    confidence
-        How sure the parser is of the whole, from 0 to 1.
-    confidences
-        How sure it is of each place of the ranking.
-    strengths
-        How much each place of the ranking is meant; `Strength.ONLY` of one place is so of all.
-    leftover
-        Pieces of text that were not understood.
-    question
-        What to ask back where the parser is not sure; else None.
-    notes
-        What happened on the way: text cut off, machine-directed text left out.
-    """
-
-    text: str
-    objectives: tuple[str, ...]
-    ranking: tuple[int, ...] = ()
-    dismissed: tuple[int, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
-    confidence: float = 0.0
-    confidences: tuple[float, ...] = ()
+    text: str  # what was read
+    objectives: tuple[str, ...]  # the names of all objectives
+    ranking: tuple[int, ...] = ()  # indices of the wanted ones, most important first; empty where the text says nothing
+    dismissed: tuple[int, ...] = ()  # indices of those the user does not care about, or would give up
+    evidence: tuple[Evidence, ...] = ()  # the pieces of text behind them, in the order of the text
+    confidence: float = 0.0  # how sure the parser is of the whole, from 0 to 1
+    confidences: tuple[float, ...] = ()  # how sure it is of each place of the ranking
+    # How much each place of the ranking is meant; `Strength.ONLY` of one place is so of all.
     strengths: tuple[Strength, ...] = ()
-    leftover: tuple[str, ...] = ()
-    question: str | None = None
-    notes: tuple[str, ...] = ()
+    leftover: tuple[str, ...] = ()  # pieces of text that were not understood
+    question: str | None = None  # what to ask back where the parser is not sure; else None
+    notes: tuple[str, ...] = ()  # what happened on the way: text cut off, machine-directed text left out
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -32,58 +32,34 @@ class Log:
 
     Ids are kept once and stand in the columns as whole numbers. What differs in length from row to row is laid end to
     end: the offer of row t is `offers[offer_starts[t] : offer_starts[t + 1]]`. NaN stands for what is not known.
-
-    Attributes
-    ----------
-    objectives
-        Names of the objectives.
-    user_ids, arm_ids, policy_names
-        What the numbers in `users`, `offers` and `policies` stand for.
-    rounds
-        The round of each decision; decisions of the same round were made before any feedback of it.
-    times
-        When each was made (UTC, microseconds), NaT where not known; None where no time is known.
-    users
-        Whom it was for.
-    offer_starts, offers
-        The arms that could be chosen.
-    ranking_starts, rankings
-        The objectives that the user named before, most important first; empty where nothing was said.
-    places
-        Where in its offer the chosen arm stands.
-    propensities
-        The chance that the logging policy gave the chosen arm.
-    rewards, utilities
-        What came of it: (n, D) and (n,).
-    policies
-        Which policy decided.
-    chances
-        The chance of every offered arm, laid out like `offers`; None where no such chance is known.
-    picks
-        Where in its offer the arm stands that the user picked: -1 for none of these, -2 where that is not known; None
-        where it is known of no row.
-    entries, contexts
-        What visits differ in, by name, and how it was in each (n, q): 0 where it was not so; none where no row tells.
     """
 
-    objectives: tuple[str, ...]
+    objectives: tuple[str, ...]  # names of the objectives
+    # What the numbers in `users`, `offers` and `policies` stand for.
     user_ids: tuple[Hashable, ...]
     arm_ids: tuple[Hashable, ...]
     policy_names: tuple[str, ...]
+    # The round of each decision; decisions of the same round were made before any feedback of it.
     rounds: NDArray[np.int64]
+    # When each was made (UTC, microseconds), NaT where not known; None where no time is known.
     times: NDArray[np.datetime64] | None
-    users: NDArray[np.int32]
-    offer_starts: NDArray[np.int64]
+    users: NDArray[np.int32]  # whom it was for
+    offer_starts: NDArray[np.int64]  # the arms that could be chosen
     offers: NDArray[np.int32]
+    # The objectives that the user named before, most important first; empty where nothing was said.
     ranking_starts: NDArray[np.int64]
     rankings: NDArray[np.int16]
-    places: NDArray[np.int32]
-    propensities: Floats
-    rewards: Floats
+    places: NDArray[np.int32]  # where in its offer the chosen arm stands
+    propensities: Floats  # the chance that the logging policy gave the chosen arm
+    rewards: Floats  # what came of it: (n, D) and (n,)
     utilities: Floats
-    policies: NDArray[np.int32]
+    policies: NDArray[np.int32]  # which policy decided
+    # The chance of every offered arm, laid out like `offers`; None where no such chance is known.
     chances: Floats | None = None
+    # Where in its offer the arm stands that the user picked: -1 for none of these, -2 where that is not known; None
+    # where it is known of no row.
     picks: NDArray[np.int32] | None = None
+    # What visits differ in, by name, and how it was in each (n, q): 0 where it was not so; none where no row tells.
     entries: tuple[str, ...] = ()
     contexts: Floats | None = None
 

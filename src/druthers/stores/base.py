@@ -20,44 +20,25 @@ class Event(NamedTuple):
     """Something that happened, as a journal keeps it.
 
     Texts other than those in the body are at most 1000 bytes long in UTF-8, without NUL and lone surrogates.
-
-    Parameters
-    ----------
-    kind
-        What happened: "query", "decision", "feedback"...; stores do not care.
-    body
-        The facts, as JSON can hold them: numbers are finite, and what JSON does not know comes back as what it does
-        (a tuple as a list). Numbers come back to the last bit, and texts with whatever is in them.
-    at
-        When, in seconds since 1970.
-    user
-        Whom it is about; None for nobody, or for somebody who was erased.
-    about
-        The decision that it belongs to, if any: the decision itself, and all feedback on it.
-    key
-        At most one event of a journal has this key; None for events that may come again.
-    position
-        Its place in the journal, from 1 on without gaps; 0 until it is appended, and `append` does not look at it.
-    mark
-        16 random hex digits that stay for good: an event with the same mark at the same position has the same
-        history. Made when it is appended, unless it has one.
-    checksum
-        16 hex digits that tell whether the event is as it was written; made along with the mark, and anew by an
-        erasure.
-    bound
-        Position of an event that must still bear this user, or this one is not appended; 0 for no such condition. It is
-        asked within the transaction, and not kept.
     """
 
-    kind: str
+    kind: str  # what happened: "query", "decision", "feedback"...; stores do not care
+    # The facts, as JSON can hold them: numbers are finite, and what JSON does not know comes back as what it does (a
+    # tuple as a list). Numbers come back to the last bit, and texts with whatever is in them.
     body: dict[str, Any]
-    at: float
-    user: str | None = None
-    about: str | None = None
-    key: str | None = None
+    at: float  # when, in seconds since 1970
+    user: str | None = None  # whom it is about; None for nobody, or for somebody who was erased
+    about: str | None = None  # the decision that it belongs to, if any: the decision itself, and all feedback on it
+    key: str | None = None  # at most one event of a journal has this key; None for events that may come again
+    # Its place in the journal, from 1 on without gaps; 0 until it is appended, and `append` does not look at it.
     position: int = 0
+    # 16 random hex digits that stay for good: an event with the same mark at the same position has the same history.
+    # Made when it is appended, unless it has one.
     mark: str = ""
+    # 16 hex digits that tell whether the event is as it was written; made along with the mark, and anew by an erasure.
     checksum: str = ""
+    # Position of an event that must still bear this user, or this one is not appended; 0 for no such condition. It is
+    # asked within the transaction, and not kept.
     bound: int = 0
 
 
