@@ -15,14 +15,17 @@ import sys
 import traceback
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, TypeGuard, TypeVar, dataclass_transform
 
 from druthers.errors import InvalidSetting, UnknownName
+
+T = TypeVar("T")
 
 
 def is_own(name: object) -> TypeGuard[str]:
@@ -83,6 +86,12 @@ def settings_of(kind: type) -> dict[str, Any]:
         if behind is object or not any(one.kind is one.VAR_KEYWORD for one in found):
             return settings
         found = list(inspect.signature(behind).parameters.values())
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def settings(part: type[T]) -> type[T]:
+    """Make the fields of a class its settings: arguments of its constructor, by name only."""
+    return dataclass(kw_only=True, eq=False, repr=False)(part)
 
 
 class Part(ABC):

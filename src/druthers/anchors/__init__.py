@@ -25,7 +25,7 @@ def make_anchor(name: str, **params: Any) -> Anchor:
     Examples
     --------
     >>> make_anchor("likelihood", n_objectives=3)
-    Likelihood(bound=5.0, ridge=0.0, window=128, n_objectives=3)
+    Likelihood(n_objectives=3, bound=5.0, ridge=0.0, window=128)
     """
     anchor = find_anchor(name)
     check_settings(anchor, params, name)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import generic, kernel
-from druthers.errors import InvalidSetting
-from druthers.own import Part
+from druthers.errors import InvalidSetting, require
+from druthers.own import Part, settings
 from druthers.rankings import as_orders, as_ranking, complete
 from druthers.types import Floats, Integers, RankingLike
 
@@ -26,6 +26,7 @@ def fit_anchor(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integer
     """Fit one user's fresh row to all these rankings at once, exactly, and keep the latest of them."""
 
 
+@settings
 class Anchor(Part):
     """What rankings say about a preference, up to a constant that no ranking can tell.
 
@@ -45,10 +46,11 @@ class Anchor(Part):
     information and gradient at the estimate of that time).
     """
 
-    def __init__(self, *, n_objectives: int | None = None) -> None:
-        if n_objectives is not None and n_objectives < 1:
-            raise InvalidSetting(f"n_objectives must be at least 1, but got {n_objectives!r}")
-        self.n_objectives = n_objectives
+    n_objectives: int | None = None
+
+    def __post_init__(self) -> None:
+        size = self.n_objectives
+        require(size is None or size >= 1, "n_objectives must be at least 1", size)
         self._memory: Any = None
         self._fitted: tuple[NDArray[np.int16], Integers] | None = None
 

@@ -19,7 +19,8 @@ from druthers.anchors.box import project, violation
 from druthers.anchors.contamination import best_corruption, log_likelihood, measure, uniform_losses
 from druthers.anchors.newton import add_quadratic, evaluate_quadratic, minimize, take_step
 from druthers.anchors.profile import Profile, add_profile
-from druthers.errors import InvalidSetting, require
+from druthers.errors import require
+from druthers.own import settings
 from druthers.rankings import add_slope, loss
 from druthers.types import Floats, Integers
 
@@ -53,6 +54,7 @@ class GroupLassoRows(NamedTuple):
     penalty_in_use: Floats
 
 
+@settings
 class GroupLasso(Anchor):
     """The preference and the per-ranking deviations of the group-wise lasso likelihood (Eq. 9), to optimality.
 
@@ -90,22 +92,17 @@ class GroupLasso(Anchor):
 
     name = "group-lasso"
 
-    def __init__(
-        self,
-        *,
-        penalty: float | Literal["auto"] = "auto",
-        bound: float = 5.0,
-        window: int = 128,
-        n_objectives: int | None = None,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives)
-        if not (penalty == "auto" if isinstance(penalty, str) else penalty > 0):
-            raise InvalidSetting(f'penalty must be a positive number or "auto", but got {penalty!r}')
-        require(bound > 0, "bound must be positive", bound)
-        require(window >= 2, "window must be at least 2", window)
-        self.penalty: float | Literal["auto"] = penalty
-        self.bound = bound
-        self.window = window
+    penalty: float | Literal["auto"] = "auto"
+    bound: float = 5.0
+    window: int = 128
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = self.penalty
+        told = given == "auto" if isinstance(given, str) else given > 0
+        require(told, 'penalty must be a positive number or "auto"', given)
+        require(self.bound > 0, "bound must be positive", self.bound)
+        require(self.window >= 2, "window must be at least 2", self.window)
 
     def rows(self, n_users: int, n_objectives: int) -> GroupLassoRows:
         """Return fresh memory for `n_users` users."""

@@ -13,6 +13,7 @@ from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, fresh_window,
 from druthers.anchors.box import boxed_step, complete_rank, is_positive
 from druthers.anchors.newton import LONGEST, STALE, add_product, evaluate, evaluate_quadratic, minimize, standard_errors
 from druthers.errors import require
+from druthers.own import settings
 from druthers.rankings import Rankings, add_derivatives, total_derivatives, total_gradient
 from druthers.types import Floats, Integers
 
@@ -74,6 +75,7 @@ class Problem(NamedTuple):
     longest: float
 
 
+@settings
 class Likelihood(Anchor):
     """The most likely preference on the zero-mean subspace with no weight above a bound (Eq. 4).
 
@@ -101,16 +103,15 @@ class Likelihood(Anchor):
 
     name = "likelihood"
 
-    def __init__(
-        self, *, bound: float = 5.0, ridge: float = 0.0, window: int = 128, n_objectives: int | None = None
-    ) -> None:
-        super().__init__(n_objectives=n_objectives)
-        require(bound > 0, "bound must be positive", bound)
-        require(ridge >= 0, "ridge must not be negative", ridge)
-        require(window >= 2, "window must be at least 2", window)
-        self.bound = bound
-        self.ridge = ridge
-        self.window = window
+    bound: float = 5.0
+    ridge: float = 0.0
+    window: int = 128
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.bound > 0, "bound must be positive", self.bound)
+        require(self.ridge >= 0, "ridge must not be negative", self.ridge)
+        require(self.window >= 2, "window must be at least 2", self.window)
 
     def rows(self, n_users: int, n_objectives: int) -> LikelihoodRows:
         """Return fresh memory for `n_users` users."""

@@ -25,6 +25,7 @@ from druthers.anchors.contamination import honesty, measure_trust, uniform_losse
 from druthers.anchors.hypotheses import fold, refit
 from druthers.anchors.newton import take_step
 from druthers.errors import require
+from druthers.own import settings
 from druthers.rankings import add_derivatives, as_orders, loss
 from druthers.types import Floats, Integers, RankingLike
 
@@ -69,6 +70,7 @@ class MixtureRows(NamedTuple):
     plain_response: Floats
 
 
+@settings
 class Mixture(Anchor):
     """The most probable preference when an unknown share of the rankings is corrupted, with honest information.
 
@@ -106,24 +108,17 @@ class Mixture(Anchor):
 
     name = "mixture"
 
-    def __init__(
-        self,
-        *,
-        ridge: float = 0.5,
-        gate: float = 6.6,
-        prior: float = 4.0,
-        window: int = 256,
-        n_objectives: int | None = None,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives)
-        require(0 < ridge < np.inf, "ridge must be positive and finite", ridge)
-        require(gate >= 0, "gate must not be negative", gate)
-        require(1 <= prior < np.inf, "prior must be at least 1 and finite", prior)
-        require(window >= 2, "window must be at least 2", window)
-        self.ridge = ridge
-        self.gate = gate
-        self.prior = prior
-        self.window = window
+    ridge: float = 0.5
+    gate: float = 6.6
+    prior: float = 4.0
+    window: int = 256
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0 < self.ridge < np.inf, "ridge must be positive and finite", self.ridge)
+        require(self.gate >= 0, "gate must not be negative", self.gate)
+        require(1 <= self.prior < np.inf, "prior must be at least 1 and finite", self.prior)
+        require(self.window >= 2, "window must be at least 2", self.window)
 
     def rows(self, n_users: int, n_objectives: int) -> MixtureRows:
         """Return fresh memory for `n_users` users."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 from druthers._jit import kernel
 from druthers.environments.tape import Chunk, Seed, Tape
 from druthers.errors import InvalidSetting, UnknownName, require
-from druthers.own import Part
+from druthers.own import Part, settings
 from druthers.sampling import Adversary, sample_rankings
 from druthers.types import Floats, Integers
 
@@ -120,7 +119,7 @@ NAMED_PERMUTATIONS: dict[str, Callable[[Tape, Floats], Integers | Adversary]] = 
 }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@settings
 class Environment(Part):
     """Users with hidden preferences, arms with hidden rewards, and what is said and felt round by round.
 

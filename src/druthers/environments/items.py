@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from druthers.environments.base import Environment, distinct
 from druthers.errors import InvalidSetting, require
+from druthers.own import settings
 from druthers.types import Floats, Integers
 
 LEVEL = 3.5  # of rewards, as of stars
@@ -15,7 +14,7 @@ SPREAD = 0.6  # standard deviation of an objective over items
 HALO = 0.5  # correlation between objectives over items
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@settings
 class Items(Environment):
     """Items whose rewards are told in part by their features, linearly, and in part by nothing but trying them.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +13,14 @@ from numpy.typing import ArrayLike
 from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in
 from druthers.environments.base import Environment
 from druthers.errors import InvalidSetting, UnknownName
+from druthers.own import settings
 from druthers.types import Floats
 
 # Where named data sets are looked for: one folder each, as `read_folder` takes it.
 DATA_VARIABLE = "DRUTHERS_DATA"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@settings
 class Reviews(Environment):
     """Items with known mean ratings per aspect and users with known weights, such as the paper's hotels and beers.
 

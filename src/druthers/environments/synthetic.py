@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from druthers.environments.base import Environment
 from druthers.errors import InvalidSetting, require
+from druthers.own import settings
 from druthers.types import Floats
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@settings
 class Synthetic(Environment):
     """Random arms and random users: means and preferences uniform on [0, scale], or preferences from a Dirichlet law.
 

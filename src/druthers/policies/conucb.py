@@ -8,7 +8,8 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, norms, solve, solve_upper_columns
-from druthers.errors import InvalidSetting
+from druthers.errors import require
+from druthers.own import settings
 from druthers.policies.arms import Arms
 from druthers.policies.linear import (
     LinearPolicy,
@@ -50,6 +51,7 @@ class ConUCBState(LinearState):
     """All that ConUCB knows."""
 
 
+@settings
 class ConUCB(LinearPolicy):
     """Conversational UCB: ridge regression on utilities, pulled toward one on the answers to its own questions.
 
@@ -92,30 +94,19 @@ class ConUCB(LinearPolicy):
     asks = True
     State = ConUCBState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.05,
-        feedback_weight: float = 0.5,
-        ridge: float = 1.0,
-        radius: float = 0.1,
-        risk: float = 0.05,
-        frequency: float = 5.0,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        if not 0.0 < feedback_weight < 1.0:
-            raise InvalidSetting(f"feedback_weight must lie between 0 and 1, but got {feedback_weight!r}")
-        if not 0.0 < risk < 1.0:
-            raise InvalidSetting(f"risk must lie between 0 and 1, but got {risk!r}")
-        require_positive(ridge=ridge)
-        require_not_negative(radius=radius, frequency=frequency)
-        self.feedback_weight = feedback_weight
-        self.ridge = ridge
-        self.radius = radius
-        self.risk = risk
-        self.frequency = frequency
+    exploration: float = 0.05
+    feedback_weight: float = 0.5
+    ridge: float = 1.0
+    radius: float = 0.1
+    risk: float = 0.05
+    frequency: float = 5.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0.0 < self.feedback_weight < 1.0, "feedback_weight must lie between 0 and 1", self.feedback_weight)
+        require(0.0 < self.risk < 1.0, "risk must lie between 0 and 1", self.risk)
+        require_positive(ridge=self.ridge)
+        require_not_negative(radius=self.radius, frequency=self.frequency)
         self._start()
 
     def _settings(self) -> ConUCBSettings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from druthers._matrices import inverse
 from druthers.anchors import Anchor, Likelihood
 from druthers.errors import InvalidSetting
+from druthers.own import settings
 from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.asking import ranking_value
 from druthers.policies.belief import Posterior
@@ -37,6 +39,7 @@ from druthers.policies.soft import Said, soft_site
 from druthers.types import Context, Floats, Preference, RankingQuestion
 
 
+@settings
 class FisherPQUCB(FeaturePolicy, ContextPolicy):
     """Rankings, utilities and choices weighed by their information, with noise scales learned on the way.
 
@@ -90,33 +93,23 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
     learns_choices = True
     State: ClassVar[Any] = FisherState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        ridge: float = 0.5,
-        width: float = 1.0,
-        anchor: Anchor | None = None,
-        level: float = 0.0,
-        unit: float = 1.0,
-        guarantee: bool = False,
-        population: bool = False,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        require_positive(ridge=ridge, unit=unit)
-        require_not_negative(width=width, level=level)
-        self.ridge = ridge
-        self.width = width
-        self.level = level
-        self.unit = unit
-        if guarantee and population:
+    ridge: float = 0.5
+    width: float = 1.0
+    anchor: Anchor | None = None
+    level: float = 0.0
+    unit: float = 1.0
+    guarantee: bool = False
+    population: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(ridge=self.ridge, unit=self.unit)
+        require_not_negative(width=self.width, level=self.level)
+        if self.guarantee and self.population:
             raise InvalidSetting("a guarantee holds for people apart, but got population=True beside guarantee=True")
-        self.guarantee = guarantee
-        self.population = population
-        self.learns_contexts = not (guarantee or population)
-        self.anchor = Likelihood(ridge=ridge) if anchor is None else anchor
+        self.learns_contexts = not (self.guarantee or self.population)
+        if self.anchor is None:
+            self.anchor = Likelihood(ridge=self.ridge)
         self._start()
 
     @classmethod
@@ -146,6 +139,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         )
 
     def _fresh_users(self, n_users: int) -> Any:
+        assert self.anchor is not None  # there is one by default
         anchor = self.anchor.rows(n_users, self.n_objectives)
         users = fresh_users(n_users, self.n_objectives, float(self.level), float(self.unit), anchor)
         return CrowdUsers(*users, shared=np.zeros((n_users, 2))) if self.population else users
@@ -324,6 +318,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         return believe_user(self._state, self._users.rows.get(user, 0)).variance, self._reward_variances()[0]
 
 
+@settings
 class FisherUCB(FisherPQUCB):
     """Fisher-PQUCB that hears nothing: what is learned from feedback alone, with the same prior and the same bonuses.
 
@@ -335,16 +330,11 @@ class FisherUCB(FisherPQUCB):
     hears = False
     State: ClassVar[Any] = DeafState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        ridge: float = 0.5,
-        width: float = 1.0,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration, ridge=ridge, width=width)
+    anchor: Anchor | None = field(init=False, default=None)
+    level: float = field(init=False, default=0.0)
+    unit: float = field(init=False, default=1.0)
+    guarantee: bool = field(init=False, default=False)
+    population: bool = field(init=False, default=False)
 
     @classmethod
     def service_defaults(cls, n_objectives: int, settings: Mapping[str, Any]) -> dict[str, Any]:

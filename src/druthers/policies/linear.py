@@ -8,7 +8,8 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse, norms
-from druthers.errors import InvalidSetting
+from druthers.errors import require
+from druthers.own import settings
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
 from druthers.policies.base import Policy
 from druthers.policies.steps import State, learn_policy, score_policy
@@ -44,15 +45,13 @@ class OFULState(LinearState):
 def require_positive(**values: float | None) -> None:
     """Refuse a setting that is given and not positive."""
     for name, value in values.items():
-        if value is not None and not value > 0:
-            raise InvalidSetting(f"{name} must be positive, but got {value!r}")
+        require(value is None or value > 0, f"{name} must be positive", value)
 
 
 def require_not_negative(**values: float) -> None:
     """Refuse a setting that is negative or no number."""
     for name, value in values.items():
-        if not value >= 0:
-            raise InvalidSetting(f"{name} must not be negative, but got {value!r}")
+        require(value >= 0, f"{name} must not be negative", value)
 
 
 class LinearPolicy(Policy):
@@ -98,6 +97,7 @@ class LinearPolicy(Policy):
         return mean_distances(users.root, users.response, rows, *self._anchors(rows), truths)
 
 
+@settings
 class MOOFUL(LinearPolicy):
     """OFUL for hidden preferences: ridge regression of utility on reward, optimistic in the preference alone.
 
@@ -121,14 +121,14 @@ class MOOFUL(LinearPolicy):
     name = "mo-oful"
     State = OFULState
 
-    def __init__(
-        self, *, n_objectives: int, seed: int = 0, exploration: float = 0.05, ridge: float = 0.1, radius: float = 0.1
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        require_positive(ridge=ridge)
-        require_not_negative(radius=radius)
-        self.ridge = ridge
-        self.radius = radius
+    exploration: float = 0.05
+    ridge: float = 0.1
+    radius: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(ridge=self.ridge)
+        require_not_negative(radius=self.radius)
         self._start()
 
     def _settings(self) -> OFULSettings:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from druthers.errors import DamagedState, InvalidSetting, UnknownArm, UnknownUser
-from druthers.own import Part
+from druthers.errors import DamagedState, InvalidSetting, UnknownArm, UnknownUser, require
+from druthers.own import Part, settings
 from druthers.policies.arms import Arms, NoUsers
 from druthers.policies.books import Books
 from druthers.policies.rows import (
@@ -32,22 +32,24 @@ M = TypeVar("M", bound="Memory")
 WHOLE = (int, np.integer)
 
 
+@settings
 class Memory(Part):
     """The arrays of a policy, one row an arm or a user, around which `Policy` puts its steps."""
+
+    n_objectives: int
+    seed: int = 0
+    exploration: float = 0.0
 
     # What of a user's memory comes from feedback; all the rest comes from words.
     felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
     State: ClassVar[type[Any]]
 
-    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
-        if not isinstance(n_objectives, WHOLE) or n_objectives < 1:
-            raise InvalidSetting(f"n_objectives must be a whole number of at least 1, but got {n_objectives!r}")
-        if not 0.0 <= exploration <= 1.0:
-            raise InvalidSetting(f"exploration must lie between 0 and 1, but got {exploration!r}")
-        self.n_objectives = int(n_objectives)
-        self.seed = seed
-        self.exploration = exploration
-        self.reseed(seed)
+    def __post_init__(self) -> None:
+        size, share = self.n_objectives, self.exploration
+        require(isinstance(size, WHOLE) and size >= 1, "n_objectives must be a whole number of at least 1", size)
+        require(0.0 <= share <= 1.0, "exploration must lie between 0 and 1", share)
+        self.n_objectives = int(size)
+        self.reseed(self.seed)
         self._users = Books()
         self._arms = Books()
         self._retired: dict[Hashable, None] = {}  # late feedback must not bring them back; a dict, for its order

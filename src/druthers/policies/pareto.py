@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers.errors import InvalidSetting
+from druthers.errors import require
+from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, never_seen
 from druthers.policies.base import Policy
 from druthers.policies.scalarized import learn_arms
@@ -30,21 +31,14 @@ class ParetoTSState(State):
     """All that Pareto-TS knows."""
 
 
+@settings
 class _Pareto(Policy):
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        width: float = 1.0,
-        unseen_first: bool = True,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        if not width >= 0:
-            raise InvalidSetting(f"width must not be negative, but got {width!r}")
-        self.width = width
-        self.unseen_first = unseen_first
+    width: float = 1.0
+    unseen_first: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.width >= 0, "width must not be negative", self.width)
         self.noise_per_arm = self._noise_per_arm()
         self._start()
 

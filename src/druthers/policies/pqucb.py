@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ from druthers._matrices import norms
 from druthers.anchors.base import Anchor, hear_anchor
 from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
-from druthers.errors import InvalidSetting
+from druthers.errors import require
+from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
 from druthers.policies.linear import (
     LinearPolicy,
@@ -70,6 +72,7 @@ class PRUCBState(LinearState):
     """All that PRUCB knows."""
 
 
+@settings
 class MOPQUCB(LinearPolicy):
     """MO-PQUCB (Algorithm 1): rankings anchor the preference, utilities correct it, both uncertainties add a bonus.
 
@@ -113,42 +116,27 @@ class MOPQUCB(LinearPolicy):
     hears = True
     State = PQUCBState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        horizon: int = 10_000,
-        feedback_weight: float | None = None,
-        ridge: float | None = None,
-        corruption: float = 0.0,
-        risk: float = 0.05,
-        reward_scale: float = 1.0,
-        radius_scale: float = 1.0,
-        unseen_first: bool = False,
-        anchor: Anchor | None = None,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        if not horizon >= 3:
-            raise InvalidSetting(f"horizon must be at least 3, but got {horizon!r}")
-        if feedback_weight is not None and not 0.0 < feedback_weight < 1.0:
-            raise InvalidSetting(f"feedback_weight must lie between 0 and 1, but got {feedback_weight!r}")
-        if not 0.0 <= corruption < 1.0:
-            raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
-        if not 0.0 < risk < 1.0:
-            raise InvalidSetting(f"risk must lie between 0 and 1, but got {risk!r}")
-        require_positive(ridge=ridge)
-        require_not_negative(reward_scale=reward_scale, radius_scale=radius_scale)
-        self.horizon = horizon
-        self.feedback_weight = feedback_weight
-        self.ridge = ridge
-        self.corruption = corruption
-        self.risk = risk
-        self.reward_scale = reward_scale
-        self.radius_scale = radius_scale
-        self.unseen_first = unseen_first
-        self.anchor = self._default_anchor() if anchor is None else anchor
+    horizon: int = 10_000
+    feedback_weight: float | None = None
+    ridge: float | None = None
+    corruption: float = 0.0
+    risk: float = 0.05
+    reward_scale: float = 1.0
+    radius_scale: float = 1.0
+    unseen_first: bool = False
+    anchor: Anchor | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.horizon >= 3, "horizon must be at least 3", self.horizon)
+        weight = self.feedback_weight
+        require(weight is None or 0.0 < weight < 1.0, "feedback_weight must lie between 0 and 1", weight)
+        require(0.0 <= self.corruption < 1.0, "corruption must lie between 0 and 1", self.corruption)
+        require(0.0 < self.risk < 1.0, "risk must lie between 0 and 1", self.risk)
+        require_positive(ridge=self.ridge)
+        require_not_negative(reward_scale=self.reward_scale, radius_scale=self.radius_scale)
+        if self.anchor is None:
+            self.anchor = self._default_anchor()
         self._start()
 
     def _default_anchor(self) -> Anchor:
@@ -181,6 +169,7 @@ class MOPQUCB(LinearPolicy):
 
     def _fresh_users(self, n_users: int) -> AnchoredUsers:
         plain: LinearUsers = super()._fresh_users(n_users)
+        assert self.anchor is not None  # there is one by default
         return AnchoredUsers(*plain, anchor=self.anchor.rows(n_users, self.n_objectives))
 
     def _anchors(self, rows: Integers) -> tuple[Floats, float]:
@@ -199,6 +188,7 @@ class MOPQUCBGL(MOPQUCB):
         return GroupLasso()
 
 
+@settings
 class Greedy(MOPQUCB):
     """The same estimates as MO-PQUCB without any optimism: a yardstick for what exploring is worth.
 
@@ -207,31 +197,14 @@ class Greedy(MOPQUCB):
 
     name = "greedy"
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        horizon: int = 10_000,
-        feedback_weight: float | None = None,
-        ridge: float | None = None,
-        anchor: Anchor | None = None,
-    ) -> None:
-        super().__init__(
-            n_objectives=n_objectives,
-            seed=seed,
-            exploration=exploration,
-            horizon=horizon,
-            feedback_weight=feedback_weight,
-            ridge=ridge,
-            reward_scale=0.0,
-            radius_scale=0.0,
-            unseen_first=True,
-            anchor=anchor,
-        )
+    corruption: float = field(init=False, default=0.0)
+    risk: float = field(init=False, default=0.05)
+    reward_scale: float = field(init=False, default=0.0)
+    radius_scale: float = field(init=False, default=0.0)
+    unseen_first: bool = field(init=False, default=True)
 
 
+@settings
 class PRUCB(LinearPolicy):
     """PRUCB: upper confidence in both reward and preference, from utilities alone; it does not hear.
 
@@ -261,30 +234,18 @@ class PRUCB(LinearPolicy):
     name = "prucb"
     State = PRUCBState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        ridge: float = 0.1,
-        normalization: float = 1.0,
-        bound: float = 1.0,
-        risk: float = 0.05,
-        reward_scale: float = 1.0,
-        radius_scale: float = 1.0,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        if not 0.0 < risk < 1.0:
-            raise InvalidSetting(f"risk must lie between 0 and 1, but got {risk!r}")
-        require_positive(ridge=ridge, normalization=normalization)
-        require_not_negative(bound=bound, reward_scale=reward_scale, radius_scale=radius_scale)
-        self.ridge = ridge
-        self.normalization = normalization
-        self.bound = bound
-        self.risk = risk
-        self.reward_scale = reward_scale
-        self.radius_scale = radius_scale
+    ridge: float = 0.1
+    normalization: float = 1.0
+    bound: float = 1.0
+    risk: float = 0.05
+    reward_scale: float = 1.0
+    radius_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0.0 < self.risk < 1.0, "risk must lie between 0 and 1", self.risk)
+        require_positive(ridge=self.ridge, normalization=self.normalization)
+        require_not_negative(bound=self.bound, reward_scale=self.reward_scale, radius_scale=self.radius_scale)
         self._start()
 
     def _settings(self) -> PRUCBSettings:

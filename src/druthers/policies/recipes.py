@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import center, norms
-from druthers.errors import InvalidSetting
+from druthers.errors import require
+from druthers.own import settings
 from druthers.policies.arms import never_seen
 from druthers.policies.linear import (
     LinearPolicy,
@@ -80,6 +81,7 @@ class PRUCBRecipeState(LinearState):
     """All that the recipe of PRUCB knows."""
 
 
+@settings
 class MOPQUCBRecipe(LinearPolicy):
     """MO-PQUCB as the paper's figures were made: a gradient-step anchor, normalized utilities, a tuned radius.
 
@@ -96,28 +98,17 @@ class MOPQUCBRecipe(LinearPolicy):
     hears = True
     State: ClassVar[type[Any]] = RecipeState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        horizon: int = 2_000,
-        ridge: float = 0.1,
-        radius: float = 1.5,
-        width: float = 0.05,
-        normalization: float = 5.0,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        if not horizon >= 3:
-            raise InvalidSetting(f"horizon must be at least 3, but got {horizon!r}")
-        require_positive(ridge=ridge, normalization=normalization)
-        require_not_negative(radius=radius, width=width)
-        self.horizon = horizon
-        self.ridge = ridge
-        self.radius = radius
-        self.width = width
-        self.normalization = normalization
+    horizon: int = 2_000
+    ridge: float = 0.1
+    radius: float = 1.5
+    width: float = 0.05
+    normalization: float = 5.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.horizon >= 3, "horizon must be at least 3", self.horizon)
+        require_positive(ridge=self.ridge, normalization=self.normalization)
+        require_not_negative(radius=self.radius, width=self.width)
         self._start()
 
     @property
@@ -150,6 +141,7 @@ class MOPQUCBRecipe(LinearPolicy):
         return self._state.users.anchor[rows], 1.0 - self._alpha
 
 
+@settings
 class MOPQUCBGLRecipe(MOPQUCBRecipe):
     """MO-PQUCB-GL as the paper's figure was made: five proximal steps over the last 50 rankings.
 
@@ -166,32 +158,11 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe):
     name = "mo-pqucb-gl-recipe"
     State = WindowState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        horizon: int = 2_000,
-        corruption: float = 0.2,
-        ridge: float = 0.1,
-        radius: float = 1.5,
-        width: float = 0.05,
-        normalization: float = 5.0,
-    ) -> None:
-        if not 0.0 <= corruption <= 1.0:
-            raise InvalidSetting(f"corruption must lie between 0 and 1, but got {corruption!r}")
-        self.corruption = corruption
-        super().__init__(
-            n_objectives=n_objectives,
-            seed=seed,
-            exploration=exploration,
-            horizon=horizon,
-            ridge=ridge,
-            radius=radius,
-            width=width,
-            normalization=normalization,
-        )
+    corruption: float = 0.2
+
+    def __post_init__(self) -> None:
+        require(0.0 <= self.corruption <= 1.0, "corruption must lie between 0 and 1", self.corruption)
+        super().__post_init__()
 
     @property
     def _alpha(self) -> float:
@@ -209,6 +180,7 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe):
         )
 
 
+@settings
 class PRUCBRecipe(LinearPolicy):
     """PRUCB as the paper's figures were made: the recipe of MO-PQUCB without the anchor.
 
@@ -222,24 +194,15 @@ class PRUCBRecipe(LinearPolicy):
     name = "prucb-recipe"
     State = PRUCBRecipeState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        ridge: float = 0.1,
-        radius: float = 0.05,
-        width: float = 0.05,
-        normalization: float = 10.0,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        require_positive(ridge=ridge, normalization=normalization)
-        require_not_negative(radius=radius, width=width)
-        self.ridge = ridge
-        self.radius = radius
-        self.width = width
-        self.normalization = normalization
+    ridge: float = 0.1
+    radius: float = 0.05
+    width: float = 0.05
+    normalization: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(ridge=self.ridge, normalization=self.normalization)
+        require_not_negative(radius=self.radius, width=self.width)
         self._start()
 
     def _settings(self) -> RecipeSettings:

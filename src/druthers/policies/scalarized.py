@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers.errors import InvalidSetting
+from druthers.errors import require
+from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, never_seen, observe
 from druthers.policies.base import Policy
 from druthers.policies.steps import State, learn_policy, score_policy
@@ -37,6 +38,7 @@ class MOSSState(State):
     """All that S-MOSS knows."""
 
 
+@settings
 class SUCB(Policy):
     """Scalarized UCB: the sum over objectives of mean + width sqrt(2 ln(t + 2) / N).
 
@@ -64,26 +66,19 @@ class SUCB(Policy):
     name = "s-ucb"
     State = UCBState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        width: float = 1.0,
-        unseen_first: bool = True,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        if not width >= 0:
-            raise InvalidSetting(f"width must not be negative, but got {width!r}")
-        self.width = width
-        self.unseen_first = unseen_first
+    width: float = 1.0
+    unseen_first: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.width >= 0, "width must not be negative", self.width)
         self._start()
 
     def _settings(self) -> UCBSettings:
         return UCBSettings(width=float(self.width), unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0)
 
 
+@settings
 class SMOSS(Policy):
     """Scalarized MOSS: the sum over objectives of mean + width sqrt(4 max(0, ln(T / (K N))) / N).
 
@@ -106,24 +101,14 @@ class SMOSS(Policy):
     name = "s-moss"
     State = MOSSState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        width: float = 1.0,
-        horizon: int = 10_000,
-        unseen_first: bool = True,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        if not width >= 0:
-            raise InvalidSetting(f"width must not be negative, but got {width!r}")
-        if not horizon >= 1:
-            raise InvalidSetting(f"horizon must be at least 1, but got {horizon!r}")
-        self.width = width
-        self.horizon = horizon
-        self.unseen_first = unseen_first
+    width: float = 1.0
+    horizon: int = 10_000
+    unseen_first: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.width >= 0, "width must not be negative", self.width)
+        require(self.horizon >= 1, "horizon must be at least 1", self.horizon)
         self._start()
 
     def _settings(self) -> MOSSSettings:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from druthers._matrices import inverse
 from druthers.errors import InvalidFeedback
+from druthers.own import settings
 from druthers.policies.belief import Posterior
 from druthers.policies.contexts import ContextPolicy
 from druthers.policies.linear import require_not_negative, require_positive
@@ -35,6 +36,7 @@ from druthers.types import Floats, Integers, Preference, Question
 SAID_DOUBT = 0.5
 
 
+@settings
 class StatedUCB(ContextPolicy):
     """A user's weights are what words state, until behavior tells better.
 
@@ -76,22 +78,14 @@ class StatedUCB(ContextPolicy):
     moods = 1
     State: ClassVar[Any] = StatedState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        width: float = 0.6,
-        noise: float = 0.3,
-        mood: float = 0.5,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        require_positive(noise=noise, mood=mood)
-        require_not_negative(width=width)
-        self.width = width
-        self.noise = noise
-        self.mood = mood
+    width: float = 0.6
+    noise: float = 0.3
+    mood: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(noise=self.noise, mood=self.mood)
+        require_not_negative(width=self.width)
         self._start()
 
     def _start(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ from druthers._jit import implements, kernel
 from druthers.anchors import Mixture
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
-from druthers.errors import InvalidSetting
+from druthers.errors import require
+from druthers.own import settings
 from druthers.policies.base import Policy
 from druthers.policies.belief import FIRST_FIT, Posterior, combine, fit_unit
 from druthers.policies.choices import in_words
@@ -86,6 +88,7 @@ class Trust(NamedTuple):
     nothing: float
 
 
+@settings
 class FisherPQUCBRobust(FisherPQUCB):
     """Fisher-PQUCB for rankings that may be wrong, each, often or always, without being told how often.
 
@@ -117,30 +120,15 @@ class FisherPQUCBRobust(FisherPQUCB):
     name = "fisher-pqucb-robust"
     State: ClassVar[Any] = DoubtingState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        ridge: float = 0.5,
-        width: float = 1.0,
-        anchor: Mixture | None = None,
-        level: float = 0.0,
-        unit: float = 1.0,
-    ) -> None:
-        if not isinstance(anchor, Mixture | None):
-            raise InvalidSetting(f"the anchor of a policy that doubts must be a Mixture, but got {anchor!r}")
-        super().__init__(
-            n_objectives=n_objectives,
-            seed=seed,
-            exploration=exploration,
-            ridge=ridge,
-            width=width,
-            anchor=Mixture(ridge=ridge) if anchor is None else anchor,
-            level=level,
-            unit=unit,
-        )
+    guarantee: bool = field(init=False, default=False)
+    population: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        if self.anchor is None:
+            self.anchor = Mixture(ridge=self.ridge)
+        law = "the anchor of a policy that doubts must be a Mixture"
+        require(isinstance(self.anchor, Mixture), law, self.anchor)
+        super().__post_init__()
 
     @classmethod
     def service_defaults(cls, n_objectives: int, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,6 +140,7 @@ class FisherPQUCBRobust(FisherPQUCB):
         plain: FisherUsers = super()._fresh_users(n_users)
         trust, taken = np.zeros((n_users, 4)), np.zeros((n_users, 2))
         trust[:, MAIN] = taken[:, MAIN] = 1.0
+        assert self.anchor is not None
         return DoubtingUsers(
             *plain,
             rival=self.anchor.rows(n_users, self.n_objectives),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import implements, kernel
 from druthers.errors import InvalidSetting
+from druthers.own import settings
 from druthers.policies.base import Policy
 from druthers.policies.scalarized import learn_arms
 from druthers.policies.steps import State, learn_policy, score_policy
@@ -50,14 +52,15 @@ class Random(Policy):
     State = RandomState
     noise_per_arm = 1
 
-    def __init__(self, *, n_objectives: int, seed: int = 0, exploration: float = 0.0) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._start()
 
     def _settings(self) -> NoSettings:
         return NoSettings()
 
 
+@settings
 class Oracle(Policy):
     """Choose the best arm, knowing the truth; for the lab only.
 
@@ -80,25 +83,20 @@ class Oracle(Policy):
     knows_truth = True
     State = OracleState
 
-    def __init__(
-        self,
-        *,
-        n_objectives: int,
-        seed: int = 0,
-        exploration: float = 0.0,
-        preferences: Mapping[Hashable, ArrayLike] | None = None,
-        rewards: Mapping[Hashable, ArrayLike] | None = None,
-    ) -> None:
-        super().__init__(n_objectives=n_objectives, seed=seed, exploration=exploration)
-        self.preferences = self._truths(preferences)
-        self.rewards = self._truths(rewards)
+    preferences: Mapping[Hashable, ArrayLike] = field(default_factory=dict)
+    rewards: Mapping[Hashable, ArrayLike] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.preferences = self._truths(self.preferences)
+        self.rewards = self._truths(self.rewards)
         self._start()
         for user in self.preferences:
             self._new_user(user)
         self.add_arms(self.rewards)
 
-    def _truths(self, given: Mapping[Hashable, ArrayLike] | None) -> dict[Hashable, list[float]]:
-        truths = {}
+    def _truths(self, given: Mapping[Hashable, ArrayLike] | None) -> Mapping[Hashable, ArrayLike]:
+        truths: dict[Hashable, ArrayLike] = {}
         for key, values in (given or {}).items():
             vector = np.asarray(values, dtype=np.float64)
             if vector.shape != (self.n_objectives,) or not np.all(np.isfinite(vector)):
