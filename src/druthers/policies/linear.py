@@ -8,7 +8,7 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse, norms
-from druthers.errors import require
+from druthers.errors import InvalidSetting
 from druthers.own import settings
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
 from druthers.policies.base import Policy
@@ -45,13 +45,15 @@ class OFULState(LinearState):
 def require_positive(**values: float | None) -> None:
     """Refuse a setting that is given and not positive."""
     for name, value in values.items():
-        require(value is None or value > 0, f"{name} must be positive", value)
+        if value is not None and not value > 0:
+            raise InvalidSetting(f"{name} must be positive, but got {value!r}")
 
 
 def require_not_negative(**values: float) -> None:
     """Refuse a setting that is negative or no number."""
     for name, value in values.items():
-        require(value >= 0, f"{name} must not be negative", value)
+        if not value >= 0:
+            raise InvalidSetting(f"{name} must not be negative, but got {value!r}")
 
 
 class LinearPolicy(Policy):
