@@ -155,3 +155,69 @@ def test_people_belong_to_their_number(talk):
 def test_something_else_tells_what_was_not_understood(talk):
     talk("short")
     assert "Not understood: “show me a fluffier one”" in talk("show me a fluffier one").text
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "left"),
+    [
+        ("at most 20 km", "15", {"length": {"max": 15}}),
+        ("at most 20 km", "thirty then", {"length": {"max": 30}}),
+        ("at most 10 km", "ok fine, we can go up to 14 km", {"length": {"max": 14}}),
+        ("short", "undr 12 km", {"length": {"max": 12}}),
+        ("short", "with a rental", {"features": {"all": "boat rental"}}),
+        ("short", "a boat rent is a must", {"features": {"all": "boat rental"}}),
+        ("short", "in Carintia", {"region": "Carinthia"}),
+        ("with a hut", "nvm the hut", {}),
+    ],
+)
+def test_numbers_and_texts_are_read_as_they_are_said_in_short(talk, limits, before, text, left):
+    talk(before)
+    talk(text)
+    assert limits() == left
+
+
+def test_an_amount_that_limits_nothing_is_told(talk):
+    assert "“200 euros”" in talk("in Tyrol, 200 euros").text
+
+
+def test_a_question_for_what_nobody_knows_says_so(talk):
+    talk("short")
+    assert "Of “parking lot” nothing is known." in talk("does 1 have a parking lot?").text
+    assert talk("is parking included in 2?").text.startswith("Of “parking” nothing is known.")
+
+
+def test_questions_are_answered_of_all_items_they_are_about(talk):
+    shown = [one.name for one in talk("short").recommendation.items]
+    for text in ("what about scenery?", "how much climb do 1, 2 and 3 have?"):
+        assert all(name in talk(text).text for name in shown)
+    assert talk("what about scenery?").heard is None
+
+
+def test_which_has_more_is_asked_of_those_shown(talk, advisor):
+    shown = talk("short").recommendation.items
+    best = max(shown, key=lambda one: advisor.items[one.item].values["scenery"])
+    reply = talk("which is more beautiful?")
+    assert (reply.kind, reply.items, reply.recommendation) == (Kind.BEST, (best.item,), None)
+
+
+def test_how_many_there_are(talk):
+    assert talk("how many trails are there?").text == "There are 5."
+    assert talk("how many do you have in Tyrol?").text == "With region Tyrol: 2, Ridge Loop and Eagle Peak."
+
+
+def test_items_by_name_are_compared_whether_shown_or_not(talk):
+    shown = [one.name for one in talk("short, in Carinthia").recommendation.items]
+    reply = talk(f"which is shorter, {shown[0]} or Eagle Peak?")
+    assert reply.text.startswith(f"{shown[0]} beside Eagle Peak: ")
+    assert talk("compare 1 and 4").text == "There is no 4: 2 items shown."
+
+
+def test_why_not_one_that_is_not_shown(talk):
+    talk("short, in Carinthia")
+    assert "Eagle Peak: Outside of what you asked for: region Carinthia." in talk("why not Eagle Peak?").text
+
+
+def test_an_item_that_is_brought_up_is_no_question(talk):
+    shown = talk("short").recommendation.items
+    reply = talk("the 2nd? did it once. awful, much too long")
+    assert (reply.kind, reply.items) == (Kind.FEEDBACK, (shown[1].item,))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from druthers.advisor.messages import ASKING, STATED, Context, Kind, Message
+from druthers.advisor.questions import without_topic
 from druthers.advisor.said import SENTENCES, Said
 from druthers.advisor.sayings import whole_words
 from druthers.advisor.understanding import LIKELY, SURE, Understanding, is_worded
@@ -42,6 +43,7 @@ def find_acts(understanding: Understanding, text: str, context: Context) -> tupl
     context
         What it comes after.
     """
+    text = without_topic(text)
     whole = understanding.read(text, context)
     if whole.kind not in WHOLE and (whole.kind != Kind.REJECT or len(whole.places) > 1):
         for parts in _halves(text, context):

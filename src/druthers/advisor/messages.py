@@ -78,6 +78,8 @@ class Message:
     most: bool = False  # whether it wishes for nothing but the most of something: "the cheapest one"
     rejected: tuple[int, ...] = ()  # which of the items shown it turns down beside: "not 1, I'll take 2"
     chance: float = 1.0  # how likely it is of this kind
+    detail: str = ""  # the one thing known of items that it asks for, where its form tells
+    counts: bool = False  # whether it asks how many there are
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,8 @@ class Conversation:
         replies = []
         for place, (said, message) in enumerate(acts):
             pointed = [at[one] for one in message.places]
-            about = tuple(item for item in pointed if item in shown) or message.items
+            about = tuple(item for item in pointed if item in shown)
+            about = (*about, *message.items) if message.kind == Kind.COMPARE else about or message.items
             beside = any(act.message.kind in RECOMMENDING for act in acts[place + 1 :])
             turn = Turn(user, said, message, decision, shown, about, size, at, beside)
             if message.kind == Kind.UNCLEAR and len(acts) > 1:

@@ -19,7 +19,7 @@ NEGATION = re.compile(
 # What may follow an item's bare number; before any other word it counts something: "2 bedrooms", "3 more", "4 of us".
 AFTER = (
     r"(?:is|isn|was|wasn|are|aren|were|weren|be|been|has|hasn|have|had|hadn|do|does|doesn|did|didn|can|can't|cannot|could"
-    r"|couldn|will|won|would|wouldn|should|and|or|vs?|versus|against|but|nor|than|then|to|in|on|at|by|for|from|with|without"
+    r"|couldn|will|won|would|wouldn|should|and|n|or|vs?|versus|against|but|nor|than|then|to|in|on|at|by|for|from|with|without"
     r"|over|under|as|if|because|since|when|while|until|till|though|although|so|too|also|instead|please|pls|plz|thanks?|now"
     r"|just|not|no|never|only|really|still|already|again|yet|even|better|best|worse|out|off|away|up|down|back|like|compare"
     r"|compared|side|last|this|that|today|tomorrow|tonight|yesterday|once|the|a|an|it|i|we|you|my|our|me|us|all|any|what"

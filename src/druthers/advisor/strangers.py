@@ -29,7 +29,8 @@ STOCK = (
 )
 THING = rf"(?P<article>(?:an?|its own|some|any)\s+)?(?P<thing>{STOCK}[^\W\d_]{{3,}}(?:[ -]{STOCK}[^\W\d_]{{3,}})?)"
 HELD = re.compile(
-    rf"(?:(?<!\w)(?:w/|with|without|having|includ(?:es?|ing)|offers|(?<!\bi )(?<!we )(?<!you )(?<!they )ha(?:s|ve)) +"
+    r"(?:(?<!\w)(?:w/|with|without|having|includ(?:es?|ing)|offers"
+    r"|(?<!\bi )(?<!we )(?<!you )(?<!they )ha(?:s|ve)(?= an? )) +"
     rf"|(?:^|[.,;!?]|\b(?:and|but|or)\b)\s*no +|{BLANK}\s*(?:,|,?\s*\b(?:and|or|nor|plus)\b)\s*(?:no\s+)?){THING}"
     r"(?=\s*(?:$|[.,;!?)]|(?:and|or|but|please|pls|too|as well|either|where|that|which|nearby|instead)\b))"
     r"|(?:^|[.,;!?]|\b(?:and|but)\b)\s*(?:an?\s+)?(?P<must>[^\W\d_]+(?: [^\W\d_]+)?)"

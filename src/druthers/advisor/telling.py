@@ -10,6 +10,7 @@ from druthers.advisor import decisions, events
 from druthers.advisor.answers import Reply
 from druthers.advisor.messages import Kind
 from druthers.advisor.operations import Operations
+from druthers.advisor.questions import SMALLEST
 from druthers.advisor.reasons import number
 from druthers.advisor.sayings import beyond
 from druthers.advisor.steps import Look, Operation
@@ -17,6 +18,7 @@ from druthers.advisor.turns import Turn
 from druthers.advisor.wording import count, fact_in_words, limit_in_words, listed, lost_in_words
 from druthers.catalogs import Item
 from druthers.language import not_understood
+from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import adjectives
 from druthers.limits import speaks_of_money
 from druthers.limits.where import holds
@@ -24,6 +26,13 @@ from druthers.limits.words import fold, stems
 
 YES_OR_NO = re.compile(r"\W*(?:(?:and|but|so|ok(?:ay)?)\W+)*(?:does|do|has|have|is|are|can|will)\b", re.I)
 HOW_MUCH = re.compile(r"\bhow much (?:is|are|does|do|would|for)\b|\bwhat does .+ (?:go|sell|retail) for\b", re.I)
+# What is asked for, of which a catalog may know nothing.
+HAS = re.compile(
+    r"\b(?:has|have|offer|include|got|there)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(?P<what>[^\W\d_]+(?: [^\W\d_]+)?)"
+    r"(?=\s*\??\s*$)"
+    r"|\b(?:is|are)\s+(?:the\s+)?(?P<that>[^\W\d_]+)\s+(?:included|allowed|available|possible|provided)\b",
+    re.I,
+)
 SOMEWHERE = re.compile(r"in\s", re.I)
 SAME_FAMILY = 4  # letters that the shorter one of two words has
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
@@ -90,19 +99,34 @@ class Telling:
         past = yield Look(lambda: self.ask.store.find(events.decision_key(turn.decision)))
         item = (turn.about or turn.shown)[0]
         made = () if past is None else decisions.suggestions(past)
-        why = " ".join(one.why for one in made if one.item == item.id)
+        why = " ".join(one.why for one in made if one.item == item.id) or (yield from self._why_not(turn, item))
         others = [one for one in turn.shown if one.id != item.id]
         beside = f" Beside {others[0].name}: {self._differences(item, others[0])}." if others else ""
         return turn.reply(f"{item.name}: {why}{beside}", about=[item])
+
+    def _why_not(self, turn: Turn, item: Item) -> Operation[str]:
+        """Return why an item is not among those shown: a limit that it breaks, or what was felt about it."""
+        person = yield from self.ask.find(turn.user)
+        limits = {} if person is None else person.wishes.limits
+        row, columns = self.ask.columns.places[item.id], self.ask.columns
+        broken = [
+            f"{name} {limit_in_words(limit)}"
+            for name, limit in limits.items()
+            if not columns.column(name).within(limit)[row]
+        ]
+        if broken:
+            return f"Outside of what you asked for: {listed(broken)}."
+        felt = person is not None and item.id in person.felt
+        return "Held back by what you said of it." if felt else "Others fit better what is known of you."
 
     def compare(self, turn: Turn) -> Operation[Reply]:
         """Tell where two items differ."""
         yield from ()
         if none := _not_shown(turn):
             return turn.reply(none)
-        pair = list(turn.about or turn.shown[:2])[:MOST_BEST]
+        pair = list(turn.about)[:MOST_BEST]
         if len(pair) < 2:
-            pair = list(turn.shown)[:2]
+            pair = [*pair, *(item for item in turn.shown if item not in pair)][:2]
         if len(pair) < 2:
             return turn.reply("There are no two items to compare: say what matters to you first.")
         told = [f"{pair[0].name} beside {other.name}: {self._differences(pair[0], other)}." for other in pair[1:]]
@@ -125,15 +149,21 @@ class Telling:
         )  # "is it under 9?"
         if not (turn.about or bounded) and (none := _not_shown(turn)):
             return turn.reply(none)
-        item = (turn.about or turn.shown)[0]
-        asked = set(stems(turn.text))
+        items = list(turn.about or turn.shown[:1])
+        told = [self._facts(turn, item) for item in items[: MOST_FOUND if turn.message.places else 1]]
+        return turn.reply(" ".join(told), about=items)
+
+    def _facts(self, turn: Turn, item: Item) -> str:
+        """Return what was asked about an item, or all that is known where nothing is that was asked for."""
+        asked = set(stems(turn.text)) - small_words("light")
         reading = turn.message.reading
         named = () if reading is None else (*reading.names, *reading.dismissed_names)
         names = [name for name in self.ask.columns.names if _asks_for(name, asked) or name in named]
+        names = [turn.message.detail] if turn.message.detail else names
         price = self.ask.limit_reader(self.ask.columns).price
         if HOW_MUCH.search(turn.text) and price is not None:
             names.append(price)
-        if "where" in asked:
+        if re.search(r"\bwhere\b", turn.text, re.I):
             names += [name for name in ("city", "district", "location", "address") if name in item.details]
         facts = {**item.details, **item.values}
         asks_for = {name: limit for name, limit in turn.message.limits.where.items() if name in facts}
@@ -147,17 +177,22 @@ class Telling:
             row = self.ask.columns.places[item.id]
             within = all(self.ask.columns.column(name).within(limit)[row] for name, limit in asks_for.items())
             answer = "Yes. " if within else "No. "
-        return turn.reply(f"{answer}{item.name}: {', '.join(told) or 'nothing more is known'}.", about=[item])
+        elif not names and (match := HAS.search(turn.text)):  # "does it have a dovecote?"
+            answer = f"Of “{(match['what'] or match['that']).strip()}” nothing is known. "
+        return f"{answer}{item.name}: {', '.join(told) or 'nothing more is known'}."
 
     def find(self, turn: Turn) -> Operation[Reply]:
         """Tell which items are within limits."""
         yield from ()
         where = turn.message.limits.where
         ids = self.ask.columns.eligible(where)
+        if turn.message.counts and not where:
+            return turn.reply(f"There {'is' if len(ids) == 1 else 'are'} {len(ids)}.")
         names = [self.ask.fold.items[id].name for id in ids[:MOST_FOUND]]
         what = " and ".join(f"{name} {limit_in_words(limit)}" for name, limit in where.items())
         rest = f", and {len(ids) - MOST_FOUND} more" if len(ids) > MOST_FOUND else ""
-        return turn.reply(f"With {what}: {listed(names) + rest if names else 'none'}.")
+        many = f"{len(ids)}, " if turn.message.counts and names else ""
+        return turn.reply(f"With {what}: {many}{listed(names) + rest if names else 'none'}.")
 
     def best(self, turn: Turn) -> Operation[Reply]:
         """Tell which item is the best in what was asked about: of those shown, or of all."""
@@ -175,14 +210,18 @@ class Telling:
     def ordered(self, turn: Turn, among: Sequence[Item]) -> tuple[str, list[Item]]:
         """Return what a message asks for the most of, and the items of which it is known, the best first."""
         assert turn.message.reading is not None
-        columns, name = self.ask.columns, turn.message.reading.names[0]
-        upward = next(one for one in self.ask.catalog.objectives if one.name == name).less_is_better
+        columns, name = self.ask.columns, turn.message.detail or turn.message.reading.names[0]
+        upward = any(one.name == name and one.less_is_better for one in self.ask.catalog.objectives)
+        if turn.message.detail:
+            upward = SMALLEST.search(turn.text) is not None
         price = self.ask.limit_reader(columns).price
-        if price is not None and speaks_of_money(turn.text):  # the price itself, where it is known
+        if (
+            price is not None and not turn.message.detail and speaks_of_money(turn.text)
+        ):  # the price itself, where it is known
             name, upward = price, True
         if REVERSED.search(turn.text):
             upward = not upward
-        least = LEAST.search(turn.text)
+        least = None if turn.message.detail else LEAST.search(turn.text)
         if (
             least is not None
         ):  # "least noisy" is the best, "least comfortable" the worst, "fewest ads" the smallest number

@@ -13,8 +13,9 @@ from druthers.advisor.comparing import NAME, apart_from_items, with_items
 from druthers.advisor.kinds import chances
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
+from druthers.advisor.questions import find_question
 from druthers.advisor.said import MOST_LETTERS, Said
-from druthers.advisor.sayings import table, ways, whole_words
+from druthers.advisor.sayings import beyond, table, ways, whole_words
 from druthers.advisor.strangers import told, told_apart
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.advisor.wording import worth_telling
@@ -24,7 +25,7 @@ from druthers.language import Parser, is_english
 from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Stated, Where
 from druthers.limits.numbers import plain_number
-from druthers.limits.quantities import find_quantities
+from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.where import BOUNDS
 from druthers.limits.words import blanked, fold, pattern
 from druthers.types import Reading
@@ -108,7 +109,8 @@ class Understanding:
                 return replace(other, rejected=tuple(sorted(set(rejected) - set(other.places))))
             wish = other if other.kind in STATED else Message(Kind.REJECT)
             return Message(Kind.REJECT, rejected, reading=wish.reading, limits=wish.limits)
-        return self._likeliest(said)
+        asked = find_question(said, self.parser, self.limits, self.columns, self._named(said.plain))
+        return asked or self._likeliest(said)
 
     def _likeliest(self, said: Said) -> Message:
         """Return the likeliest of the kinds that a message has the parts of."""
@@ -205,7 +207,9 @@ class Understanding:
         if kind == Kind.WHY:
             return Message(kind, said.places, named)
         if kind == Kind.COMPARE:
-            return Message(kind, said.places, named) if len(said.context.shown) > 1 else None
+            others = tuple(item for item in self._named(said.plain) if item not in said.context.shown)
+            there = len(said.context.shown) > 1 or others or beyond(said.plain, said.context.shown)
+            return Message(kind, said.places, others) if there else None
         if kind == Kind.DETAIL:
             limits = self.limits.read(said.text)
             reading = self.parser.read(limits.rest)
@@ -230,7 +234,7 @@ class Understanding:
 
     def _another_number(self, said: Said) -> Message | None:
         """Return a number that takes the place of a limit said before: "make that 40"."""
-        quantities = find_quantities(said.plain)
+        quantities = find_quantities(said.plain) or _bare_number(said)
         ways_said = {bound for limit in self.limits.read(said.text).where.values() for bound in _bounds(limit)}
         bounds = {  # "I meant at most 25" is no least number of gears
             name: bound
@@ -372,4 +376,15 @@ def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
     if whole_words("instead").search(said.plain):
         return True
     near = any(one / SAME_SIZE <= number <= one * SAME_SIZE for one in current)
-    return near and not said.places and re.match(rf"(?:{'|'.join(table()['lead'])})\W", said.plain) is not None
+    led = re.match(rf"(?:{'|'.join(table()['lead'])})\W", said.plain) is not None
+    return near and not said.places and (led or bool(_bare_number(said)))
+
+
+def _bare_number(said: Said) -> list[Quantity]:
+    """Return the number, in figures or words, that is all that a message says: "thirty five then"."""
+    core = " ".join(whole_words("courtesy", "lead").sub(" ", said.plain).split()).strip(" ,.!?")
+    bounded = f"at most {core}"  # a bare word may be any number of something
+    found = find_quantities(bounded)
+    if len(found) != 1 or (found[0].start, found[0].end) != (0, len(bounded)):
+        return []
+    return [replace(found[0], bound="", start=0, end=len(said.plain))]

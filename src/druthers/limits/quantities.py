@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from druthers.limits.numbers import ANY_NUMBER, ends, is_year, plain_number, value_of
-from druthers.limits.words import any_of, pattern, stem, stems, table, units
+from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units
 from druthers.types import Floats, Objective
 
 # What may follow a number and counts nothing: "up to 450 actually".
@@ -31,10 +31,8 @@ NEARBY = 4.0  # times the highest price there is, or as much below the lowest
 IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
-# Words of descriptions that tell no attribute from another.
-WORDLESS = frozenset(
-    {"the", "a", "an", "of", "for", "in", "to", "and", "or", "how", "it", "is", "per", "each", "with", "from"}
-)
+PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
+SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
 MOST = 50  # numbers that are looked at in one text
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
@@ -55,7 +53,7 @@ class Attribute:
     @classmethod
     def of_objective(cls, one: Objective) -> Attribute:
         """Return an objective as an attribute."""
-        words = frozenset(word for text in (one.name, *one.synonyms) for word in stems(text))
+        words = frozenset(word for text in (one.name, *one.synonyms) for word in telling_stems(text))
         about = " ".join([one.name, *one.synonyms, one.description]).casefold()
         return cls(one.name, words, about, one.low, one.high, objective=True, less_is_better=one.less_is_better)
 
@@ -65,7 +63,7 @@ class Attribute:
         known = numbers[~np.isnan(numbers)]
         counted = bool(np.all(known == np.round(known))) and len(np.unique(known)) <= FEW
         low, high = float(known.min()), float(known.max())
-        return cls(name, frozenset(stems(name)), name.casefold(), low, high, objective=False, counted=counted)
+        return cls(name, telling_stems(name), name.casefold(), low, high, objective=False, counted=counted)
 
     @property
     def described(self) -> str:
@@ -229,7 +227,8 @@ def find_quantities(text: str) -> list[Quantity]:
             continue
         ish = re.match(r"-?ish\b", text[match.end(1) :])
         units_, end = _units(text, match.group(1), match.end(1) + (ish.end() if ish else 0))
-        if not units_ and pattern(r"\b<party>\s*$").search(before):
+        people = set(units_) <= set(table()["hints"]["people"]) and pattern(r"\b<party>\s*$").search(before)
+        if people and not units_:
             units_ = ("people",)
         bound, start = _before(before, match.start())
         bound, start, end = _after(text, bound, start, end, place, units_)
@@ -237,7 +236,7 @@ def find_quantities(text: str) -> list[Quantity]:
             units_, end = later
         if not bound and units_ and pattern(r"\s*<too_much>\b").match(text[end:]):
             bound = "max"
-        elif not bound and units_ and units_[0] in units() and pattern(LED).search(before):
+        elif not bound and (people or (units_ and units_[0] in units() and pattern(LED).search(before))):
             bound = "need"
         elif bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
             bound = "min" if bound == "max" else "max"
@@ -279,6 +278,10 @@ def _before(before: str, here: int) -> tuple[str, int]:
         match = pattern(rf"(?:\b<lead>\s+)*(?<!\w){words}(?!\w){FILLER}$").search(before)
         if match:
             found.append((here - len(before) + match.start(), bound))
+    if not found and (last := re.search(r"([a-z]{4,})(\s+)$", before)):  # "undr 100 euros"
+        near = get_close_matches(last[1], SINGLE, n=1, cutoff=0.8)
+        if near and near[0][0] == last[1][0] and near[0] != last[1]:
+            return ("min" if near[0] in ("above", "over", "minimum") else "max"), here - len(last.group())
     start, bound = min(found, default=(here, ""))
     return bound, start
 
@@ -347,10 +350,10 @@ def find_attribute(
                 continue
             if not one.bears(quantity, beside=bool(one.words & beside)):
                 continue
-            score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool(one.words & said)
+            score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool((one.words - PAID or one.words) & said)
             score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
-            score += 0.8 * bool(beside & set(stems(one.described)) - set(quantity.units) - WORDLESS)  # "of ascent"
+            score += 0.8 * bool(beside & set(stems(one.described)) - set(quantity.units) - SMALL_WORDS)  # "of ascent"
             if score > best:
                 best, found = score, one
         if found is not None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,8 @@ from druthers.limits.days import by_month, find_days, is_day
 from druthers.limits.linking import accepted, linked
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Attribute, Quantity, find_attribute, find_quantities
+from druthers.limits.shortening import add, firsts, heads
+from druthers.limits.spelling import Spelling
 from druthers.limits.stated import Limits, Stated, join, lost_alternatives
 from druthers.limits.where import Where
 from druthers.limits.words import also_called, any_of, blanked, demonyms, fold, pattern, stem, stems, table, words
@@ -37,11 +38,15 @@ MISSED = (
 # "I don't need a maths tutor any more", "it doesn't have to be red"
 NO_LONGER = (
     r"(?:\b(?:i|we|it)\s+)?(?:\b(?:do(?:es)?\s?n'?t|do(?:es)?\s+not|not)\s+(?:need|require|have to)|\bneed\s?n'?t"
-    r"|\bno longer\s+(?:need|want|require)|\bno need for)\s+(?:(?:<articles>|it|them|have)\s+)*$"
+    r"|\bno longer\s+(?:need|want|require)|\bno need for"
+    r"|\b(?:never ?mind|nvm|forget)(?: about)?)\s+(?:(?:<articles>|it|them|have)\s+)*$"
 )
 CORRECTION = r"^\W*(?:no\s*,|actually\b|rather\b|sorry\b|i meant?\b|make (?:it|that)\b)|\binstead\b(?! of)"
 # "3 rooms and a balcony" too
-HAVING = r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
+HAVING = (
+    r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
+    r"|\b<having>\s+an?\s+(?:[a-z]+[\s-]+){1,2}$"  # "needs a built-in grinder"
+)
 HAD = (
     r"[\s-]friendly\b|\s+(?:<modal>\s+)?<had>\b"
     r"|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
@@ -114,7 +119,8 @@ class LimitReader:
                 parts = tuple(stems(name))
                 core = tuple(part for part in parts if part not in words("flag_verbs"))
                 known = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
-                self._flags |= dict.fromkeys((*known, *also_called().get(" ".join(parts), ())), name)
+                called = (other for one in known for other in also_called().get(" ".join(one), ()))
+                self._flags = dict.fromkeys(called, name) | self._flags | dict.fromkeys(known, name)
             elif kinds and all(is_day(str(kind)) for kind in kinds):
                 self._days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self._days[name]).items():
@@ -131,17 +137,11 @@ class LimitReader:
                         made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
                         for same in (parts, *others, *made):
                             self._values.setdefault(same, {})[name] = kind
-                if not column.has_lists:
-                    self._add_kinds(name, kinds, taken | general, general | set(stems(name)))
+                if column.has_lists:
+                    add(self._values, heads(kinds, taken | general), name)
+                else:
+                    add(self._kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
         self._kinds = {key: owners for key, owners in self._kinds.items() if key not in {*self._values, *self._names}}
-
-    def _add_kinds(self, name: str, kinds: Iterable[Any], taken: set[str], things: set[str]) -> None:
-        """Let "electric" stand for "electric bike" among bikes: a word that no other text of the column has."""
-        spelled = {tuple(stems(str(kind))): kind for kind in kinds if "-" not in str(kind)}
-        counts = Counter(part for parts in spelled for part in set(parts))
-        for parts, kind in spelled.items():
-            if len(parts) == 2 and parts[1] in things and counts[parts[0]] == 1 and parts[0] not in taken:
-                self._kinds.setdefault((parts[0],), {})[name] = kind
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
@@ -151,8 +151,8 @@ class LimitReader:
         for match in find_denials(folded):
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
         dropped, freed = self._dropped(folded), self._no_longer(folded)
-        gaps = [(start, end) for start, end, _ in dropped] + [one.span for one in freed]
-        folded = blanked(folded, *gaps)
+        gaps = [(start, end) for start, end, _ in dropped]
+        folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
         for name, inside, start, end in find_days(folded, self._days):
             found.append(Stated(name, inside, text[start:end], start, end))
@@ -168,8 +168,7 @@ class LimitReader:
         for one in found:
             where = join(where, one)
         rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *(one.span for one in freed))
-        names = {name for _, _, name in dropped}
-        names |= self._unneeded(folded, found)
+        names = {name for _, _, name in dropped} | self._unneeded(folded, found)
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
         unmatched += lost_alternatives(found)
         corrects = re.search(CORRECTION, folded) is not None
@@ -220,7 +219,7 @@ class LimitReader:
                 named = [one for one in self._attributes if one.words & set(stems(sentence_of(folded, quantity.start)))]
                 attribute = find_attribute(quantity, named, folded, near)
             if attribute is None:
-                if quantity.bound:
+                if quantity.bound or quantity.measure == "money":
                     unmatched.append(text[quantity.start : quantity.end].strip())
                 continue
             limit = quantity.limit(attribute)
@@ -273,7 +272,7 @@ class LimitReader:
 
     def _texts(self, folded: str, text: str, taken: Iterable[Stated]) -> list[Stated]:
         """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
-        spots = [(match.start(), match.end(), stem(match.group())) for match in re.finditer(r"[^\W_]+", folded)]
+        spots = [(*match.span(), self._meant(stem(match.group()))) for match in re.finditer(r"[^\W_]+", folded)]
         free = [not any(one.start <= start < one.end for one in taken) for start, _, _ in spots]
         found: list[Stated] = []
         place = 0
@@ -287,6 +286,10 @@ class LimitReader:
                         break
             place += 1
         return linked(found, folded, self.lists)
+
+    @cached_property
+    def _meant(self) -> Callable[[str], str]:
+        return Spelling(word for key in (*self._values, *self._flags) for word in key).mended
 
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""

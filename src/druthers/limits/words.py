@@ -10,6 +10,11 @@ from typing import Any
 
 _PLAIN = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüñçœ’", "aaaaaaeeeeiiiiooooouuuunco'")
 
+# Words of names and descriptions that tell no attribute from another.
+SMALL_WORDS = frozenset(
+    {"the", "a", "an", "of", "for", "in", "to", "and", "or", "how", "it", "is", "per", "each", "with", "from"}
+)
+
 
 @cache
 def table() -> dict[str, Any]:
@@ -97,3 +102,8 @@ def stem(word: str) -> str:
 def stems(text: str) -> list[str]:
     """Return the stems of all words of a text."""
     return [stem(word) for word in re.findall(r"[^\W_]+", fold(text))]
+
+
+def telling_stems(name: str) -> frozenset[str]:
+    """Return the stems of a name without small words, which tell nothing of it: "walk to the beach"."""
+    return frozenset(stems(name)) - SMALL_WORDS or frozenset(stems(name))

@@ -1,0 +1,86 @@
+"""Questions by their form: how many there are, what about something, which of those shown has more of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from druthers.advisor.messages import Kind, Message
+from druthers.advisor.said import Said
+from druthers.catalogs import Item
+from druthers.language import Parser
+from druthers.limits import Columns, LimitReader
+from druthers.limits.words import stems
+
+HOW_MANY = re.compile(
+    r"(?:and |so )?how many\b(?P<what>.*?)\b(?:are there|is there|do you have|have you|exist|in total)\b"
+)
+COUNTED = frozenset(
+    {"item", "option", "choice", "one", "result", "thing", "of", "them", "these", "in", "all", "different"}
+)
+ABOUT = re.compile(r"(?:and |but |so )?(?:what|how) about (?:(?:the|its|their|his|her) )?(?P<what>[\w\s-]+?)\s*\?*")
+MORE = re.compile(
+    r"(?:and |but |so )?(?:who|which(?: ones?)?|which of (?:them|these|those|the (?:two|three)))"
+    r"(?: is| are| has| have)? (?:the )?(?:(?:more|less|fewer)\b.*|\w{2,}er(?: \w+)?)\s*\?*"
+)
+WHICH = re.compile(r"(?:and |but |so )?(?:which|who)\b(?: ones?)?(?: is| are| has)? (?:the )?(?:more|less|\w{2,}er)\b")
+MOST_OF = re.compile(r"\b(?:which|what|who)\b.*\b(?P<how>\w{3,}est|most|least|fewest)\b")
+SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
+TOPIC = re.compile(
+    r"^(\W*(?:the |number |no\.? ?|#)?(?:[1-9](?:st|nd|rd|th)?|first|second|third|fourth|fifth)(?: one)?)\?\s+(?=\w)",
+    re.I,
+)
+
+
+def without_topic(text: str) -> str:
+    """Return a text in which an item that is only brought up is no question: "the 2nd? had one, it broke"."""
+    return TOPIC.sub(r"\1, ", text)
+
+
+def find_question(
+    said: Said, parser: Parser, reader: LimitReader, columns: Columns, named: Sequence[Item] = ()
+) -> Message | None:
+    """Return a question that its very form tells; None for all else.
+
+    Parameters
+    ----------
+    said
+        The message.
+    parser, reader
+        Reads what is asked for, and limits.
+    columns
+        All items.
+    named
+        Items that it calls by their names.
+    """
+    others = tuple(item for item in named if item not in said.context.shown)
+    if others and len(others) + len(said.places) > 1 and WHICH.match(said.core):
+        return Message(Kind.COMPARE, said.places, others)
+    if (match := HOW_MANY.match(said.core)) and not said.places:
+        limits = reader.read(said.text)
+        if limits.where or set(stems(match["what"])) <= {*COUNTED, *stems(reader.title)}:
+            return Message(Kind.FIND, limits=limits, counts=True)
+    if said.context.shown and not said.places:
+        if (match := ABOUT.fullmatch(said.core)) and (name := _named(match["what"], columns)):
+            return Message(Kind.DETAIL, tuple(range(len(said.context.shown))), detail=name)
+        if MORE.fullmatch(said.core) and (reading := parser.read(said.text)).ranking:
+            return Message(Kind.BEST, reading=reading, shown=True)
+    if (match := MOST_OF.search(said.core)) and not parser.read(said.text).names:
+        name = next((one for one in columns.names if _named(one, columns) and _is_about(said.core, one, columns)), "")
+        if name:
+            reading = replace(parser.read(""), text=said.text)
+            return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"), detail=name)
+    return None
+
+
+def _named(text: str, columns: Columns) -> str:
+    """Return what is called like that, of all that is known of items."""
+    return next((name for name in columns.names if stems(name) == stems(text)), "")
+
+
+def _is_about(text: str, name: str, columns: Columns) -> bool:
+    """Tell whether a text names something that has numbers, by its first word at least: "tank" of "tank liters"."""
+    return stems(name)[0] in stems(text) and bool(np.isfinite(columns.numbers(name)).any())
