@@ -221,3 +221,39 @@ def test_an_item_that_is_brought_up_is_no_question(talk):
     shown = talk("short").recommendation.items
     reply = talk("the 2nd? did it once. awful, much too long")
     assert (reply.kind, reply.items) == (Kind.FEEDBACK, (shown[1].item,))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("no more than 300 m up", {"climb": {"max": 300}}),
+        ("a long hike, at least 15 km", {"length": {"min": 15}}),
+        ("more beautiful than Lake Walk", {"scenery": {"min": 4.2}, "name": {"not": ["Lake Walk"]}}),
+    ],
+)
+def test_neither_units_nor_names_nor_more_of_a_cost_are_misread(talk, limits, text, left):
+    reply = talk(text)
+    assert limits() == left
+    assert "low length" not in reply.text
+
+
+def test_what_a_limit_leaves_unsure_is_told(talk):
+    assert "“10 minutes walk at most”" in talk("in Tyrol, 10 minutes walk at most").text
+
+
+def test_the_most_of_something_within_limits(talk):
+    reply = talk("what's the shortest one with a hut?")
+    assert (reply.kind, reply.items) == (Kind.BEST, ("mill-gorge",))
+
+
+def test_who_may_come_along_is_a_question(talk):
+    shown = [one.name for one in talk("short").recommendation.items]
+    reply = talk("can we bring our dog?")
+    assert reply.kind == Kind.DETAIL
+    assert all(f"{name}: dogs allowed" in reply.text for name in shown)
+
+
+def test_an_item_before_a_question_is_not_taken(talk, advisor, request):
+    shown = talk("short").recommendation.items
+    reply = talk("ok and the second one, how long?")
+    assert (reply.kind, reply.items) == (Kind.DETAIL, (shown[1].item,))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from druthers.advisor.messages import ASKING, STATED, Context, Kind, Message
 from druthers.advisor.questions import without_topic
 from druthers.advisor.said import SENTENCES, Said
-from druthers.advisor.sayings import whole_words
+from druthers.advisor.sayings import ways, whole_words
 from druthers.advisor.understanding import LIKELY, SURE, Understanding, is_worded
 
 BREAK = re.compile(r"(?:,\s*|\s+-\s+)(?:(?:and|but|so)\b\s+)?|\s+(?:and|but)\s+", re.I)
@@ -68,7 +68,8 @@ def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
         head, tail = text[: match.start()], text[match.end() :]
         before, after = (Said.of(part, context) for part in (head, tail))
         if before.asks != after.asks and tail.rstrip().endswith("?"):
-            yield head, tail
+            if not before.bare or ways("choose").search(before.core):  # "the second one, how long?" picks nothing
+                yield head, tail
         elif not (before.asks or after.asks) and _wants(after) and not _wants(before):
             yield (tail, head) if BUT.match(match.group()) else (head, tail)  # what comes after "but" is the point
 

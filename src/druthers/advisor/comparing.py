@@ -7,7 +7,7 @@ outside of.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -61,8 +61,10 @@ def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, show
     return replace(limits, where=where, stated=(*limits.stated, *found), unmatched=unmatched, rest=rest)
 
 
-def apart_from_items(text: str, reader: LimitReader, parser: Parser, shown: Sequence[Item]) -> Limits:
+def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Columns, shown: Sequence[Item]) -> Limits:
     """Return the limits of a text, in which "than 2" after a word that tells in what is no bound: "lighter than 2".
+
+    Nor is a part of the name of an item a limit: "cleaner than the Port Studio" is not about studios.
 
     Parameters
     ----------
@@ -70,11 +72,13 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, shown: Sequ
         What is said.
     reader, parser
         Reads limits, and in what something shall be better.
+    columns
+        All items, by their names.
     shown
         Items that may be called by number.
     """
     folded = fold(text)
-    spans = []
+    spans = [(start, end) for start, end, item in _names(folded, columns) if len(item.name.split()) > 1]
     for match in THAN.finditer(folded) if shown else ():
         number = re.match(r"[1-9]\b", folded[match.end() :])
         here = references(folded[match.end() : match.end() + NEAR], shown)
@@ -109,20 +113,24 @@ def _better(folded: str, text: str, parser: Parser, columns: Columns, shown: Seq
 def _unwanted(folded: str, text: str, columns: Columns) -> list[Stated]:
     """Return the limits of "not the Birch Inn"."""
     found = []
-    place = 0
-    for match in re.finditer(r"[^\W_]+", folded):
-        if match.start() < place:
-            continue
-        item, end = _at(folded, match.start(), columns)
-        if item is None:
-            continue
-        lead = pattern(BEFORE).search(folded[max(0, match.start() - NEAR) : match.start()])
+    for first, end, item in _names(folded, columns):
+        lead = pattern(BEFORE).search(folded[max(0, first - NEAR) : first])
         after = AFTER.match(folded[end:])
         if lead or after:
-            start = match.start() - len(lead.group()) if lead else match.start()
-            place = end + after.end() if after else end
-            found.append(Stated(NAME, {"not": [item.name]}, text[start:place], start, place))
+            start = first - len(lead.group()) if lead else first
+            last = end + after.end() if after else end
+            found.append(Stated(NAME, {"not": [item.name]}, text[start:last], start, last))
     return found
+
+
+def _names(folded: str, columns: Columns) -> Iterator[tuple[int, int, Item]]:
+    """Yield where items are called by their names, and which."""
+    place = 0
+    for match in re.finditer(r"[^\W_]+", folded):
+        item, end = _at(folded, match.start(), columns) if match.start() >= place else (None, 0)
+        if item is not None:
+            yield match.start(), end, item
+            place = end
 
 
 def _at(folded: str, start: int, columns: Columns) -> tuple[Item | None, int]:

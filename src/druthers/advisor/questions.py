@@ -27,6 +27,10 @@ MORE = re.compile(
     r"(?: is| are| has| have)? (?:the )?(?:(?:more|less|fewer)\b.*|\w{2,}er(?: \w+)?)\s*\?*"
 )
 WHICH = re.compile(r"(?:and |but |so )?(?:which|who)\b(?: ones?)?(?: is| are| has)? (?:the )?(?:more|less|\w{2,}er)\b")
+MAY = re.compile(r"(?:and |but |so )?(?:can|may|could) (?:i|we)\b")
+MOST = re.compile(
+    r"\b(?:best|most|least|fewest|(?:cheap|quiet|clean|near|clos|fast|short|larg|bigg|small|light|high|low)est)\b"
+)
 MOST_OF = re.compile(r"\b(?:which|what|who)\b.*\b(?P<how>\w{3,}est|most|least|fewest)\b")
 SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
 TOPIC = re.compile(
@@ -68,6 +72,8 @@ def find_question(
             return Message(Kind.DETAIL, tuple(range(len(said.context.shown))), detail=name)
         if MORE.fullmatch(said.core) and (reading := parser.read(said.text)).ranking:
             return Message(Kind.BEST, reading=reading, shown=True)
+        if MAY.match(said.core) and (flags := reader.flags_in(said.text)):
+            return Message(Kind.DETAIL, tuple(range(len(said.context.shown))), detail=next(iter(flags)))
     if (match := MOST_OF.search(said.core)) and not parser.read(said.text).names:
         name = next((one for one in columns.names if _named(one, columns) and _is_about(said.core, one, columns)), "")
         if name:

@@ -198,6 +198,10 @@ class Telling:
         """Tell which item is the best in what was asked about: of those shown, or of all."""
         yield from ()
         among = turn.about or (turn.shown if turn.message.shown else ()) or self.ask.columns.items
+        where = turn.message.limits.where
+        if where:  # "the cheapest one with a grinder"
+            fitting = set(self.ask.columns.eligible(where))
+            among = [item for item in among if item.id in fitting]
         name, ordered = self.ordered(turn, among)
         if not ordered:
             return turn.reply(f"The {name} of none of these is known.")

@@ -13,7 +13,7 @@ from druthers.advisor.comparing import NAME, apart_from_items, with_items
 from druthers.advisor.kinds import chances
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
-from druthers.advisor.questions import find_question
+from druthers.advisor.questions import MOST, find_question
 from druthers.advisor.said import MOST_LETTERS, Said
 from druthers.advisor.sayings import beyond, table, ways, whole_words
 from druthers.advisor.strangers import told, told_apart
@@ -172,9 +172,10 @@ class Understanding:
         """Return a question for items: those that have the most of something, or those within limits."""
         reading, limits = self.parser.read(said.text), self.limits.read(said.text)
         ranking = reading.ranking or reading.dismissed  # "which barks least?"
-        if ranking and (said.has("best") or (kind == Kind.BEST and not limits.where)):
+        most = said.has("best") or MOST.search(said.core)
+        if ranking and (most or (kind == Kind.BEST and not limits.where)):
             reading = replace(reading, ranking=ranking, dismissed=())
-            return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"))
+            return Message(Kind.BEST, said.places, reading=reading, limits=limits, shown=said.has("shown"))
         if not limits.where:
             limits = replace(limits, where=self.limits.flags_in(said.text) or self._alike(said.text))
         return Message(Kind.FIND, limits=limits) if limits.where and not said.places else None
@@ -266,13 +267,13 @@ class Understanding:
     def _wishing(self, said: Said) -> Message:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
         text, shown = said.text, said.context.shown
-        limits = apart_from_items(text, self.limits, self.parser, shown)
+        limits = apart_from_items(text, self.limits, self.parser, self.columns, shown)
         limits = with_items(text, limits, self.parser, self.columns, shown)
         limits = told_apart(text, limits, self.limits, self.parser)
         # "A pool would be nice" is no limit, and no guess at a wish either.
         reading = self.parser.read(blanked(limits.rest, *(one.span for one in self._hoped(text))))
         if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
-            reading = _without_guesses(reading, LIKELY)
+            reading = _without_guesses(reading, LIKELY, self._contrary(limits))
         kinds = _parts(reading, limits)
         if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
             named = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
@@ -290,6 +291,11 @@ class Understanding:
         if said.courtesy is not None:
             return _courteous(said.courtesy, said)
         return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
+
+    def _contrary(self, limits: Limits) -> set[str]:
+        """Return of what at least so much is asked for that costs: who wants 15 km or more does not want it short."""
+        costs = {one.name for one in self.parser.objectives if one.less_is_better}
+        return {name for name, limit in limits.where.items() if name in costs and _bounds(limit) == ("min",)}
 
     def _hoped(self, text: str) -> tuple[Stated, ...]:
         """Return what would be limits if they were not only hoped for."""
@@ -314,9 +320,10 @@ def _courteous(kind: Kind, said: Said) -> Message:
     return Message(kind, limits=told(Limits(), lost))
 
 
-def _without_guesses(reading: Reading, bar: float) -> Reading:
-    """Return a reading with those wishes only that it is as sure of as that."""
-    sure = [place for place, confidence in enumerate(reading.confidences) if confidence >= bar]
+def _without_guesses(reading: Reading, bar: float, without: Collection[str] = ()) -> Reading:
+    """Return a reading with those wishes only that it is as sure of as that, and without some."""
+    certain = [confidence >= bar for confidence in reading.confidences]
+    sure = [place for place, name in enumerate(reading.names) if certain[place] and name not in without]
     if len(sure) == len(reading.ranking):
         return reading
     ranking = tuple(reading.ranking[place] for place in sure)
@@ -357,13 +364,16 @@ def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
 def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
     """Return what was read as what it is most likely, of its parts, without guesses beside them."""
     reading, limits = message.reading, message.limits
-    if reading is None:
+    if reading is None or message.reading is None:
         return message
     if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
         reading = _without_guesses(reading, SURE)
+        lost = {*message.reading.ranking} - {*reading.ranking}
+        worded = [one.text for one in reading.evidence if one.objective in lost and not one.why.startswith("'like ")]
+        limits = told(limits, worded)
     there = [kind for kind, part in _parts(reading, limits).items() if part]
     kind = max(there, key=lambda kind: likely[kind], default=message.kind)
-    return replace(message, kind=kind, reading=reading)
+    return replace(message, kind=kind, reading=reading, limits=limits)
 
 
 def _bounds(limit: Any) -> tuple[str, ...]:

@@ -288,7 +288,7 @@ def _before(before: str, here: int) -> tuple[str, int]:
 
 def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequence[str]) -> tuple[str, int, int]:
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
-    of_what = r"(?:\s*\bof\s+(?:(?:the|my)\s+)?[a-z]+)?\s*,?\s*"
+    of_what = r"(?:\s*\bof\s+(?:(?:the|my)\s+)?[a-z]+|\s*\b(?:walk|drive|ride|away|long|wide|tall|each))?\s*,?\s*"
     owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
     most = "<most_after>|<means>" if owned else "<most_after>"
     bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"
@@ -353,6 +353,7 @@ def find_attribute(
             score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool((one.words - PAID or one.words) & said)
             score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
+            score += 0.9 * any(units()[own] == units().get(str(quantity.unit)) for own in one.units)
             score += 0.8 * bool(beside & set(stems(one.described)) - set(quantity.units) - SMALL_WORDS)  # "of ascent"
             if score > best:
                 best, found = score, one
