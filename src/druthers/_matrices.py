@@ -283,11 +283,9 @@ def clear(vector: Floats, matrix: Floats) -> None:
 def eigen(matrix: Floats, values: Floats, vectors: Floats) -> None:
     """Write eigenvalues and eigenvectors (as columns) of a symmetric matrix, in no order; `matrix` is used up.
 
-    Jacobi's rotations: at a dozen rows as fast as anything, and exact to rounding for small eigenvalues too. What
-    rounding leaves beside the diagonal grows with the size, and no sweep takes it away.
+    Jacobi's rotations: at a dozen rows as fast as anything, and exact to rounding for small eigenvalues too.
     """
     size = values.shape[0]
-    left = 1e-32 * max(1.0, size / 20.0) ** 4
     for k in range(size):
         for i in range(size):
             vectors[k, i] = 1.0 if k == i else 0.0
@@ -298,7 +296,7 @@ def eigen(matrix: Floats, values: Floats, vectors: Floats) -> None:
             whole += matrix[k, k] * matrix[k, k]
             for i in range(k):
                 off += matrix[k, i] * matrix[k, i]
-        if not off > left * whole:
+        if not off > 1e-32 * whole:
             break
         for k in range(size - 1):
             for i in range(k + 1, size):
@@ -313,10 +311,14 @@ def _rotate(matrix: Floats, vectors: Floats, k: int, i: int) -> None:
     common = matrix[k, i]
     if common == 0.0:
         return
-    ratio = (matrix[i, i] - matrix[k, k]) / (2.0 * common)
-    tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio)) if abs(ratio) < 1e100 else 0.5 / abs(ratio)
-    if ratio < 0.0:
-        tangent = -tangent
+    gap = matrix[i, i] - matrix[k, k]
+    if abs(gap) > 1e100 * abs(common):  # their ratio may be no number
+        tangent = common / gap
+    else:
+        ratio = gap / (2.0 * common)
+        tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
+        if ratio < 0.0:
+            tangent = -tangent
     cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
     sine = tangent * cosine
     for j in range(matrix.shape[0]):
@@ -330,3 +332,4 @@ def _rotate(matrix: Floats, vectors: Floats, k: int, i: int) -> None:
         first, second = vectors[j, k], vectors[j, i]
         vectors[j, k] = cosine * first - sine * second
         vectors[j, i] = sine * first + cosine * second
+    matrix[k, i] = matrix[i, k] = 0.0  # else rounding would leave something there that no sweep takes away
