@@ -152,3 +152,21 @@ def test_the_best_one_may_be_known_by_a_detail_only():
         None,
         TradeOff("b", ("price", 40.0), ("quiet", 5.0)),
     ]
+
+
+def test_places_among_all_items_are_those_by_counting():
+    """All items are sorted once, a part of them is counted: the facts are the same, with equal and unknown values."""
+    chance = np.random.default_rng(3)
+    objectives = [Objective("quiet", low=0, high=9), Objective("price", low=0, high=9, less_is_better=True)]
+    known = [{one.name: float(chance.integers(10)) for one in objectives if chance.random() < 0.8} for _ in range(60)]
+    items = {str(k): Item(str(k), values=values) for k, values in enumerate(known)}
+    columns = Columns(items)
+    everything, counted = Offer(columns, objectives), Offer(columns, objectives, np.arange(60))
+    for item in items.values():
+        for one in objectives:
+            fact = everything.fact(item, one.name, "wished")
+            assert fact == counted.fact(item, one.name, "wished")
+            values = [other.values[one.name] for other in items.values() if one.name in other.values]
+            if fact.value is not None:
+                better = [value < fact.value if one.less_is_better else value > fact.value for value in values]
+                assert (fact.place, fact.of) == (1 + sum(better), len(values))

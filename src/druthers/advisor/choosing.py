@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -204,11 +205,12 @@ class Choosing:
             if person.feedbacks and self.fold.policy.learns_preference:
                 learned = cards.learned(cards.weigh(self.fold.policy, self.catalog, user))
         suggestions = []
-        for item, place, chance in zip(decision.arms, decision.places, decision.propensities, strict=True):
+        never_seen: list[bool] = np.all(np.isnan(self.fold.policy.reward_means(decision.arms)), axis=1).tolist()
+        chosen = zip(decision.arms, decision.places, decision.propensities, never_seen, strict=True)
+        for item, place, chance, unseen in chosen:
             utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
             thing = items[str(item)]
             facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
-            unseen = bool(np.isnan(self.fold.policy.reward_means([item])).all())
             if unseen and not facts:
                 facts = tuple(Fact(name, STRENGTH, None) for name in self._promises(thing, dismissed))
             facts = tuple(self.expected(thing, fact) if fact.value is None else fact for fact in facts)
@@ -226,8 +228,10 @@ class Choosing:
             return None
         policy: Any = self.fold.policy  # of those that value answers, all take what follows
         wishes = Wishes() if person is None else person.wishes
+        said = bool(wishes.draws or wishes.dismissed)
+        stated = _after_each(wishes, policy.n_objectives) if said else _after_first(policy.n_objectives)
         offer = [decision.offer[place] for place in by_score(decision.reasons[0], MOST_ARMS)]
-        found = policy.ask(user, price=asking.price, offer=offer, stated=_after_each(wishes, policy.n_objectives))
+        found = policy.ask(user, price=asking.price, offer=offer, stated=stated)
         if isinstance(found, RankingQuestion):
             names = tuple(self.catalog.objectives[k].name for k in found.named)
             return Asked(RANKING, f"What matters most to you: {_either(names)}?", names, names, found.value)
@@ -236,6 +240,12 @@ class Choosing:
             names = tuple(self.fold.items[id].name for id in ids)
             return Asked(CHOICE, f"Which would you rather have: {_either(names)}?", ids, names, found.value)
         return None
+
+
+@cache
+def _after_first(size: int) -> list[Any]:
+    """Return the same for who has said nothing."""
+    return _after_each(Wishes(), size)
 
 
 def _after_each(wishes: Wishes, size: int) -> list[Any]:

@@ -116,6 +116,7 @@ class Offer:
         self._all = columns
         self._rows = rows
         self._numbers: dict[str, Floats] = {}
+        self._sorted: dict[str, Floats] = {}
 
     def column(self, objective: str) -> Floats:
         """Return the values of all that is offered in an objective, NaN where unknown."""
@@ -133,13 +134,26 @@ class Offer:
         value = item.values.get(objective)
         if value is None:
             return Fact(objective, role, None)
-        column = self.column(objective)
-        parts = column < value, column <= value, ~np.isnan(column)
-        below, upto, known = (int(np.count_nonzero(part)) for part in parts)
+        below, upto, known = self._counts(objective, value)
         above, equal = known - upto, max(upto - below - 1, 0)
         better, worse = (below, above) if self.objectives[objective].less_is_better else (above, below)
         share = (worse + 0.5 * equal) / (known - 1) if known > 1 else 1.0
         return Fact(objective, role, float(value), better + 1, known, share)
+
+    def _counts(self, objective: str, value: float) -> tuple[int, int, int]:
+        """Return how many values of an objective lie below one, how many do not lie above it, and how many there are.
+
+        All items together are looked at by every decision: they are sorted once. To sort a part of them would take
+        longer than to count.
+        """
+        column = self.column(objective)
+        if self._rows is not None:
+            below, upto, known = map(np.count_nonzero, (column < value, column <= value, ~np.isnan(column)))
+            return int(below), int(upto), int(known)
+        if objective not in self._sorted:
+            self._sorted[objective] = np.sort(column[~np.isnan(column)])
+        ordered = self._sorted[objective]
+        return int(ordered.searchsorted(value)), int(ordered.searchsorted(value, "right")), len(ordered)
 
     def trade_off(self, item: Item, wished: Sequence[str]) -> TradeOff | None:
         """Return what an item gives up in the first wish for more of another wish; None where it gives up nothing."""

@@ -251,10 +251,8 @@ class Slate:
         return (*before, *rest[:missing])
 
     def _best_of(self, slate: Sequence[int]) -> Floats:
-        rows = np.flatnonzero(np.equal.outer(self._shortlist, slate).any(axis=1))
-        best: Floats = (
-            self._values[:, rows].max(axis=1) if len(rows) else np.full(self._values.shape[0], self._values.min())
-        )
+        rows = [int(row) for place in slate for row in np.flatnonzero(self._shortlist == place)]
+        best: Floats = self._values[:, rows].max(axis=1) if rows else np.full(self._values.shape[0], self._values.min())
         return best
 
     def _worth(self, slate: Sequence[int]) -> float:

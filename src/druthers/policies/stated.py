@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from druthers._jit import bound
 from druthers._matrices import inverse
 from druthers.errors import InvalidFeedback
 from druthers.own import settings
@@ -262,8 +264,12 @@ class StatedUCB(ContextPolicy):
     def _posterior(self, row: int) -> Posterior:
         return self._posterior_in(self._here(row), row)
 
+    @cached_property
+    def _believe(self) -> Callable[..., Posterior]:
+        return bound(believe_here, self._state, 0, self._state.others)
+
     def _posterior_in(self, here: Any, row: int) -> Posterior:
-        return believe_here(here, row, here.others)
+        return self._believe(here, row, here.others)
 
     def _doubt(self, row: int) -> float:
         """Return less where something was said: it is meant for every item of a slate, and not for the first alone."""
@@ -276,8 +282,12 @@ class StatedUCB(ContextPolicy):
         size = self.n_objectives
         return Preference(weights=estimate[:size].copy(), covariance=covariance[:size, :size].copy())
 
+    @cached_property
+    def _values(self) -> Callable[..., Floats]:
+        return bound(values_of, self._state.arms, np.empty(0), np.empty(0, dtype=np.int64))
+
     def _slopes(self, weights: Floats, rows: Integers) -> Floats:
-        return values_of(self._state.arms, weights, rows)
+        return self._values(self._state.arms, weights, rows)
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the weights say, as estimated."""

@@ -173,6 +173,7 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     estimate, chol, _ = believe_here(state, user, state.others)
     columns = np.zeros((size + 1, offer.shape[0]))
     share = clock[0] / max(clock[1], 1.0)  # reports of the average arm
+    most = max(1.0, np.log(max(share, 1.0)))
     for j in range(offer.shape[0]):
         arm = offer[j]
         utility = 0.0
@@ -183,10 +184,10 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
             weight = estimate[k] * estimate[k]
             if pulls > 0.0:
                 spread = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k]) / pulls
-                square += weight * spread * max(1.0, np.log(max(share / pulls, 1.0)))
+                square += weight * spread * (np.log(share / pulls) if share > np.e * pulls else 1.0)
             elif new:  # worth finding out, but not before what was asked for
                 spread = UNKNOWN_VARIANCE if np.isnan(arms.expected[arm, k]) else 4.0 * arms.doubt[arm, k]
-                square += weight * spread * max(1.0, np.log(max(share, 1.0)))
+                square += weight * spread * most
             value = value_of(arms, arm, k, new, estimate[k] > 0.0)
             columns[k, j] = value
             utility += estimate[k] * value
