@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers.errors import require
-from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, never_seen
-from druthers.policies.base import Policy
-from druthers.policies.scalarized import learn_arms
+from druthers.policies.scalarized import WidthPolicy, learn_arms
 from druthers.policies.steps import State, learn_policy, score_policy
 from druthers.types import Floats, Integers
-
-
-class ParetoSettings(NamedTuple):
-    """What a Pareto policy is told."""
-
-    width: float
-    unseen_bonus: float
 
 
 class ParetoUCBState(State):
@@ -31,25 +21,7 @@ class ParetoTSState(State):
     """All that Pareto-TS knows."""
 
 
-@settings
-class _Pareto(Policy):
-    width: float = 1.0
-    unseen_first: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.width >= 0, "width must not be negative", self.width)
-        self.noise_per_arm = self._noise_per_arm()
-        self._start()
-
-    def _noise_per_arm(self) -> int:
-        return 1
-
-    def _settings(self) -> ParetoSettings:
-        return ParetoSettings(width=float(self.width), unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0)
-
-
-class ParetoUCB(_Pareto):
+class ParetoUCB(WidthPolicy):
     """Pareto-UCB: a uniform choice among the arms whose optimistic rewards no other arm dominates.
 
     The optimistic reward is mean + width sqrt(2 ln(t + 2) / N) in every objective. A baseline that keeps every
@@ -74,9 +46,10 @@ class ParetoUCB(_Pareto):
 
     name = "pareto-ucb"
     State = ParetoUCBState
+    noise_per_arm = 1
 
 
-class ParetoTS(_Pareto):
+class ParetoTS(WidthPolicy):
     """Pareto Thompson sampling: a uniform choice from the Pareto front of rewards drawn from normal posteriors.
 
     Each objective's mean is drawn with standard deviation width / sqrt(N). The chance of a choice is not known in
@@ -97,8 +70,9 @@ class ParetoTS(_Pareto):
     name = "pareto-ts"
     State = ParetoTSState
 
-    def _noise_per_arm(self) -> int:
-        return self.n_objectives + 1
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.noise_per_arm = self.n_objectives + 1
 
 
 @kernel

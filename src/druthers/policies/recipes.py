@@ -82,7 +82,40 @@ class PRUCBRecipeState(LinearState):
 
 
 @settings
-class MOPQUCBRecipe(LinearPolicy):
+class Recipe(LinearPolicy):
+    """What the recipes share: four constants that were tuned for each data set."""
+
+    ridge: float = 0.1
+    radius: float = 1.5
+    width: float = 0.05
+    normalization: float = 5.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(ridge=self.ridge, normalization=self.normalization)
+        require_not_negative(radius=self.radius, width=self.width)
+        self._start()
+
+    @property
+    def _alpha(self) -> float:
+        """The weight of utilities."""
+        return 1.0
+
+    def _settings(self) -> RecipeSettings:
+        return RecipeSettings(
+            feedback_weight=self._alpha,
+            normalization=float(self.normalization),
+            ridge=float(self.ridge),
+            radius=float(self.radius),
+            width=float(self.width),
+        )
+
+    def _start_matrix(self) -> Floats:
+        return self.ridge * np.eye(self.n_objectives)
+
+
+@settings
+class MOPQUCBRecipe(Recipe):
     """MO-PQUCB as the paper's figures were made: a gradient-step anchor, normalized utilities, a tuned radius.
 
     Parameters
@@ -99,30 +132,14 @@ class MOPQUCBRecipe(LinearPolicy):
     State: ClassVar[type[Any]] = RecipeState
 
     horizon: int = 2_000
-    ridge: float = 0.1
-    radius: float = 1.5
-    width: float = 0.05
-    normalization: float = 5.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         require(self.horizon >= 3, "horizon must be at least 3", self.horizon)
-        require_positive(ridge=self.ridge, normalization=self.normalization)
-        require_not_negative(radius=self.radius, width=self.width)
-        self._start()
+        super().__post_init__()
 
     @property
     def _alpha(self) -> float:
         return 1.0 / math.log(self.horizon)
-
-    def _settings(self) -> RecipeSettings:
-        return RecipeSettings(
-            feedback_weight=self._alpha,
-            normalization=float(self.normalization),
-            ridge=float(self.ridge),
-            radius=float(self.radius),
-            width=float(self.width),
-        )
 
     def _start_matrix(self) -> Floats:
         return anchor_matrix(self.n_objectives, 1.0 - self._alpha, self.ridge)
@@ -181,7 +198,7 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe):
 
 
 @settings
-class PRUCBRecipe(LinearPolicy):
+class PRUCBRecipe(Recipe):
     """PRUCB as the paper's figures were made: the recipe of MO-PQUCB without the anchor.
 
     Parameters
@@ -194,28 +211,8 @@ class PRUCBRecipe(LinearPolicy):
     name = "prucb-recipe"
     State = PRUCBRecipeState
 
-    ridge: float = 0.1
     radius: float = 0.05
-    width: float = 0.05
     normalization: float = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(ridge=self.ridge, normalization=self.normalization)
-        require_not_negative(radius=self.radius, width=self.width)
-        self._start()
-
-    def _settings(self) -> RecipeSettings:
-        return RecipeSettings(
-            feedback_weight=1.0,
-            normalization=float(self.normalization),
-            ridge=float(self.ridge),
-            radius=float(self.radius),
-            width=float(self.width),
-        )
-
-    def _start_matrix(self) -> Floats:
-        return self.ridge * np.eye(self.n_objectives)
 
 
 @implements(hear_policy, RecipeState)

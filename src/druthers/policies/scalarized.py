@@ -15,8 +15,8 @@ from druthers.policies.steps import State, learn_policy, score_policy
 from druthers.types import Floats, Integers
 
 
-class UCBSettings(NamedTuple):
-    """What S-UCB is told."""
+class WidthSettings(NamedTuple):
+    """What a policy is told that is optimistic by some width."""
 
     width: float
     unseen_bonus: float
@@ -39,7 +39,26 @@ class MOSSState(State):
 
 
 @settings
-class SUCB(Policy):
+class WidthPolicy(Policy):
+    """A policy that learns about arms alone, and is optimistic about each of them by some width."""
+
+    width: float = 1.0
+    unseen_first: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.width >= 0, "width must not be negative", self.width)
+        self._start()
+
+    @property
+    def _unseen_bonus(self) -> float:
+        return NEVER_SEEN if self.unseen_first else 0.0
+
+    def _settings(self) -> Any:
+        return WidthSettings(width=float(self.width), unseen_bonus=self._unseen_bonus)
+
+
+class SUCB(WidthPolicy):
     """Scalarized UCB: the sum over objectives of mean + width sqrt(2 ln(t + 2) / N).
 
     A baseline for users who all want the same thing. It does not hear and learns no preference.
@@ -66,20 +85,9 @@ class SUCB(Policy):
     name = "s-ucb"
     State = UCBState
 
-    width: float = 1.0
-    unseen_first: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.width >= 0, "width must not be negative", self.width)
-        self._start()
-
-    def _settings(self) -> UCBSettings:
-        return UCBSettings(width=float(self.width), unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0)
-
 
 @settings
-class SMOSS(Policy):
+class SMOSS(WidthPolicy):
     """Scalarized MOSS: the sum over objectives of mean + width sqrt(4 max(0, ln(T / (K N))) / N).
 
     As S-UCB, but exploration ends once an arm has had its share T/K of the horizon.
@@ -101,54 +109,19 @@ class SMOSS(Policy):
     name = "s-moss"
     State = MOSSState
 
-    width: float = 1.0
     horizon: int = 10_000
-    unseen_first: bool = True
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.width >= 0, "width must not be negative", self.width)
         require(self.horizon >= 1, "horizon must be at least 1", self.horizon)
-        self._start()
+        super().__post_init__()
 
     def _settings(self) -> MOSSSettings:
-        return MOSSSettings(
-            width=float(self.width),
-            horizon=float(self.horizon),
-            unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0,
-        )
+        return MOSSSettings(width=float(self.width), horizon=float(self.horizon), unseen_bonus=self._unseen_bonus)
 
 
-@implements(score_policy, UCBState)
 @kernel
-def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    numerator = 2.0 * np.log(state.clock[0] + 2.0)
-    for j in range(offer.shape[0]):
-        arm = offer[j]
-        utility = 0.0
-        bonus = 0.0
-        seen = -1.0
-        width = 0.0
-        for k in range(state.arms.means.shape[1]):
-            utility += state.arms.means[arm, k]
-            if state.arms.pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
-                seen = state.arms.pulls[arm, k]
-                width = np.sqrt(numerator / max(seen, 1.0))
-            bonus += width
-        bonus *= state.settings.width
-        if state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
-            bonus = state.settings.unseen_bonus
-        out[0, j] = utility
-        out[1, j] = bonus
-        out[2, j] = 0.0
-        out[3, j] = utility + bonus
-    return 1
-
-
-@implements(score_policy, MOSSState)
-@kernel
-def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    share = state.settings.horizon / max(state.clock[1], 1.0)
+def _add_widths(state: Any, offer: Integers, numerator: float, share: float, out: Floats) -> None:
+    """Write the sums of means and of widths sqrt(numerator / N) or, with a share T/K, sqrt(4 max(0, ln(share/N))/N)."""
     for j in range(offer.shape[0]):
         arm = offer[j]
         utility = 0.0
@@ -160,7 +133,8 @@ def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floa
             if state.arms.pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
                 seen = state.arms.pulls[arm, k]
                 pulls = max(seen, 1.0)
-                width = np.sqrt(4.0 * max(np.log(share / pulls), 0.0) / pulls)
+                over = 4.0 * max(np.log(share / pulls), 0.0) if share > 0.0 else numerator
+                width = np.sqrt(over / pulls)
             bonus += width
         bonus *= state.settings.width
         if state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm):
@@ -169,6 +143,19 @@ def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floa
         out[1, j] = bonus
         out[2, j] = 0.0
         out[3, j] = utility + bonus
+
+
+@implements(score_policy, UCBState)
+@kernel
+def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    _add_widths(state, offer, 2.0 * np.log(state.clock[0] + 2.0), 0.0, out)
+    return 1
+
+
+@implements(score_policy, MOSSState)
+@kernel
+def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    _add_widths(state, offer, 0.0, state.settings.horizon / max(state.clock[1], 1.0), out)
     return 1
 
 
