@@ -109,15 +109,8 @@ class ConUCB(LinearPolicy):
         require_not_negative(radius=self.radius, frequency=self.frequency)
         self._start()
 
-    def _settings(self) -> ConUCBSettings:
-        return ConUCBSettings(
-            feedback_weight=float(self.feedback_weight),
-            normalization=0.0,
-            ridge=float(self.ridge),
-            radius=float(self.radius),
-            risk=float(self.risk),
-            frequency=float(self.frequency),
-        )
+    def _settings(self) -> Any:
+        return self._as_floats(ConUCBSettings, normalization=0.0)
 
     def _start_matrix(self) -> Floats:
         return (1.0 - self.feedback_weight) * np.eye(self.n_objectives)

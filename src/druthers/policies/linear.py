@@ -61,6 +61,10 @@ class LinearPolicy(Policy):
 
     learns_preference = True
 
+    def _as_floats(self, kind: Any, **derived: float) -> Any:
+        """Return settings as kernels read them: each field is what is derived, or else the setting of its name."""
+        return kind(**{name: float(derived[name] if name in derived else getattr(self, name)) for name in kind._fields})
+
     def _start_matrix(self) -> Floats:
         """Return the matrix V before any feedback (D, D)."""
         raise NotImplementedError
@@ -133,8 +137,8 @@ class MOOFUL(LinearPolicy):
         require_not_negative(radius=self.radius)
         self._start()
 
-    def _settings(self) -> OFULSettings:
-        return OFULSettings(feedback_weight=1.0, normalization=0.0, ridge=float(self.ridge), radius=float(self.radius))
+    def _settings(self) -> Any:
+        return self._as_floats(OFULSettings, feedback_weight=1.0, normalization=0.0)
 
     def _start_matrix(self) -> Floats:
         return self.ridge * np.eye(self.n_objectives)

@@ -152,15 +152,12 @@ class MOPQUCB(LinearPolicy):
     def _lambda(self) -> float:
         return self.corruption + 1.0 / math.log(self.horizon) if self.ridge is None else self.ridge
 
-    def _settings(self) -> PQUCBSettings:
-        return PQUCBSettings(
+    def _settings(self) -> Any:
+        return self._as_floats(
+            PQUCBSettings,
             feedback_weight=self._alpha,
             normalization=0.0,
             pull=(1.0 - self._alpha) * (1.0 + self._lambda),
-            corruption=float(self.corruption),
-            risk=float(self.risk),
-            reward_scale=float(self.reward_scale),
-            radius_scale=float(self.radius_scale),
             unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0,
         )
 
@@ -248,17 +245,8 @@ class PRUCB(LinearPolicy):
         require_not_negative(bound=self.bound, reward_scale=self.reward_scale, radius_scale=self.radius_scale)
         self._start()
 
-    def _settings(self) -> PRUCBSettings:
-        return PRUCBSettings(
-            feedback_weight=1.0,
-            normalization=float(self.normalization),
-            ridge=float(self.ridge),
-            bound=float(self.bound),
-            risk=float(self.risk),
-            reward_scale=float(self.reward_scale),
-            radius_scale=float(self.radius_scale),
-            unseen_bonus=0.0,
-        )
+    def _settings(self) -> Any:
+        return self._as_floats(PRUCBSettings, feedback_weight=1.0, unseen_bonus=0.0)
 
     def _start_matrix(self) -> Floats:
         return self.ridge * np.eye(self.n_objectives)

@@ -101,14 +101,8 @@ class Recipe(LinearPolicy):
         """The weight of utilities."""
         return 1.0
 
-    def _settings(self) -> RecipeSettings:
-        return RecipeSettings(
-            feedback_weight=self._alpha,
-            normalization=float(self.normalization),
-            ridge=float(self.ridge),
-            radius=float(self.radius),
-            width=float(self.width),
-        )
+    def _settings(self) -> Any:
+        return self._as_floats(RecipeSettings, feedback_weight=self._alpha)
 
     def _start_matrix(self) -> Floats:
         return self.ridge * np.eye(self.n_objectives)
