@@ -27,6 +27,7 @@ from druthers.data import Built
 from druthers.data.people import Study
 from druthers.data.reviews.reading import Watch as WatchBytes
 from druthers.engines import Progress, Watch
+from druthers.environments import Reviews
 from druthers.evaluation import Estimate, Evaluation, Interval
 from druthers.experiments import Experiment, Paired, Results, mean_and_error
 from druthers.experiments.plan import short
@@ -181,13 +182,15 @@ def _show_rates(console: Console, results: Results) -> None:
     print_whole(console, table)
 
 
-def show_title(console: Console, experiment: Experiment, data: str | None) -> None:
-    """Print what is going to be played."""
+def show_title(console: Console, experiment: Experiment) -> None:
+    """Print what is going to be played, and on which data."""
     console.print(Text(experiment.title or experiment.name, style="bold"))
     if experiment.about:
         console.print(experiment.about, style="dim")
     runs = f"{experiment.runs} run{'s' * (experiment.runs > 1)} of {experiment.horizon:,} rounds"
-    console.print(f"{runs} from seed {experiment.seed}" + (f"; data: {data}" if data else ""))
+    environment = experiment.rows()[0].make_environment()
+    data = f"; data: {environment.source}" if isinstance(environment, Reviews) else ""
+    console.print(f"{runs} from seed {experiment.seed}{data}\n")
 
 
 def show_comparison(console: Console, pairs: Sequence[tuple[str, str, Paired]], level: float) -> None:

@@ -15,7 +15,6 @@ from rich.text import Text
 from druthers.cli import options
 from druthers.cli.lab import illustrate
 from druthers.cli.options import argument, flag, listed_objectives, load_named, model_settings, option
-from druthers.environments import Reviews
 from druthers.errors import InvalidSetting
 from druthers.experiments import Conversation, Experiment, Row, Simulators, converse, default_objectives, mean_and_error
 from druthers.experiments.plan import short
@@ -126,9 +125,7 @@ def converse_(
     console = make_console(quiet or as_json)
     named_after = [experiment.name, *([_plain_name(model)] if model else []), *(["whole"] if whole else [])]
     folder = out or Path("results") / "-".join(named_after)
-    environment = experiment.rows()[0].make_environment()
-    show_title(console, experiment, environment.source if isinstance(environment, Reviews) else None)
-    console.print()
+    show_title(console, experiment)
     with shown_progress(console) as watch:
         conversation = converse(
             experiment, folder, simulators, batch=batch, engine=engine, workers=workers, watch=watch

@@ -16,7 +16,6 @@ from rich.text import Text
 from druthers.cli import options
 from druthers.cli.options import argument, flag, listed, load_named, option, read_setting, read_value
 from druthers.engines import Processes
-from druthers.environments.reviews import Reviews
 from druthers.errors import InvalidExperiment, UnknownName
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
 from druthers.experiments.floors import floor_line
@@ -243,9 +242,7 @@ def _varied(text: str) -> tuple[str, Any]:
 
 
 def _played(console: Console, experiment: Experiment, folder: Path, engine: Any, workers: int | None) -> Results:
-    environment = experiment.rows()[0].make_environment()
-    show_title(console, experiment, environment.source if isinstance(environment, Reviews) else None)
-    console.print()
+    show_title(console, experiment)
     with shown_progress(console) as watch:
         return run_experiment(experiment, folder, engine=engine, workers=workers, watch=watch)
 
