@@ -124,6 +124,12 @@ def test_what_matters_is_asked_once(talk):
         ("on stone", "I don't need it to be stone", {}),
         ("on stone", "it doesn't have to be stone", {}),
         ("at most 10 km", "stone is fine too", {"length": {"max": 10}}),
+        ("at most 10 km", "at most 15 km is fine too", {"length": {"max": 15}}),
+        ("at least 10 km", "at least 8 km would be ok", {"length": {"min": 8}}),
+        ("on stone", "on gravel, but stone is fine too", {"ground": ["gravel", "stone"]}),
+        ("at most 10 km", "on gravel. stone is ok", {"length": {"max": 10}, "ground": ["gravel", "stone"]}),
+        ("with a hut", "no summit, a lake is fine too", {"features": {"not": "summit", "any": ["hut", "lake"]}}),
+        ("at most 10 km", "with a hut, a lake is fine", {"length": {"max": 10}, "features": {"any": ["hut", "lake"]}}),
     ],
 )
 def test_what_is_accepted_or_not_needed_is_no_limit(talk, limits, before, text, left):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from druthers.limits.stated import Stated
-from druthers.limits.where import values_of
+from druthers.limits.stated import Stated, join
+from druthers.limits.where import Where, holds, values_of, widened
 from druthers.limits.words import fold
 
 ARTICLE = r"(?:(?:an?|the|any)\s+)?"
@@ -57,21 +57,31 @@ def accepted(
 ) -> tuple[list[Stated], list[Stated], list[Stated]]:
     """Return limits, what is only let in too, and what need not be there: "a bar is fine too", "without one is fine".
 
-    Only what is said of texts under `names` is looked at. Without a "too" it is a limit where there was none before.
+    Only what is said of texts under `names` is looked at. It widens what else the text asks for under its name; where
+    that is nothing, it widens what was asked for before, and without a "too" it is a limit where that is nothing, too.
     """
     kept, also, spared = [], [], []
     for one in found:
         match = ACCEPTED.match(folded[one.end :])
-        if match is None or isinstance(one.limit, bool) or one.name not in names:
+        texts = not isinstance(one.limit, bool | dict) or holds(one.limit)
+        if match is None or not texts or one.name not in names:
             kept.append(one)
             continue
         whole = one._replace(end=one.end + match.end())
-        if isinstance(one.limit, dict) and "not" in one.limit:
+        if holds(one.limit) and "not" in one.limit:
             spared += [whole._replace(limit=value) for value in values_of(one.limit["not"])]
             continue
-        also.append(whole)
-        kept += [] if match["too"] else [whole]
-    return kept, also, spared
+        also.append((whole, match["too"] is not None))
+    asked = {one.name for one in kept if not (holds(one.limit) and set(one.limit) == {"not"})}
+    for one in (one for one, _ in also if one.name in asked):
+        known: Where = {}
+        for other in (other for other in kept if other.name == one.name):
+            known = join(known, other)
+        limit = widened(known[one.name], one.limit)
+        kept = [other._replace(limit=limit) if other.name == one.name else other for other in kept]
+        kept.append(one._replace(limit=limit))
+    rest = [(one, too) for one, too in also if one.name not in asked]
+    return [*kept, *(one for one, too in rest if not too)], [one for one, _ in rest], spared
 
 
 def _runs(found: Sequence[Stated], folded: str) -> Iterator[tuple[list[Stated], list[str]]]:

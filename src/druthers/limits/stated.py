@@ -47,8 +47,11 @@ def beside(limits: Limits, known: Where) -> Limits:
     """
     left = dict(known)
     wider = [one for one in limits.also if one.name in known]
-    told = [one for one in limits.stated if one.name not in {also.name for also in wider}]
-    limits = replace(limits, where={one.name: limits.where[one.name] for one in told}, stated=tuple(told))
+    told = [one for one in limits.stated if one not in wider]
+    where: Where = {}
+    for one in told:
+        where = join(where, one)
+    limits = replace(limits, where=where, stated=tuple(told))
     for one in wider:
         left[one.name] = widened(left[one.name], one.limit)
     for one in limits.freed:
