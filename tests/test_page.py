@@ -22,9 +22,20 @@ from druthers.web import POLICY, VIEWS, load
 MOST_BYTES = 250_000
 
 
+def serving():
+    return TestClient(make_app(Settings(store="memory:", parser="lexicon")), base_url="http://localhost")
+
+
 @pytest.fixture(scope="module")
 def client():
-    with TestClient(make_app(Settings(store="memory:", parser="lexicon")), base_url="http://localhost") as client:
+    with serving() as client:
+        yield client
+
+
+@pytest.fixture
+def fresh():
+    """Return a client of a service that nobody else speaks to."""
+    with serving() as client:
         yield client
 
 
@@ -197,10 +208,11 @@ def test_an_operator_sees_every_item_or_those_that_are_shown(client, monkeypatch
     assert min(row["shown"] for row in few) >= max(row["shown"] for row in rows if row["id"] in left)
 
 
-def test_a_map_has_everybody_who_spoke_and_clusters_that_differ(client):
-    for user, text in (("east", "cheap above all"), ("west", "central above all"), ("north", "cheap, nothing else")):
-        say(client, user, text)
-    found = client.get("/v1/operate/map").json()
+def test_a_map_has_everybody_who_spoke_and_clusters_that_differ(fresh):
+    said = {"east": "cheap above all", "west": "central above all", "north": "cheap, nothing else"}
+    for user, text in {**said, "south": "clean above all"}.items():
+        say(fresh, user, text)
+    found = fresh.get("/v1/operate/map").json()
     groups = {point["user"]: point["cluster"] for point in found["points"]}
     assert groups["east"] == groups["north"] != groups["west"]
     assert sum(cluster["users"] for cluster in found["clusters"]) == len(found["points"])

@@ -330,6 +330,7 @@ def test_it_tells_how_it_is(call):
     assert call("GET", "/healthz") == {"status": "alive"}
     ready = call("GET", "/readyz")
     assert ready["status"] == "ready"
+    call("POST", "/v1/users/ada/decisions", {})
     figures = call("GET", "/metrics")
     assert "druthers_decisions_total" in figures
     assert 'route="/v1/users/{user}/decisions"' in figures
