@@ -263,3 +263,59 @@ def test_an_item_before_a_question_is_not_taken(talk, advisor, request):
     shown = talk("short").recommendation.items
     reply = talk("ok and the second one, how long?")
     assert (reply.kind, reply.items) == (Kind.DETAIL, (shown[1].item,))
+
+
+@pytest.mark.parametrize("text", ["a long hike", "I'd like something really steep", "show me a long one please"])
+def test_much_of_a_cost_is_not_turned_round(talk, text):
+    reply = talk(text)
+    assert "low" not in reply.text
+    assert f"“{text}”" in reply.text
+
+
+@pytest.mark.parametrize("text", ["no long hikes", "not too long", "long hikes annoy me"])
+def test_little_of_a_cost_is_still_wished_for(talk, text):
+    assert talk(text).heard.ranking == ("length",)
+
+
+def test_a_text_that_is_denied_is_taken_out_of_those_asked_for(talk, limits):
+    talk("on gravel or stone")
+    assert "Only ground gravel." in talk("not stone").text
+    talk("no forest soil")
+    assert limits() == {"ground": "gravel"}
+    talk("I hate gravel")
+    assert limits() == {"ground": {"not": "gravel"}}
+
+
+def test_the_name_of_a_detail_belongs_to_its_text(talk):
+    assert "Not understood" not in talk("a gravel ground").text
+
+
+def test_there_may_be_none_that_anybody_knows_of(talk):
+    assert "I did not understand “jacuzzi”" in talk("is there a jacuzzi?").text
+
+
+def test_an_amount_in_any_unit_is_told(talk):
+    assert "“10 kilos”" in talk("in Tyrol, 10 kilos").text
+
+
+def test_a_failure_within_reading_is_no_answer(advisor, monkeypatch):
+    def fail(*_):
+        raise StopIteration
+
+    monkeypatch.setattr("druthers.advisor.replies.find_acts", fail)
+    with pytest.raises(StopIteration):
+        advisor.message("eve", "short")
+
+
+def test_what_was_meant_takes_the_place_of_what_was_said(talk, advisor, request):
+    talk("short")
+    reply = talk("sorry, I meant beautiful views")
+    assert reply.text.startswith("Taken back: length. ")
+    assert advisor.preference(request.node.name).wished == ("scenery",)
+
+
+@pytest.mark.parametrize("text", ["el segundo por favor", "il secondo per favore", "das zweite bitte"])
+def test_an_item_is_taken_politely_in_other_languages(talk, text):
+    shown = talk("short").recommendation.items
+    reply = talk(text)
+    assert (reply.kind, reply.items) == (Kind.TAKEN, (shown[1].item,))

@@ -369,12 +369,13 @@ class Advisor:
         """Drive an operation, with all that it needs done at once; nothing else happens meanwhile."""
         with self._lock:
             answer: Any = None
-            try:
-                while True:
-                    answer = self._do(operation.send(answer))
-            except StopIteration as end:
-                result: T = end.value
-                return result
+            while True:
+                try:
+                    step = operation.send(answer)
+                except StopIteration as end:
+                    result: T = end.value
+                    return result
+                answer = self._do(step)
 
     def _do(self, step: Step) -> Any:
         if isinstance(step, Append):

@@ -12,7 +12,8 @@ from druthers.advisor.messages import Kind, Message
 from druthers.advisor.said import Said
 from druthers.catalogs import Item
 from druthers.language import Parser
-from druthers.limits import Columns, LimitReader
+from druthers.limits import Columns, LimitReader, Limits
+from druthers.limits.numbers import is_year
 from druthers.limits.words import stems
 
 HOW_MANY = re.compile(
@@ -31,6 +32,8 @@ MAY = re.compile(r"(?:and |but |so )?(?:can|may|could) (?:i|we)\b")
 MOST = re.compile(
     r"\b(?:best|most|least|fewest|(?:cheap|quiet|clean|near|clos|fast|short|larg|bigg|small|light|high|low)est)\b"
 )
+THERE = re.compile(r"(?:and |but |so )?(?:is|are) there (?:an?|any|some) (?P<what>[a-z]+(?: [a-z]+)?)\s*\?*")
+AGE = re.compile(r"\b(?:new|old|young|lat|recent)(?:est)?\b|\bmost recent\b")
 MOST_OF = re.compile(r"\b(?:which|what|who)\b.*\b(?P<how>\w{3,}est|most|least|fewest)\b")
 SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
 TOPIC = re.compile(
@@ -74,8 +77,13 @@ def find_question(
             return Message(Kind.BEST, reading=reading, shown=True)
         if MAY.match(said.core) and (flags := reader.flags_in(said.text)):
             return Message(Kind.DETAIL, tuple(range(len(said.context.shown))), detail=next(iter(flags)))
+    if (match := THERE.fullmatch(said.core)) and not reader.read(said.text).where:
+        if where := reader.flags_in(said.text):
+            return Message(Kind.FIND, limits=Limits(where))
+        if not parser.read(said.text).ranking:
+            return Message(Kind.UNCLEAR, limits=Limits(unmatched=(match["what"],)))
     if (match := MOST_OF.search(said.core)) and not parser.read(said.text).names:
-        name = next((one for one in columns.names if _named(one, columns) and _is_about(said.core, one, columns)), "")
+        name = next((one for one in columns.names if _is_about(said.core, one, columns)), "")
         if name:
             reading = replace(parser.read(""), text=said.text)
             return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"), detail=name)
@@ -89,4 +97,6 @@ def _named(text: str, columns: Columns) -> str:
 
 def _is_about(text: str, name: str, columns: Columns) -> bool:
     """Tell whether a text names something that has numbers, by its first word at least: "tank" of "tank liters"."""
-    return stems(name)[0] in stems(text) and bool(np.isfinite(columns.numbers(name)).any())
+    numbers = columns.numbers(name)[np.isfinite(columns.numbers(name))]
+    years = AGE.search(text) is not None and len(numbers) > 0 and is_year(numbers.min()) and is_year(numbers.max())
+    return len(numbers) > 0 and (years or stems(name)[0] in stems(text))

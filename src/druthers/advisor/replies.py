@@ -140,7 +140,8 @@ class Conversation:
         person = yield from self.ask.find(turn.user)
         unsaid = unsaid or bool(heard.ranking)
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
-        text = understood_in_words(heard, asks=unsaid, before=before, costs=self._costs)
+        text = f"Taken back: {listed(turn.message.forgotten)}. " if turn.message.forgotten else ""
+        text += understood_in_words(heard, asks=unsaid, before=before, costs=self._costs)
         only = self._foremost(turn, {} if person is None else person.wishes.limits) if turn.message.most else None
         return (yield from self._recommend(turn, text, heard=heard, asks=not asked, only=only))
 

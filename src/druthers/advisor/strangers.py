@@ -10,7 +10,8 @@ from druthers.advisor.messages import guessed
 from druthers.language import Parser, is_english
 from druthers.language.data import small_words
 from druthers.limits import LimitReader, Limits
-from druthers.limits.words import blanked, stems
+from druthers.limits.words import blanked, fold, stems
+from druthers.types import Reading
 
 WORDED = 0.8  # how sure a reading of a place must be to be more than a guess
 # Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
@@ -37,6 +38,15 @@ HELD = re.compile(
     r" (?:is|are) (?:a must|essential|mandatory)\b"
     rf"|(?:^|[.,;!?])\s*(?:(?:an?|some)\s+)?(?P<listed>{STOCK}[^\W\d_]{{3,}})(?:,|,? (?:and|or))\s+(?:an?\s+)?{BLANK}",
     re.I,
+)
+
+# Much of something, asked for: "a big dog", "I'd like something long"; not "no big dogs", nor "long waits annoy me".
+MUCH = re.compile(
+    r"(?:(?:(?:i|we)(?:'d| would)? (?:really )?(?:want|need|like|prefer|love)|(?:i'm|i am|we're|we are)? ?looking for"
+    r"|(?:give|show|find) (?:me|us)) )?(?:an?|some|something|it|one)"
+    r" (?:(?:really|very|quite|fairly|nice|good|rather) )*"
+    r"(?:(?:bigg|long|heavi|larg|hugg|high|tall|steep|loud)er|big|long|heavy|large|huge|high|tall|steep|loud|expensive)"
+    r"(?: [a-z]+)?(?: please)?",
 )
 
 
@@ -81,3 +91,26 @@ def _without_things(text: str, limits: Limits, reader: LimitReader, parser: Pars
             rest = blanked(limits.rest, (match.start(group), match.end()))
             limits = replace(told(limits, [match[group]]), rest=rest)
     return limits
+
+
+def much_of_costs(text: str, reading: Reading, limits: Limits, parser: Parser) -> tuple[set[str], list[str]]:
+    """Return of which objectives much is asked for though less is better, and those words that no limit holds.
+
+    Who asks for a big dog, or for one of at least 25 kg, does not wish for a small one.
+
+    Parameters
+    ----------
+    text, reading, limits
+        What is said, and the wishes and limits that were read in it.
+    parser
+        Knows the objectives.
+    """
+    bounded = {name for name, limit in limits.where.items() if isinstance(limit, dict) and set(limit) == {"min"}}
+    lost: dict[str, str] = {}
+    for clause in re.finditer(r"[^.,;:!?]+", fold(text)):
+        if MUCH.fullmatch(clause.group().strip()):
+            within = [one for one in reading.evidence if clause.start() <= one.start < clause.end()]
+            costs = [parser.objectives[one.objective] for one in within if one.role == "wanted"]
+            lost |= {one.name: text[clause.start() : clause.end()].strip() for one in costs if one.less_is_better}
+    told_so = dict.fromkeys(words for name, words in lost.items() if name not in bounded)
+    return {one.name for one in parser.objectives if one.less_is_better} & ({*lost} | bounded), list(told_so)

@@ -16,7 +16,7 @@ from druthers.advisor.opinions import find_opinion
 from druthers.advisor.questions import MOST, find_question
 from druthers.advisor.said import MOST_LETTERS, Said
 from druthers.advisor.sayings import beyond, table, ways, whole_words
-from druthers.advisor.strangers import told, told_apart
+from druthers.advisor.strangers import much_of_costs, told, told_apart
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Item
@@ -63,6 +63,7 @@ TURNED = re.compile(
     r"(?:(?:no|sorry|actually|wait|oh|i mean(?:t)?|rather|make (?:it|that)|it is|it's|its|just|exactly)\W+)*"
     r"(?:in )?(?:the )?(?:exact )?(?:other way (?:a)?round|opposite|reverse(?: order)?|vice versa)(?:\W+please)?\W*"
 )
+MEANT = re.compile(r"(?:(?:no|sorry|actually|oh|wait)\W+)*i meant? (?!to\b)")  # "actually I meant clean"
 NOTHING = Context()
 
 
@@ -272,8 +273,10 @@ class Understanding:
         limits = told_apart(text, limits, self.limits, self.parser)
         # "A pool would be nice" is no limit, and no guess at a wish either.
         reading = self.parser.read(blanked(limits.rest, *(one.span for one in self._hoped(text))))
-        if limits.where:  # what is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else"
-            reading = _without_guesses(reading, LIKELY, self._contrary(limits))
+        contrary, lost = much_of_costs(text, reading, limits, self.parser)
+        limits = told(limits, lost)
+        # What is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else".
+        reading = _without_guesses(reading, LIKELY if limits.where else 0.0, contrary)
         kinds = _parts(reading, limits)
         if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
             named = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
@@ -282,6 +285,8 @@ class Understanding:
             match["what"] or "" for match in find_denials(said.plain)
         )  # "I didn't say cheap, I said clean"
         gone = in_force(denied, said.context, self.parser, self.limits) if denied else ()
+        if not gone and len(said.context.wished) == 1 and MEANT.match(said.plain):
+            gone = tuple(name for name in said.context.wished if reading.names and name not in reading.names)
         most = len(reading.names) == 1 and not limits.where and ways("superlative").fullmatch(said.core) is not None
         for kind, found in kinds.items():
             if found:
@@ -291,11 +296,6 @@ class Understanding:
         if said.courtesy is not None:
             return _courteous(said.courtesy, said)
         return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
-
-    def _contrary(self, limits: Limits) -> set[str]:
-        """Return of what at least so much is asked for that costs: who wants 15 km or more does not want it short."""
-        costs = {one.name for one in self.parser.objectives if one.less_is_better}
-        return {name for name, limit in limits.where.items() if name in costs and _bounds(limit) == ("min",)}
 
     def _hoped(self, text: str) -> tuple[Stated, ...]:
         """Return what would be limits if they were not only hoped for."""

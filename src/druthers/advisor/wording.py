@@ -88,7 +88,7 @@ def _replaces(limit: Any, before: Any) -> bool:
     """Tell whether a limit takes the place of another, which neither joins it nor says the same."""
     if isinstance(limit, dict) or isinstance(before, dict):
         return not (isinstance(limit, dict) and isinstance(before, dict))
-    return not set(values_of(before)) <= set(values_of(limit))
+    return set(values_of(before)).isdisjoint(values_of(limit))  # else it is only wider, or narrower
 
 
 def count(number: int, thing: str) -> str:

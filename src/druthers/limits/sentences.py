@@ -219,7 +219,7 @@ class LimitReader:
                 named = [one for one in self._attributes if one.words & set(stems(sentence_of(folded, quantity.start)))]
                 attribute = find_attribute(quantity, named, folded, near)
             if attribute is None:
-                if quantity.bound or quantity.measure == "money":
+                if quantity.bound or quantity.measure not in (None, "time"):
                     unmatched.append(text[quantity.start : quantity.end].strip())
                 continue
             limit = quantity.limit(attribute)
@@ -264,7 +264,7 @@ class LimitReader:
         """Return texts that need not be there any more: "I don't need a maths tutor"."""
         found: dict[tuple[str, Any], Stated] = {}  # of "cargo" and "cargo bike" the longer one
         for start, end, key in pieces(folded):
-            owners = self._values.get(key) or self._kinds.get(key) or {}
+            owners = self._values.get(key) or self._kinds.get(key)
             if owners and (lead := pattern(NO_LONGER).search(folded[max(0, start - 40) : start])):
                 first = start - len(lead.group())
                 found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
@@ -313,18 +313,15 @@ class LimitReader:
         owners = self._values.get(key) or self._kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
-        if (
-            len(key) == 1
-            and key[0] in words("common")
-            and not named
-            and not self._is_strict(folded, start, end, before)
-        ):
+        usual = len(key) == 1 and key[0] in words("common") and not named
+        if usual and not self._is_strict(folded, start, end, before):
             return None
-        if re.search(CLOSE, before):  # how far something is, is no matter of yes or no
-            return None
-        if key[0] in words("month_names") and not pattern(IN_A_MONTH).search(before):
+        no_month = key[0] in words("month_names") and not pattern(IN_A_MONTH).search(before)
+        if no_month or re.search(CLOSE, before):  # how far something is, is no matter of yes or no
             return None
         name = named[0] if named else next(iter(owners))
+        if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
+            end += after.end()
         begin = _begin(start, before, negated or re.search(PLACE, before))
         return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
 

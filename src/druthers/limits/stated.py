@@ -56,14 +56,34 @@ def beside(limits: Limits, known: Where) -> Limits:
         left[one.name] = widened(left[one.name], one.limit)
     for one in limits.freed:
         left[one.name] = without(left.get(one.name), one.limit)
+    kept = {name: _narrowed(known.get(name), limit) for name, limit in limits.where.items()}
+    limits = replace(limits, where={name: kept[name] or limit for name, limit in limits.where.items()})
     for name, limit in limits.where.items() if limits.corrects else ():
         if holds(limit) and holds(left.get(name)):
             left[name] = {part: values for part, values in left[name].items() if part == "not"} or None
     changed = [name for name, limit in known.items() if left[name] != limit and name not in limits.dropped]
-    kept = {name: left[name] for name in changed if left[name] is not None}
-    stated = [Stated(name, limit, "", 0, 0) for name, limit in kept.items()]
-    where, dropped = merge(kept, limits.where), (*limits.dropped, *changed)
+    rest = {name: left[name] for name in changed if left[name] is not None}
+    stated = [Stated(name, limit, "", 0, 0) for name, limit in rest.items()]
+    told = [one._replace(limit=kept[one.name] or one.limit) for one in limits.stated]
+    limits = replace(limits, stated=tuple(told))
+    where, dropped = merge(rest, limits.where), (*limits.dropped, *changed)
     return replace(limits, where=where, stated=(*stated, *limits.stated), dropped=dropped)
+
+
+def _narrowed(known: Any, limit: Any) -> Any:
+    """Return what is left of texts of which one must be there, without those that may not; None where nothing is.
+
+    Examples
+    --------
+    >>> _narrowed(["drama", "comedy"], {"not": "comedy"}), _narrowed("drama", {"not": "comedy"})
+    ('drama', 'drama')
+    >>> _narrowed("drama", {"not": "drama"}), _narrowed({"max": 9}, {"not": "drama"})
+    (None, None)
+    """
+    if known is None or isinstance(known, dict | bool) or not holds(limit) or set(limit) != {"not"}:
+        return None
+    left = [one for one in values_of(known) if one not in values_of(limit["not"])]
+    return left if len(left) > 1 else left[0] if left else None
 
 
 def lost_alternatives(found: Sequence[Stated]) -> list[str]:

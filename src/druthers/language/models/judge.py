@@ -201,7 +201,9 @@ class _Verdict:
             return None
         near = self._measures.nearest(said(self._tokens[slice(*span)]), int(objective))
         sure = 1.0 / (1.0 + math.exp(-odds))
-        return Mention(int(objective), *core(self._tokens, *span), Kind.MEANS, sure, f"like {near}")
+        first, last = core(self._tokens, *span)
+        place = (first, last) if first < last else span  # "not too long" is all small words
+        return Mention(int(objective), *place, Kind.MEANS, sure, f"like {near}")
 
     def _odds_of(self, mention: Mention) -> float:
         """Return how likely a mention is meant; where no clause was asked that holds it, nothing is against it."""
