@@ -89,6 +89,7 @@ def play(environment: Items, seed: tuple[int, ...], horizon: int, kind: str) -> 
         tape.features = None
     policy = FisherPQUCB(n_objectives=tape.means.shape[1])
     if kind == "first":
+        policy._begin_model(0)
         policy._state.model.counts[NEXT] = np.inf  # never fitted
     regret = float(simulate(policy, tape, np.array([horizon])).regret[-1])
     arms, held = policy._state.arms, []
@@ -182,7 +183,7 @@ def speed(n_features: int) -> None:
             if t >= 200:
                 times["choose"].append(between - before)
                 times["learn"].append(time.process_time() - between)
-        size = sum(array.nbytes for part in (policy._state.arms, policy._state.model) for array in part)
+        size = sum(array.nbytes for part in (policy._state.arms, policy._state.model or ()) for array in part)
         told = {name: (1e3 * np.median(values), 1e3 * np.max(values)) for name, values in times.items()}
         print(
             f"{n_items:7} items, {n_features} features:"

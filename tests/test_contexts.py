@@ -71,7 +71,7 @@ class Felt:
             add_row_within(visit._replace(context=z), np.r_[x, y], 1.0)
         for pair, told, z in zip(self.seen, self.drawn, self.where, strict=True):
             site = np.c_[pair.T @ pair, pair.T @ told]  # of weights in units of choices: rows over the unit
-            add_within(z, visit.sites, site)
+            add_within(visit._replace(context=z), site, True)
         return visit._replace(context=np.array(context))
 
 
@@ -109,7 +109,7 @@ def twin(felt, context, usual):
 @pytest.mark.parametrize("seed", range(4))
 def test_shifts_are_those_of_a_dense_regression(seed):
     felt, context, usual = Felt(seed, shift=2.5), [1.0, -0.4], 0.9
-    believed = shifted(*felt.base(), felt.visit(context), felt.unit, usual)
+    believed = shifted(felt.visit(context), *felt.base(), felt.unit, usual)
     mean, spread, noise = twin(felt, context, usual)
     upper = np.triu(believed.root)
     assert np.allclose(believed.estimate, mean, rtol=1e-8, atol=1e-9)
@@ -125,7 +125,7 @@ def test_without_evidence_nothing_is_shifted():
         felt = Felt(seed, shift=0.0, rows=40, picks=0)
         felt.variance = 0.25
         base, gram = felt.base()
-        believed = shifted(base, gram, felt.visit([1.0, -0.4]), felt.unit, 0.9)
+        believed = shifted(felt.visit([1.0, -0.4]), base, gram, felt.unit, 0.9)
         wrong += not np.array_equal(believed.estimate, base.estimate)
     assert wrong <= 4
 

@@ -167,9 +167,10 @@ def test_without_features_few_arms_are_chosen_as_ever():
     for n_items, fitted in ((250, False), (300, True)):
         tape = Items(n_items=n_items, n_features=0, n_users=2, n_objectives=3).tape(seed=7, horizon=330)
         policy, plain = (dr.make_policy("fisher-pqucb", n_objectives=3) for _ in range(2))
+        plain._begin_model(0)
         plain._state.model.counts[NEXT] = np.inf
         regrets = [simulate(each, tape, np.array([330])).regret[-1] for each in (policy, plain)]
-        assert (policy._state.model.counts[2] > 0) == fitted
+        assert policy._is_fitted() == fitted
         assert fitted or regrets[0] == regrets[1]
 
 
@@ -189,7 +190,7 @@ def test_a_compiled_episode_is_the_same_as_single_steps(environment):
     policy = dr.make_policy("fisher-pqucb", n_objectives=size)
     arms = np.concatenate([played.arms for _, played in play_tape(policy, tape, np.array([tape.horizon]))])
     assert arms.tolist() == steps.arms.tolist()
-    assert policy._state.model.counts[2] > 0
+    assert policy._is_fitted()
 
 
 def shop(n_items=80, seed=5, *, policy="fisher-pqucb"):
@@ -248,6 +249,32 @@ def test_a_saved_policy_goes_on_with_its_model(name, tmp_path):
     with pytest.raises(DamagedState):
         other.restore(damaged)
     np.testing.assert_array_equal(policy.choose("eve").reasons, other.choose("eve").reasons)
+
+
+def test_a_model_begins_with_features_or_many_arms():
+    """Before, there is none, not in saved states either; what comes out is as if there always had been one."""
+    rng = np.random.default_rng(3)
+    lean, early = (dr.make_policy("fisher-pqucb", n_objectives=2) for _ in range(2))
+    early._begin_model(0)  # as in states from before there were policies without
+    for n_arms, begun in ((250, False), (300, True)):
+        for policy in (lean, early):
+            policy.add_arms(range(n_arms))
+        for arm in (*range(0, n_arms, 2), *range(n_arms - 40)):
+            reward = rng.uniform(1.0, 5.0, 2)
+            for policy in (lean, early):
+                policy.learn("ada", arm, reward, float(reward.sum()))
+        states = [policy.state() for policy in (lean, early)]
+        assert ("model.counts" in states[0], "model.counts" in states[1]) == (begun, True)
+        assert lean._is_fitted() == early._is_fitted() == begun
+        others = [dr.FisherPQUCB.from_state(state) for state in states]
+        for other in others:
+            np.testing.assert_array_equal(other.choose("ada").reasons, lean.choose("ada").reasons)
+            np.testing.assert_array_equal(other.predict(3).deviation, lean.predict(3).deviation)
+        lean, early = others
+    for key in ("model.counts", "model.spread", "arm.pulls", "arm.means", "clock"):
+        np.testing.assert_array_equal(states[0][key], states[1][key])
+    with pytest.raises(DamagedState):
+        lean.restore({key: value for key, value in states[0].items() if key != "model.origin"})
 
 
 def test_features_come_with_arms_later_or_never():

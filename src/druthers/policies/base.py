@@ -56,17 +56,8 @@ class Policy(Chooser):
     knows_truth: ClassVar[bool] = False
     population: bool = False  # whether users have something in common; else they are apart
 
-    @functools.cached_property
-    def _learn(self) -> Callable[..., None]:
-        return bound(learn_policy, self._state, 0, 0, SILENCE, 0.0)
-
-    @functools.cached_property
-    def _learn_choice(self) -> Callable[..., None]:
-        return bound(learn_choice_policy, self._state, 0, NOTHING, 0)
-
-    @functools.cached_property
-    def _hear(self) -> Callable[..., None]:
-        return bound(hear_policy, self._state, 0, NOTHING)
+    def _learn(self, here: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
+        self._step(learn_policy, here, 0, 0, SILENCE, 0.0)(here, user, arm, reward, utility)
 
     @functools.cached_property
     def _fault(self) -> Callable[..., int]:
@@ -82,7 +73,7 @@ class Policy(Chooser):
         checked = as_ranking(ranking, self.n_objectives)
         if self.hears and len(checked):
             row = self._user_row(user)  # may replace the state, so it comes first
-            self._hear(self._state, row, checked)
+            self._step(hear_policy, self._state, 0, NOTHING)(self._state, row, checked)
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the policy expects."""
@@ -161,7 +152,8 @@ class Policy(Chooser):
         ids, rows = self._offered(ids, 1)
         user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
         place = NONE_OF_THESE if picked is None else ids.index(picked)
-        self._learn_choice(self._here(user_row, learns=True), user_row, rows, place)
+        here = self._here(user_row, learns=True)
+        self._step(learn_choice_policy, here, 0, NOTHING, 0)(here, user_row, rows, place)
 
     def give(
         self,

@@ -122,7 +122,9 @@ def add_up(
         share = width / deviation if deviation > 0.0 else 0.0
         new = first
         for k in range(size):
-            new = new and pulls[offer[j], k] == 0.0
+            if pulls[offer[j], k] > 0.0:
+                new = False
+                break
         out[1, j] = NEVER_SEEN if new else share * out[1, j]
         out[2, j] = share * of_preference
         out[3, j] = out[0, j] + out[1, j] + out[2, j]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,10 +32,16 @@ class Chooser(Memory):
     learns_preference: ClassVar[bool] = False
     noise_per_arm: int = 0
 
-    # Machine code is bound on first use: an episode compiled as a whole needs none of these entries.
-    @functools.cached_property
-    def _score(self) -> Callable[..., int]:
-        return bound(score_policy, self._state, 0, NOTHING, SILENCE, np.empty((4, 0)))
+    def _step(self, step: Any, here: Any, *example: Any) -> Callable[..., Any]:
+        """Return the machine code of a step for states of this kind, bound on first use: their parts tell the types."""
+        kind = (step.__name__, *map(type, here))
+        if kind not in self._entries:
+            self._entries[kind] = bound(step, here, *example)
+        return self._entries[kind]
+
+    def _score(self, here: Any, row: int, rows: Integers, noise: Floats, out: Floats) -> int:
+        step = self._step(score_policy, here, 0, NOTHING, SILENCE, np.empty((4, 0)))
+        return int(step(here, row, rows, noise, out))
 
     @contextmanager
     def in_context(self, context: Context | None) -> Iterator[None]:

@@ -69,7 +69,7 @@ def _number(told: str | bool | float) -> float:
 
 
 class ContextPolicy(Policy):
-    """A policy whose users' weights may shift with the context of a visit. Its state has a `visit` beside its fields.
+    """A policy whose users' weights may shift with the context of a visit. Its state has a `visit`, None without one.
 
     Nothing is kept of contexts for users who never felt anything in one, and for them all is as without.
     """
@@ -82,7 +82,6 @@ class ContextPolicy(Policy):
         super()._start()
         self._context: dict[str, float] = {}
         self._shifts: dict[int, Shifts] = {}  # by row
-        self._state = self._state._replace(visit=self._fresh_visit(0))
 
     def _fresh_visit(self, n_entries: int) -> Visit:
         return fresh_visit(n_entries, self.n_objectives + self.moods, self.n_objectives)
@@ -130,7 +129,7 @@ class ContextPolicy(Policy):
         with self._within({}):
             here = self._here(row)
             usual = self._utilities(here, row, arms)
-        if not here.visit.shifts.any():  # by the belief that utilities come from
+        if here.visit is None or not here.visit.shifts.any():  # by the belief that utilities come from
             return usual, {}
         rows, names = self._rows_of(arms), self.entries(user)
         if np.all(self._state.arms.pulls[rows] > 0.0):
@@ -153,8 +152,9 @@ class ContextPolicy(Policy):
         All 0 as long as none is believed: then beliefs are those without contexts, bit for bit.
         """
         here = self._here(row)
-        if row in self._shifts:
-            self._posterior_in(here, row)
+        if here.visit is None:
+            return np.zeros((0, self.n_objectives + self.moods))
+        self._posterior_in(here, row)
         shifts: Floats = here.visit.shifts
         return shifts
 

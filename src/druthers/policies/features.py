@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from druthers.errors import InvalidSetting, UnknownArm
 from druthers.policies.base import Policy
+from druthers.policies.looking import FIRST_ARMS
 from druthers.policies.rewards import (
     FITTED,
     SEEN,
-    FeaturedArms,
+    RewardModel,
     expect_arm,
     fresh_arms,
     fresh_model,
@@ -35,22 +36,45 @@ class Prediction(NamedTuple):
 
 
 class FeaturePolicy(Policy):
-    """A policy that learns what features say about rewards. Its state has a `model` beside its other fields."""
+    """A policy that learns what features say about rewards. Its state has a `model`, None until one can matter."""
 
     learns_features = True
 
     def _start(self) -> None:
         super()._start()
-        clock = np.zeros(clock_size(self.n_objectives))
-        self._state = self._state._replace(clock=clock, model=fresh_model(self.n_objectives, 0))
+        self._state = self._state._replace(clock=np.zeros(clock_size(self.n_objectives)))
 
     @property
     def n_features(self) -> int:
         """How many features arms have: as many as came with the first of them."""
-        return int(self._state.model.origin.shape[0]) if hasattr(self, "_state") else 0
+        return 0 if self._model is None else len(self._model.origin)
 
-    def _fresh_arms(self, n_arms: int) -> FeaturedArms:
+    @property
+    def _model(self) -> RewardModel | None:
+        model: RewardModel | None = self._state.model if hasattr(self, "_state") else None
+        return model
+
+    def _is_fitted(self) -> bool:
+        return self._model is not None and bool(self._model.counts[FITTED])
+
+    def _fresh_arms(self, n_arms: int) -> Any:
+        if self._model is None:
+            return super()._fresh_arms(n_arms)
         return fresh_arms(n_arms, self.n_objectives, self.n_features)
+
+    def _begin_model(self, n_features: int) -> None:
+        """Make room for what features say, and for what many arms of which some are never seen have in common."""
+        arms = self._state.arms
+        self._state = self._state._replace(model=fresh_model(self.n_objectives, n_features))
+        grown = self._fresh_arms(len(arms.pulls))._replace(pulls=arms.pulls, means=arms.means)
+        self._state = self._state._replace(arms=grown)
+        self._state.model.counts[SEEN] = float((arms.pulls > 0.0).any(axis=1).sum())
+
+    def _new_arm(self, arm: Hashable) -> int:
+        row = super()._new_arm(arm)
+        if self._model is None and len(self._arms) > FIRST_ARMS:
+            self._begin_model(0)
+        return row
 
     def add_arms(
         self, arms: Iterable[Hashable], features: ArrayLike | Mapping[Hashable, ArrayLike] | None = None
@@ -112,7 +136,9 @@ class FeaturePolicy(Policy):
         """
         row = self._arm_row(arm)
         mean, variance = self._believed(row)
-        model, features = self._state.model, self._state.arms.features[row]
+        if self._model is None:
+            return Prediction(mean, np.sqrt(variance), np.zeros_like(mean), np.zeros((0, len(mean))))
+        model, features = self._model, self._state.arms.features[row]
         x = np.where(np.isnan(features), 0.0, (features - model.origin) * model.scales)
         return Prediction(mean, np.sqrt(variance), model.share.copy(), x[:, None] * model.slopes)
 
@@ -120,7 +146,7 @@ class FeaturePolicy(Policy):
         """Return mean and variance of an arm's mean rewards."""
         model, arms = self._state.model, self._state.arms
         within, overall = self._reward_variances()
-        if not model.counts[FITTED]:
+        if not self._is_fitted():
             known = arms.pulls[row] > 0.0
             mean = np.where(known, arms.means[row], totals_of(self._state.clock, self.n_objectives).means)
             return mean, np.where(known, within / np.maximum(arms.pulls[row], 1.0), overall)
@@ -142,7 +168,8 @@ class FeaturePolicy(Policy):
         row = self._arms.rows.get(arm)
         seen = row is not None and self._state.arms.pulls[row].any()
         super().retire_arm(arm)
-        self._state.model.counts[SEEN] -= float(seen)
+        if self._model is not None:
+            self._model.counts[SEEN] -= float(seen)
         self._expect(row)
 
     def give(
@@ -160,15 +187,19 @@ class FeaturePolicy(Policy):
 
     def state(self, *, users: bool = True) -> dict[str, Any]:
         """Return all this policy knows, its chance included, as arrays and plain values; without users on request."""
-        return {**super().state(users=users), **flatten("model", self._state.model)}
+        known = super().state(users=users)
+        return known if self._model is None else {**known, **flatten("model", self._model)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Know what the policy knew that gave this state, and nothing else; settings and chance stay one's own."""
         before = self._state
         try:
             with wholeness_of(self.name):
-                fresh = fresh_model(self.n_objectives, len(state["model.origin"]))
-                self._state = before._replace(model=unflatten("model", fresh, state))
+                model = None
+                if any(key.startswith("model.") for key in state):
+                    fresh = fresh_model(self.n_objectives, len(state["model.origin"]))
+                    model = unflatten("model", fresh, state)
+                self._state = before._replace(model=model)
                 whole = {**state, "clock": with_together(state["clock"], before.clock.shape[0], self.n_objectives)}
             super().restore(whole)
         except BaseException:
@@ -176,7 +207,7 @@ class FeaturePolicy(Policy):
             raise
 
     def _slopes(self, weights: Floats, rows: Integers) -> Floats:
-        if not self._state.model.counts[FITTED]:
+        if not self._is_fitted():
             return super()._slopes(weights, rows)
         return np.array([self._believed(row)[0] for row in rows])
 
@@ -192,11 +223,7 @@ class FeaturePolicy(Policy):
                 f" but got an array of shape {table.shape}"
             )
         if self.n_features == 0:
-            self._state = self._state._replace(model=fresh_model(self.n_objectives, table.shape[1]))
-            arms = self._state.arms
-            grown = self._fresh_arms(len(arms.pulls))._replace(pulls=arms.pulls, means=arms.means)
-            self._state = self._state._replace(arms=grown)
-            self._state.model.counts[SEEN] = float((arms.pulls > 0.0).any(axis=1).sum())
+            self._begin_model(table.shape[1])
         elif table.shape[1] != self.n_features:
             raise InvalidSetting(
                 f"arms of this policy have {self.n_features} features each, but got {table.shape[1]};"
@@ -206,12 +233,12 @@ class FeaturePolicy(Policy):
 
     def _set_features(self, rows: list[int], table: Floats) -> None:
         self._state.arms.features[rows] = table
-        for row in rows if self._state.model.counts[FITTED] else ():
+        for row in rows:
             self._expect(row)
 
     def _expect(self, row: int | None) -> None:
         """Work out what to expect of an arm whose features or rewards have changed."""
-        if row is not None and self.n_features and self._state.model.counts[FITTED]:
+        if row is not None and self.n_features and self._is_fitted():
             expect_arm(self._state.model, self._state.arms, row)
             if self._state.arms.pulls[row].any():
                 recall_arm(self._state.model.spread, self._state.arms, row, self._reward_variances()[0])

@@ -15,12 +15,11 @@ from druthers._matrices import add_rank_one, solve_transposed
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.policies.arms import fill_unknown, never_seen, observe, remember
 from druthers.policies.belief import NOTHING, Evidence, Posterior, believe, utility_variance
-from druthers.policies.bonuses import cautious, fisher_scores, guaranteed_scores
+from druthers.policies.bonuses import cautious, guaranteed_scores
 from druthers.policies.choices import add_choice, begin_choices, in_words, offer_rows
 from druthers.policies.linear import add_distances
-from druthers.policies.looking import learn_rewards, looking_scores
-from druthers.policies.rewards import FITTED, FeaturedArms
-from druthers.policies.shifts import add_row_within, add_within, shifted
+from druthers.policies.looking import expected_scores, learn_rewards
+from druthers.policies.shifts import add_row_within, add_within, has_context, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.totals import count_reward, reward_variances, totals_of
 from druthers.policies.units import SLAB, SPIKE, USUALLY, UnitLaw, average_units, likely_unit, tell
@@ -60,11 +59,14 @@ class FisherUsers(NamedTuple):
 
 
 class FisherState(NamedTuple):
-    """All that Fisher-PQUCB knows; the parts of its clock are `Totals`."""
+    """All that Fisher-PQUCB knows; the parts of its clock are `Totals`.
+
+    What few games need is None until it is: the `model` of what to expect of arms, and the context of a `visit`.
+    """
 
     settings: FisherSettings
     clock: Floats
-    arms: FeaturedArms
+    arms: Any
     users: Any
     model: Any = None
     visit: Any = None
@@ -137,11 +139,8 @@ def believe_user(state: Any, user: int) -> Posterior:
 @kernel
 def believe_here(state: Any, user: int) -> Posterior:
     """Return the same in the context of a visit."""
-    believed = believe_user(state, user)
-    if state.visit.context.shape[0] == 0:
-        return believed
-    unit = unit_of(state, user)
-    return shifted(believed, state.users.products[user], state.visit, unit, unit / np.sqrt(state.settings.ridge))
+    believed, unit = believe_user(state, user), unit_of(state, user)
+    return shifted(state.visit, believed, state.users.products[user], unit, unit / np.sqrt(state.settings.ridge))
 
 
 @generic
@@ -166,7 +165,7 @@ def believe_words(state: Any, user: int, weights: Floats, covariance: Floats) ->
 
     Their factors stay as they were found, so they are found without any one unit for true.
     """
-    if state.visit.context.shape[0] > 0 or not state_belief(state, user, True, weights, covariance):
+    if has_context(state.visit) or not state_belief(state, user, True, weights, covariance):
         in_words(believe_here(state, user), unit_of(state, user), weights, covariance)
 
 
@@ -204,10 +203,8 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     if settings.guarantee > 0.0:
         ridge = settings.ridge / (users.unit[user] * users.unit[user])
         guaranteed_scores(arms, totals, offer, believed, width, ridge, feedbacks, out)
-    elif state.model.counts[FITTED] > 0.0:
-        looking_scores(state.model, arms, totals, offer, believed, width, feedbacks, out)
     else:
-        fisher_scores(arms, totals, offer, believed, width, feedbacks, out)
+        expected_scores(state.model, arms, totals, offer, believed, width, feedbacks, out)
     return 1
 
 
@@ -301,7 +298,7 @@ def revise_utility(state: Any, user: int, arm: int, reward: Floats, utility: flo
         root[k, size] += change * moved[k]
     products[size, size] = max(float(products[size, size]) + change * (y + before), 0.0)
     root[size, size] = np.sqrt(max(residual, 1e-200))
-    add_within(state.visit.context, state.visit.sums, block)
+    add_within(state.visit, block, False)
     return True
 
 
@@ -321,6 +318,6 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     site = np.zeros((size, size + 1))
     add_choice(rows, spreads, picked, weights, covariance, site)
     users.sites[user] += site
-    add_within(state.visit.context, state.visit.sites, site)
+    add_within(state.visit, site, True)
     users.choices[user] += 1.0
     settle(state, user, CHOICE)

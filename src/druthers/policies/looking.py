@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from druthers._jit import kernel
+from druthers._jit import generic, implements, kernel
 from druthers.policies.arms import never_seen
 from druthers.policies.belief import Posterior
-from druthers.policies.bonuses import add_up, plain_arms, weigh_variances
+from druthers.policies.bonuses import add_up, fisher_scores, plain_arms, weigh_variances
 from druthers.policies.rewards import (
     CAUTION,
     FITTED,
@@ -44,12 +44,18 @@ def looks_first(model: RewardModel) -> bool:
     return bool(model.counts[SEEN] < (FIRST_FEATURED if believes(model.share) else FIRST_ARMS))
 
 
-@kernel
-def learn_rewards(model: RewardModel, arms: Any, totals: Totals, arm: int, before: bool) -> None:
+@generic
+def learn_rewards(model: Any, arms: Any, totals: Totals, arm: int, before: bool) -> None:
     """Take in that an arm has a new reward; `before` tells whether it had never been seen.
 
-    The model is fitted only where it can matter: to features, and to many arms of which some were never seen.
+    The model is fitted only where it can matter: to features, and to many arms of which some were never seen. Where it
+    cannot, there is none.
     """
+
+
+@implements(learn_rewards, RewardModel)
+@kernel
+def _learn_rewards(model: RewardModel, arms: Any, totals: Totals, arm: int, before: bool) -> None:
     p = model.origin.shape[0]
     if before and not never_seen(arms, arm):
         model.counts[SEEN] += 1.0
@@ -65,6 +71,22 @@ def learn_rewards(model: RewardModel, arms: Any, totals: Totals, arm: int, befor
         recall_arm(model.spread, arms, arm, variances[0])
 
 
+@generic
+def expected_scores(
+    model: Any,
+    arms: Any,
+    totals: Totals,
+    offer: Integers,
+    believed: Posterior,
+    width: float,
+    feedbacks: float,
+    out: Floats,
+) -> None:
+    """Write utility, bonuses and score of each offered arm, by what a model expects where there is one."""
+    fisher_scores(arms, totals, offer, believed, width, feedbacks, out)
+
+
+@implements(expected_scores, RewardModel)
 @kernel
 def looking_scores(
     model: RewardModel,
@@ -82,6 +104,9 @@ def looking_scores(
     deviations as their own rewards alone would give, two at most. Arms never seen are scored by what to expect of
     them, and once enough were seen, by what a look may gain if that is more.
     """
+    if model.counts[FITTED] == 0.0:
+        fisher_scores(arms, totals, offer, believed, width, feedbacks, out)
+        return
     estimate, size = believed.estimate, believed.estimate.shape[0]
     featured, first = believes(model.share), looks_first(model)
     columns = np.empty((size, offer.shape[0]))

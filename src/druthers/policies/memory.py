@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -52,6 +52,7 @@ class Memory(Part):
         self.reseed(self.seed)
         self._users = Books()
         self._arms = Books()
+        self._entries: dict[Any, Callable[..., Any]] = {}  # machine code of steps, by the kind of state
         self._retired: dict[Hashable, None] = {}  # late feedback must not bring them back; a dict, for its order
 
     def _start(self) -> None:

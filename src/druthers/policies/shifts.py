@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers._jit import kernel
+from druthers._jit import generic, implements, kernel
 from druthers._matrices import factor, inverse, solve, solve_transposed
 from druthers.policies.belief import Posterior
 from druthers.types import Floats
@@ -49,9 +49,27 @@ def fresh_visit(n_entries: int, n_weights: int, n_objectives: int) -> Visit:
     )
 
 
+@generic
+def has_context(visit: Any) -> bool:
+    """Tell whether there is a context: the visit of somebody who felt nothing in one is None."""
+    return False
+
+
+@implements(has_context, Visit)
 @kernel
-def add_within(context: Floats, sums: Floats, block: Floats) -> None:
-    """Add what was felt in a context to the sums."""
+def _has_context(visit: Visit) -> bool:
+    return True
+
+
+@generic
+def add_within(visit: Any, block: Floats, chosen: bool) -> None:
+    """Add what was felt in a context to the sums: of utilities, or of choices."""
+
+
+@implements(add_within, Visit)
+@kernel
+def _add_within(visit: Visit, block: Floats, chosen: bool) -> None:
+    context, sums = visit.context, visit.sites if chosen else visit.sums
     for b in range(1, context.shape[0] + 1):
         for a in range(b + 1):
             scale = context[b - 1] * (context[a - 1] if a > 0 else 1.0)
@@ -63,15 +81,14 @@ def add_within(context: Floats, sums: Floats, block: Floats) -> None:
 
 
 @kernel
-def add_row_within(visit: Visit, row: Floats, weight: float) -> None:
+def add_row_within(visit: Any, row: Floats, weight: float) -> None:
     """Add a utility that was felt in a context, by its row (n + 1,)."""
-    if visit.context.shape[0] == 0:
-        return
-    block = np.empty((row.shape[0], row.shape[0]))
-    for i in range(row.shape[0]):
-        for j in range(row.shape[0]):
-            block[i, j] = weight * row[i] * row[j]
-    add_within(visit.context, visit.sums, block)
+    if has_context(visit):
+        block = np.empty((row.shape[0], row.shape[0]))
+        for i in range(row.shape[0]):
+            for j in range(row.shape[0]):
+                block[i, j] = weight * row[i] * row[j]
+        add_within(visit, block, False)
 
 
 @kernel
@@ -103,23 +120,29 @@ class Sums(NamedTuple):
     size: int
 
 
-@kernel
-def shifted(base: Posterior, gram: Floats, visit: Visit, unit: float, usual: float) -> Posterior:
+@generic
+def shifted(visit: Any, base: Posterior, gram: Floats, unit: float, usual: float) -> Posterior:
     """Return what is believed of a user's weights in a context; `visit.shifts` gets the means of C, 0 where none is.
 
     Parameters
     ----------
+    visit
+        The context, and what was felt in others; None where nothing was.
     base
         What is believed without contexts: its factor R has R'R = gram/variance + all that does not come from utilities.
     gram
         The sums (n + 1, n + 1) of utilities in it.
-    visit
-        The context, and what was felt in others.
     unit
         That of choices.
     usual
         Standard deviation of a weight before anything is known.
     """
+    return base
+
+
+@implements(shifted, Visit)
+@kernel
+def _shifted(visit: Visit, base: Posterior, gram: Floats, unit: float, usual: float) -> Posterior:
     n, count = base.estimate.shape[0], len(FRACTIONS)
     for a in range(visit.context.shape[0]):
         for i in range(n):

@@ -210,8 +210,7 @@ class StatedUCB(ContextPolicy):
         block[-1, -1] = change * (utility + before)
         gram += block
         gram[-1, -1] = max(gram[-1, -1], 0.0)
-        visit = self._here(user, learns=True).visit
-        add_within(visit.context, visit.sums, block)
+        add_within(self._here(user, learns=True).visit, block, False)
 
     def utility_weight(self, user: Hashable, arm: Hashable) -> float:
         """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1."""
@@ -264,12 +263,9 @@ class StatedUCB(ContextPolicy):
     def _posterior(self, row: int) -> Posterior:
         return self._posterior_in(self._here(row), row)
 
-    @cached_property
-    def _believe(self) -> Callable[..., Posterior]:
-        return bound(believe_here, self._state, 0, self._state.others)
-
     def _posterior_in(self, here: Any, row: int) -> Posterior:
-        return self._believe(here, row, here.others)
+        believed: Posterior = self._step(believe_here, here, 0, here.others)(here, row, here.others)
+        return believed
 
     def _doubt(self, row: int) -> float:
         """Return less where something was said: it is meant for every item of a slate, and not for the first alone."""

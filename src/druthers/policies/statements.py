@@ -125,12 +125,9 @@ def posterior(users: StatedUsers, user: int, settings: StatedSettings, others: F
 @kernel
 def believe_here(state: Any, user: int, others: Floats) -> Posterior:
     """Return the same in the context of a visit."""
-    base = posterior(state.users, user, state.settings, others)
-    if state.visit.context.shape[0] == 0:
-        return base
-    size = state.users.mean.shape[1]
+    base, size = posterior(state.users, user, state.settings, others), state.users.mean.shape[1]
     usual = np.sqrt(stated_variance(1.0 / size, 0.0))
-    return shifted(base, state.users.gram[user], state.visit, choice_unit(state.settings), usual)
+    return shifted(state.visit, base, state.users.gram[user], choice_unit(state.settings), usual)
 
 
 @kernel
@@ -274,7 +271,7 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     site = np.zeros((size, size + 1))
     add_choice(rows, spreads, picked, weights, covariance, site)
     users.sites[user] += site
-    add_within(state.visit.context, state.visit.sites, site)
+    add_within(state.visit, site, True)
     users.choices[user] += 1.0
 
 
