@@ -64,7 +64,8 @@ def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, show
 def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Columns, shown: Sequence[Item]) -> Limits:
     """Return the limits of a text, in which "than 2" after a word that tells in what is no bound: "lighter than 2".
 
-    Nor is a part of the name of an item a limit: "cleaner than the Port Studio" is not about studios.
+    Nor is a part of the name of an item a limit: "cleaner than the Port Studio" is not about studios. Where an item is
+    called like something that items have, that is meant: "with a sea view" in spite of the Sea View.
 
     Parameters
     ----------
@@ -78,7 +79,8 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Co
         Items that may be called by number.
     """
     folded = fold(text)
-    spans = [(start, end) for start, end, item in _names(folded, columns) if len(item.name.split()) > 1]
+    named = [(start, end) for start, end, item in _names(folded, columns) if len(item.name.split()) > 1]
+    spans = [(start, end) for start, end in named if not reader.knows(folded[start:end])]
     for match in THAN.finditer(folded) if shown else ():
         number = re.match(r"[1-9]\b", folded[match.end() :])
         here = references(folded[match.end() : match.end() + NEAR], shown)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from druthers.advisor import cards, decisions, events, hearing, statements
@@ -27,8 +27,12 @@ from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser
+from druthers.language.lexicon.concepts import lexicon
+from druthers.language.lexicon.spelling import english
 from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
+from druthers.limits.spelling import Vocabulary
 from druthers.limits.stated import beside
+from druthers.limits.words import stem
 from druthers.policies.choosing import Places
 from druthers.policies.contexts import as_told
 from druthers.stores import Event, Store, UserState
@@ -134,10 +138,8 @@ class Operations:
         heard = hearing.heard_then(event, [one.name for one in self.catalog.objectives])
         if heard is not None:
             return heard
-        columns, text = (
-            self.columns,
-            str(event.body["text"]),
-        )  # journals of before do not tell: its words are read again
+        # Journals of before do not tell: its words are read again.
+        columns, text = self.columns, str(event.body["text"])
         reading, limits = yield Read(lambda: self._read(text, columns))
         lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name)
         told = reading, event.position, limits.stated, limits.dropped, lost
@@ -147,7 +149,8 @@ class Operations:
         """Return what reads limits against these columns; made once for them, by whichever thread needs it first."""
         known = self._limit_reader
         if known is None or known[0] is not columns:
-            known = self._limit_reader = columns, LimitReader(columns, self.catalog.objectives, self.catalog.name)
+            reader = LimitReader(columns, self.catalog.objectives, self.catalog.name, vocabulary())
+            known = self._limit_reader = columns, reader
         return known[1]
 
     def _read(self, text: str, columns: Columns) -> tuple[Reading, Limits]:
@@ -372,6 +375,12 @@ class Operations:
         if not isinstance(item, str) or item not in self.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {events.shown(item)}")
         yield Append(events.make(events.RETIREMENT, {"item": item}))
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """Return the words that mean something whatever a catalog has."""
+    return Vocabulary(english(), frozenset(stem(words[0]) for words in lexicon() if len(words) == 1))
 
 
 def _beside(limits: Limits, reading: Reading, known: Where) -> Limits:

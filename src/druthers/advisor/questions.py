@@ -34,7 +34,8 @@ MOST = re.compile(
 )
 THERE = re.compile(r"(?:and |but |so )?(?:is|are) there (?:an?|any|some) (?P<what>[a-z]+(?: [a-z]+)?)\s*\?*")
 AGE = re.compile(r"\b(?:new|old|young|lat|recent)(?:est)?\b|\bmost recent\b")
-MOST_OF = re.compile(r"\b(?:which|what|who)\b.*\b(?P<how>\w{3,}est|most|least|fewest)\b")
+NOT_MOST = r"(?!(?:forr?|gu|requ|hon|mod|harv|inter|earn|cont|dig|conqu|north-?w|south-?w|midw|budap|buchar|ever)est\b)"
+MOST_OF = re.compile(rf"\b(?:which|what|who)\b.*\b(?P<how>{NOT_MOST}\w{{3,}}est|most|least|fewest)\b")
 SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
 TOPIC = re.compile(
     r"^(\W*(?:the |number |no\.? ?|#)?(?:[1-9](?:st|nd|rd|th)?|first|second|third|fourth|fifth)(?: one)?)\?\s+(?=\w)",
@@ -86,7 +87,8 @@ def find_question(
         name = next((one for one in columns.names if _is_about(said.core, one, columns)), "")
         if name:
             reading = replace(parser.read(""), text=said.text)
-            return Message(Kind.BEST, said.places, reading=reading, shown=said.has("shown"), detail=name)
+            limits = reader.read(said.text)
+            return Message(Kind.BEST, said.places, reading=reading, limits=limits, shown=said.has("shown"), detail=name)
     return None
 
 

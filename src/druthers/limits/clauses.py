@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from druthers.limits.numbers import is_year
+from druthers.limits.quantities import LED, Attribute
 from druthers.limits.words import pattern, stem
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
@@ -45,3 +47,18 @@ def clause_of(text: str, start: int, end: int) -> str:
     begin = max((match.end() for match in re.finditer(r"[.;!?,](?!\d)", text[first:start])), default=0)
     stop = re.search(r"[.;!?,](?!\d)", text[end : end + LONGEST_CLAUSE])
     return text[first + begin : end + stop.start() if stop else end + LONGEST_CLAUSE]
+
+
+def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:
+    """Return a piece with the attribute's own name beside it: "rent under 900", "16 GB of RAM"."""
+    before = re.search(r"([^\W_]+)(?:\s+(?:is|of|should be|must be|has to be|for|:))*\s*$", text[:start])
+    if before and stem(before.group(1)) in attribute.words:
+        start = before.start()
+    made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
+    start = made.start() if made else start
+    start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
+    start = led.start() if (led := pattern(LED).search(text[:start])) else start
+    after = re.match(r"\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
+    if after and stem(after.group(1)) in attribute.words:
+        end += after.end()
+    return start, end

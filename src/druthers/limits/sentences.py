@@ -10,17 +10,27 @@ from typing import Any
 import numpy as np
 
 from druthers.denials import find_denials
-from druthers.limits.clauses import LONGEST, clause_of, in_clauses, is_condition, pieces, sentence_of
+from druthers.limits.clauses import LONGEST, clause_of, in_clauses, is_condition, pieces, sentence_of, with_name
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
 from druthers.limits.linking import accepted, linked
-from druthers.limits.numbers import is_year
-from druthers.limits.quantities import LED, Attribute, Quantity, find_attribute, find_quantities
-from druthers.limits.shortening import add, firsts, heads
-from druthers.limits.spelling import Spelling
+from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities
+from druthers.limits.shortening import Key, add, cut_short, firsts, heads, stands_alone
+from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.stated import Limits, Stated, join, lost_alternatives
 from druthers.limits.where import Where
-from druthers.limits.words import also_called, any_of, blanked, demonyms, fold, pattern, stem, stems, table, words
+from druthers.limits.words import (
+    also_called,
+    blanked,
+    demonyms,
+    fold,
+    pattern,
+    speaks_of_money,
+    stem,
+    stems,
+    table,
+    words,
+)
 from druthers.types import Objective
 
 SOFT = r"\b<soft>\b"
@@ -76,6 +86,8 @@ class LimitReader:
         What matters: a number may be a limit on one of these too.
     title
         What the catalog is about, such as "hotels": a word that every item deserves limits nothing.
+    said
+        Words that mean something by themselves.
 
     Attributes
     ----------
@@ -95,15 +107,18 @@ class LimitReader:
     ({'city': 'Vienna', 'price': {'max': 120}}, [',', ',', 'and', 'quiet.'])
     """
 
-    def __init__(self, columns: Columns, objectives: Sequence[Objective], title: str = "") -> None:
-        self.title = title
+    def __init__(
+        self, columns: Columns, objectives: Sequence[Objective], title: str = "", said: Vocabulary = NO_WORDS
+    ) -> None:
+        self.title, self._words = title, said.words
         self._attributes: list[Attribute] = []
         self._flags: dict[tuple[str, ...], str] = {}
-        self._values: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._values: dict[Key, dict[str, Any]] = {}
         self._names: dict[tuple[str, ...], str] = {}
         self._days: dict[str, list[str]] = {}
         self.lists: set[str] = set()
-        self._kinds: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._kinds: dict[Key, dict[str, Any]] = {}
+        self._heads: dict[Key, dict[str, Any]] = {}
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
         general = set(stems(title))
         by_name = {one.name: one for one in objectives}
@@ -138,10 +153,12 @@ class LimitReader:
                         for same in (parts, *others, *made):
                             self._values.setdefault(same, {})[name] = kind
                 if column.has_lists:
-                    add(self._values, heads(kinds, taken | general), name)
+                    add(self._values, cut_short(kinds), name)
+                    add(self._heads, heads(kinds, taken | general | set(said.wishes)), name)
                 else:
                     add(self._kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
-        self._kinds = {key: owners for key, owners in self._kinds.items() if key not in {*self._values, *self._names}}
+        shorter = self._heads | self._kinds
+        self._kinds = {key: owners for key, owners in shorter.items() if key not in {*self._values, *self._names}}
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
@@ -173,6 +190,10 @@ class LimitReader:
         unmatched += lost_alternatives(found)
         corrects = re.search(CORRECTION, folded) is not None
         return Limits(where, tuple(found), gone, tuple(unmatched), rest, tuple(freed), corrects, tuple(also))
+
+    def knows(self, text: str) -> bool:
+        """Tell whether a text is that of some column, or the name of a flag."""
+        return tuple(stems(text)) in {**self._values, **self._flags}
 
     def flags_in(self, text: str) -> Where:
         """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""
@@ -224,7 +245,7 @@ class LimitReader:
                 continue
             limit = quantity.limit(attribute)
             if limit is not None:
-                start, end = _with_name(folded, quantity.start, quantity.end, attribute)
+                start, end = with_name(folded, quantity.start, quantity.end, attribute)
                 found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
         return found, unmatched
 
@@ -289,7 +310,7 @@ class LimitReader:
 
     @cached_property
     def _meant(self) -> Callable[[str], str]:
-        return Spelling(word for key in (*self._values, *self._flags) for word in key).mended
+        return Spelling((word for key in (*self._values, *self._flags) for word in key), self._words).mended
 
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
@@ -304,12 +325,11 @@ class LimitReader:
         negated = None if pattern(MISSED).search(before) else pattern(NOT).search(before)
         if key in self._flags:
             return self._flag(self._flags[key], folded, text, (start, end), before, negated)
-        if key in self._kinds and not (
-            re.match(r"\s+ones?\b|\s*(?:$|[.,;!?)]|(?:and|or|but|please|only|instead)\b)", folded[end:])
-            and not re.search(WHERE, before)
-            and key[0] not in words("common")
-        ):
-            return None
+        if key in self._kinds:
+            head = key in self._heads
+            alone = stands_alone(folded[end:], before if head else "") and (head or not re.search(WHERE, before))
+            if not alone or key[0] in words("common"):
+                return None
         owners = self._values.get(key) or self._kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
@@ -372,26 +392,6 @@ class LimitReader:
         return found
 
 
-def speaks_of_money(text: str) -> bool:
-    """Tell whether a text speaks of what something costs."""
-    return re.search(any_of("hints", "money"), fold(text)) is not None
-
-
 def _begin(start: int, before: str, lead: re.Match[str] | None) -> int:
     """Return where a piece begins together with the words that lead up to it."""
     return start if lead is None else start - len(before) + lead.start()
-
-
-def _with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:
-    """Return a piece with the attribute's own name beside it: "rent under 900", "16 GB of RAM"."""
-    before = re.search(r"([^\W_]+)(?:\s+(?:is|of|should be|must be|has to be|for|:))*\s*$", text[:start])
-    if before and stem(before.group(1)) in attribute.words:
-        start = before.start()
-    made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
-    start = made.start() if made else start
-    start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
-    start = led.start() if (led := pattern(LED).search(text[:start])) else start
-    after = re.match(r"\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
-    if after and stem(after.group(1)) in attribute.words:
-        end += after.end()
-    return start, end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -10,6 +11,8 @@ from druthers.limits.words import stems
 
 Key = tuple[str, ...]
 LEAST = 3  # letters of a word that is cut short
+AFTER = r"\s+ones?\b|\s*(?:$|[.,;!?)]|(?:and|or|but|please|only|instead)\b)"
+QUALIFIED = r"(?<!\w)(?!(?:an?|the|with|without|no|not|any|some|and|or|have|has|need|its|own|plus|also)\s)[^\W_]+\s$"
 
 
 def firsts(kinds: Iterable[Any], taken: Collection[str], things: Collection[str]) -> dict[Key, Any]:
@@ -30,22 +33,46 @@ def firsts(kinds: Iterable[Any], taken: Collection[str], things: Collection[str]
 
 
 def heads(kinds: Iterable[Any], taken: Collection[str]) -> dict[Key, Any]:
-    """Return which text the last word of two, or two words of which the last is cut short, stand for.
+    """Return which text the last word of two stands for: one that no other text has.
 
     Examples
     --------
-    >>> known = heads(["air conditioning", "milk frother", "sea view"], ["view"])
-    >>> known[("frother",)], known[("air", "con")], ("view",) in known
-    ('milk frother', 'air conditioning', False)
+    >>> known = heads(["milk frother", "sea view"], ["view"])
+    >>> known[("frother",)], ("view",) in known
+    ('milk frother', False)
     """
     spelled = {tuple(stems(str(kind))): kind for kind in kinds}
     counts = _counts(spelled)
-    found: dict[Key, Any] = {}
-    for parts, kind in spelled.items():
-        if len(parts) == 2 and counts[parts[1]] == 1:
-            found |= {(parts[0], parts[1][:letters]): kind for letters in range(LEAST, len(parts[1]))}
-            found |= {} if parts[1] in taken else {parts[1:]: kind}
-    return {key: kind for key, kind in found.items() if key not in spelled}
+    pairs = {parts: kind for parts, kind in spelled.items() if len(parts) == 2 and counts[parts[1]] == 1}
+    return {parts[1:]: kind for parts, kind in pairs.items() if parts[1] not in taken and parts[1:] not in spelled}
+
+
+def cut_short(kinds: Iterable[Any]) -> dict[Key, Any]:
+    """Return which text two words stand for of which the last is cut short.
+
+    Examples
+    --------
+    >>> cut_short(["air conditioning", "milk frother"])[("air", "con")]
+    'air conditioning'
+    """
+    spelled = {tuple(stems(str(kind))): kind for kind in kinds}
+    counts = _counts(spelled)
+    pairs = {parts: kind for parts, kind in spelled.items() if len(parts) == 2 and counts[parts[1]] == 1}
+    short = {
+        (first, last[:letters]): kind for (first, last), kind in pairs.items() for letters in range(LEAST, len(last))
+    }
+    return {key: kind for key, kind in short.items() if key not in spelled}
+
+
+def stands_alone(after: str, before: str = "") -> bool:
+    """Tell whether what stands before and after a shortened text makes nothing else of it, as "golf" does of "club".
+
+    Examples
+    --------
+    >>> stands_alone(" please", "with a "), stands_alone(" staff"), stands_alone("", "a golf ")
+    (True, False, False)
+    """
+    return re.match(AFTER, after) is not None and re.search(QUALIFIED, before) is None
 
 
 def add(known: dict[Key, dict[str, Any]], more: Mapping[Key, Any], name: str) -> None:

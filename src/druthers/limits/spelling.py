@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 LEAST = 6  # letters: of shorter words too many are one letter apart
+
+
+class Vocabulary(NamedTuple):
+    """What words mean by themselves, whatever a catalog has."""
+
+    words: Collection[str] = ()  # those that are no misspelling of others; without them none is taken for one
+    wishes: Collection[str] = ()  # those that may be said of what is wished for: a friendly staff is no "pet friendly"
+
+
+NO_WORDS = Vocabulary()
 
 
 class Spelling:
@@ -14,15 +25,18 @@ class Spelling:
     ----------
     known
         The words of the catalog.
+    right
+        Words that are no misspelling of others, however near: a hotel is no hostel.
 
     Examples
     --------
-    >>> spelling = Spelling(["automatic", "vienna"])
-    >>> [spelling.mended(word) for word in ("automatik", "viena", "vienna", "printing")]
-    ['automatic', 'vienna', 'vienna', 'printing']
+    >>> spelling = Spelling(["automatic", "vienna", "hostel"], right=["hotel"])
+    >>> [spelling.mended(word) for word in ("automatik", "viena", "vienna", "hotel")]
+    ['automatic', 'vienna', 'vienna', 'hotel']
     """
 
-    def __init__(self, known: Iterable[str]) -> None:
+    def __init__(self, known: Iterable[str], right: Collection[str]) -> None:
+        self._right = right
         self._known = {word for word in known if len(word) >= LEAST}
         self._near: dict[str, set[str]] = {}
         for word in self._known:
@@ -31,7 +45,7 @@ class Spelling:
 
     def mended(self, word: str) -> str:
         """Return the one word that was meant, or the word as it stands."""
-        if len(word) < LEAST - 1 or word in self._known:
+        if not self._right or len(word) < LEAST - 1 or word in self._known or word in self._right:
             return word
         near = {
             one

@@ -107,3 +107,8 @@ def stems(text: str) -> list[str]:
 def telling_stems(name: str) -> frozenset[str]:
     """Return the stems of a name without small words, which tell nothing of it: "walk to the beach"."""
     return frozenset(stems(name)) - SMALL_WORDS or frozenset(stems(name))
+
+
+def speaks_of_money(text: str) -> bool:
+    """Tell whether a text speaks of what something costs."""
+    return re.search(any_of("hints", "money"), fold(text)) is not None

@@ -1,0 +1,72 @@
+"""Words mean what they mean: nothing in a catalog that is spelled alike or is called after them takes their place."""
+
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.catalogs import Catalog, Item
+from druthers.types import Objective
+
+KINDS, PILLOWS, SETTINGS = ("hostel", "apartment", "cabin"), ("feather", "foam", "wool"), ("desert", "forest", "market")
+AMENITIES = (["pet friendly", "garage"], ["room service", "kids club"], ["sea view", "milk frother"])
+STAYS = Catalog(
+    name="stays",
+    objectives=[
+        Objective("quiet", low=1, high=5),
+        Objective("comfort", low=1, high=5),
+        Objective("staff", low=1, high=5, description="How helpful the people are.", synonyms=("service",)),
+    ],
+    items=[
+        Item(
+            f"stay-{n}",
+            "Sea View" if n == 5 else f"Stay {n}",
+            values={"quiet": 1 + n % 5, "comfort": 1 + n % 4, "staff": 1 + n % 3},
+            details={
+                "kind": KINDS[n % 3],
+                "pillows": PILLOWS[n // 2 % 3],
+                "setting": SETTINGS[n // 3 % 3],
+                "amenities": AMENITIES[n // 4 % 3],
+                "distance": n,
+            },
+        )
+        for n in range(24)
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def advisor():
+    with Advisor(STAYS) as advisor:
+        yield advisor
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("I want a quiet hotel", {}),
+        ("comfortable for my father", {}),
+        ("a comfortable place with good desserts", {}),
+        ("no garbage, quiet", {}),
+        ("a quiet hostle", {"kind": "hostel"}),
+        ("friendly staff, quiet", {}),
+        ("quiet and family friendly", {}),
+        ("comfort and good service", {}),
+        ("quiet, with a golf club", {}),
+        ("with a frother", {"amenities": {"all": "milk frother"}}),
+        ("with a sea view", {"amenities": {"all": "sea view"}}),
+        ("it should have a sea view, quiet please", {"amenities": {"all": "sea view"}}),
+    ],
+)
+def test_words_that_are_like_those_of_the_catalog(advisor, request, text, limits):
+    user = request.node.name
+    advisor.message(user, text)
+    assert advisor.preference(user).limits == limits
+
+
+def test_the_most_of_something_is_asked_within_limits(advisor):
+    reply = advisor.message("ann", "which stay in the forest has the lowest distance?")
+    assert [item.id for item in map(advisor.items.get, reply.items)][:3] == ["stay-3", "stay-4", "stay-5"]
+
+
+def test_a_forest_is_not_the_most_of_anything(advisor):
+    reply = advisor.message("ben", "which are in the forest, at a distance under 5?")
+    assert set(reply.items) == {"stay-3", "stay-4", "stay-5"} or "Stay 3" in reply.text
