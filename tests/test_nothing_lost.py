@@ -319,3 +319,10 @@ def test_an_item_is_taken_politely_in_other_languages(talk, text):
     shown = talk("short").recommendation.items
     reply = talk(text)
     assert (reply.kind, reply.items) == (Kind.TAKEN, (shown[1].item,))
+
+
+@pytest.mark.parametrize("text", ["was kostet das?", "wie wird das Wetter?"])
+def test_a_question_in_another_language_is_not_about_the_person(talk, text):
+    talk("short")
+    assert talk(text).kind != Kind.PROFILE
+    assert talk("was weisst du über mich?").kind == Kind.PROFILE

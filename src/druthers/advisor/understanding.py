@@ -159,7 +159,7 @@ class Understanding:
             surely = chance >= LIKELY or said.has("forget_last")
             return find_taken_back(kind, said, self.parser, self.limits) if surely else None
         if kind == Kind.PROFILE:
-            return Message(kind)
+            return Message(kind) if is_english(said.text) or said.has("profile") else None
         if kind in (Kind.FIND, Kind.BEST):
             if read.most and not said.asks:
                 return read
