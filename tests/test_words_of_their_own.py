@@ -4,6 +4,8 @@ import pytest
 
 from druthers.advisor import Advisor
 from druthers.catalogs import Catalog, Item
+from druthers.language import make_parser
+from druthers.limits import Columns, LimitReader
 from druthers.types import Objective
 
 KINDS, PILLOWS, SETTINGS = ("hostel", "apartment", "cabin"), ("feather", "foam", "wool"), ("desert", "forest", "market")
@@ -70,3 +72,21 @@ def test_the_most_of_something_is_asked_within_limits(advisor):
 def test_a_forest_is_not_the_most_of_anything(advisor):
     reply = advisor.message("ben", "which are in the forest, at a distance under 5?")
     assert set(reply.items) == {"stay-3", "stay-4", "stay-5"} or "Stay 3" in reply.text
+
+
+@pytest.mark.parametrize("text", ["good with kids", "it should be good with kids", "great with kids"])
+def test_good_with_somebody_is_no_concession(text):
+    parser = make_parser("lexicon", objectives=["child friendliness", "barking"])
+    assert parser.read(text).names == ("child friendliness",)
+    assert parser.read("I'm good with barking").dismissed_names == ("barking",)
+
+
+def test_a_length_is_told_in_the_unit_that_is_said():
+    trails = {str(n): Item(str(n), values={"views": 3}, details={"length": n}) for n in (4, 9, 17, 22)}
+    beds = {str(n): Item(str(n), values={"views": 3}, details={"length": n}) for n in (180, 200, 210)}
+    views = [Objective("views", low=1, high=5)]
+    assert LimitReader(Columns(trails), views).read("at most 10 km").where == {"length": {"max": 10}}
+    assert LimitReader(Columns(trails), views).read("under 5 miles").where == {
+        "length": {"max": pytest.approx(8.05, 0.01)}
+    }
+    assert LimitReader(Columns(beds), views).read("at least 2 m long").where == {"length": {"min": 200}}

@@ -96,7 +96,7 @@ class Attribute:
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
         measured = quantity.measure is not None and self.measures(quantity.measure)
-        factor = units()[str(quantity.unit)][1] / self.unit(str(quantity.measure)) if measured else 1.0
+        factor = units()[str(quantity.unit)][1] / self.unit(str(quantity.measure), quantity.unit) if measured else 1.0
         sizes = [number * factor for number in quantity.numbers]  # half an hour is no number of years
         return all(size <= within * self.high and (factor == 1.0 or size > TINY * self.high) for size in sizes)
 
@@ -136,8 +136,8 @@ class Attribute:
         """Tell whether its very name says that it is measured so."""
         return re.search(any_of("hints", measure), self.name.casefold()) is not None
 
-    def unit(self, measure: str) -> float:
-        """Return the unit this attribute is measured in, by its description or by how large its numbers are."""
+    def unit(self, measure: str, said: str | None = None) -> float:
+        """Return the unit that this is measured in, by its description, its numbers, or the unit that is said."""
         thousand = 1000.0 if re.match(r"(?:in )?thousands?\b", self.described) else 1.0
         for word in self.units:
             if units()[word][0] == measure:
@@ -147,7 +147,8 @@ class Attribute:
             return units()["month" if promised else "year"][1]
         if measure == "time":
             return 60.0 if self.high <= 48.0 else 1.0
-        if measure == "distance" and self.words & EXTENTS:  # centimeters, or meters where numbers are small
+        far = said is not None and units()[said][1] >= units()["km"][1]  # a trail, not a bed
+        if measure == "distance" and self.words & EXTENTS and not far:  # centimeters, or meters where numbers are small
             return units()["cm" if self.high > SMALL else "m"][1]
         if measure in ("distance", "mass"):
             return 1.0 if self.high <= 500.0 else 0.001
@@ -182,7 +183,7 @@ class Quantity:
         factor = 1.0
         if self.unit is not None and attribute.measures(units()[self.unit][0]):
             measure, size = units()[self.unit]
-            factor = size / attribute.unit(measure)
+            factor = size / attribute.unit(measure, self.unit)
         numbers = [plain_number(round(number * factor, 6)) for number in self.numbers]
         if self.bound == "about":
             return {"max": plain_number(round(AROUND * numbers[0], 6))} if attribute.measures("money") else None
