@@ -219,10 +219,8 @@ class Telling:
         if turn.message.detail:
             upward = SMALLEST.search(turn.text) is not None
         price = self.ask.limit_reader(columns).price
-        if (
-            price is not None and not turn.message.detail and speaks_of_money(turn.text)
-        ):  # the price itself, where it is known
-            name, upward = price, True
+        if price is not None and not turn.message.detail and speaks_of_money(turn.text):
+            name, upward = price, True  # the price itself, where it is known
         if REVERSED.search(turn.text):
             upward = not upward
         least = None if turn.message.detail else LEAST.search(turn.text)
