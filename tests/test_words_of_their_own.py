@@ -90,3 +90,15 @@ def test_a_length_is_told_in_the_unit_that_is_said():
         "length": {"max": pytest.approx(8.05, 0.01)}
     }
     assert LimitReader(Columns(beds), views).read("at least 2 m long").where == {"length": {"min": 200}}
+
+
+def test_a_time_is_told_in_months_where_months_are_said():
+    plans = {str(n): Item(str(n), values={"views": 3}, details={"minimum term": n}) for n in (0, 1, 12, 24)}
+    reader = LimitReader(Columns(plans), [Objective("views", low=1, high=5)])
+    assert reader.read("minimum term of at most 12 months").where == {"minimum term": {"max": 12}}
+    assert reader.read("nothing with a minimum term of more than 12 months").where == {"minimum term": {"max": 12}}
+
+
+def test_at_most_asks_for_no_most(advisor):
+    reply = advisor.message("eve", "are there any at a distance of 4 at most?")
+    assert set(reply.items) <= {f"stay-{n}" for n in range(5)}

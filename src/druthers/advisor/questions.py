@@ -30,12 +30,13 @@ MORE = re.compile(
 WHICH = re.compile(r"(?:and |but |so )?(?:which|who)\b(?: ones?)?(?: is| are| has)? (?:the )?(?:more|less|\w{2,}er)\b")
 MAY = re.compile(r"(?:and |but |so )?(?:can|may|could) (?:i|we)\b")
 MOST = re.compile(
-    r"\b(?:best|most|least|fewest|(?:cheap|quiet|clean|near|clos|fast|short|larg|bigg|small|light|high|low)est)\b"
+    r"(?<!\bat )\b(?:best|most|least|fewest"
+    r"|(?:cheap|quiet|clean|near|clos|fast|short|larg|bigg|small|light|high|low)est)\b"
 )
 THERE = re.compile(r"(?:and |but |so )?(?:is|are) there (?:an?|any|some) (?P<what>[a-z]+(?: [a-z]+)?)\s*\?*")
 AGE = re.compile(r"\b(?:new|old|young|lat|recent)(?:est)?\b|\bmost recent\b")
 NOT_MOST = r"(?!(?:forr?|gu|requ|hon|mod|harv|inter|earn|cont|dig|conqu|north-?w|south-?w|midw|budap|buchar|ever)est\b)"
-MOST_OF = re.compile(rf"\b(?:which|what|who)\b.*\b(?P<how>{NOT_MOST}\w{{3,}}est|most|least|fewest)\b")
+MOST_OF = re.compile(rf"\b(?:which|what|who)\b.*\b(?P<how>{NOT_MOST}\w{{3,}}est|(?<!\bat )(?:most|least|fewest))\b")
 SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
 TOPIC = re.compile(
     r"^(\W*(?:the |number |no\.? ?|#)?(?:[1-9](?:st|nd|rd|th)?|first|second|third|fourth|fifth)(?: one)?)\?\s+(?=\w)",

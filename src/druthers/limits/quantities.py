@@ -145,6 +145,8 @@ class Attribute:
         if measure == "time" and self.words & IN_YEARS:
             promised = bool(self.words & PROMISED) and self.high > MOST_YEARS
             return units()["month" if promised else "year"][1]
+        if measure == "time" and said is not None and units()[said][1] >= units()["week"][1]:  # no number of hours
+            return units()[said][1]
         if measure == "time":
             return 60.0 if self.high <= 48.0 else 1.0
         far = said is not None and units()[said][1] >= units()["km"][1]  # a trail, not a bed
