@@ -18,6 +18,7 @@ from druthers.types import Context, Decision, Floats, Integers, Preference
 
 SILENCE = np.empty(0)
 NOTHING = np.empty(0, dtype=np.int64)
+NO_SCORES = np.empty((4, 0))
 
 
 class Places(NamedTuple):
@@ -31,17 +32,19 @@ class Chooser(Memory):
 
     learns_preference: ClassVar[bool] = False
     noise_per_arm: int = 0
+    varies: ClassVar[bool] = False  # whether some parts of a state are None until they are needed
 
     def _step(self, step: Any, here: Any, *example: Any) -> Callable[..., Any]:
-        """Return the machine code of a step for states of this kind, bound on first use: their parts tell the types."""
-        kind = (step.__name__, *map(type, here))
-        if kind not in self._entries:
-            self._entries[kind] = bound(step, here, *example)
-        return self._entries[kind]
+        """Return the machine code of a step for states of this kind, bound on first use."""
+        kind = (step, *map(type, here)) if self.varies else step
+        entry = self._entries.get(kind)
+        if entry is None:
+            entry = self._entries[kind] = bound(step, here, *example)
+        return entry
 
     def _score(self, here: Any, row: int, rows: Integers, noise: Floats, out: Floats) -> int:
-        step = self._step(score_policy, here, 0, NOTHING, SILENCE, np.empty((4, 0)))
-        return int(step(here, row, rows, noise, out))
+        n_equal: int = self._step(score_policy, here, 0, NOTHING, SILENCE, NO_SCORES)(here, row, rows, noise, out)
+        return n_equal
 
     @contextmanager
     def in_context(self, context: Context | None) -> Iterator[None]:

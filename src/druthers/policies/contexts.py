@@ -75,6 +75,7 @@ class ContextPolicy(Policy):
     """
 
     learns_contexts = True
+    varies = True
     # What is believed of a user beside the weights.
     moods: ClassVar[int] = 0
 

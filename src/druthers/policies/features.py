@@ -39,6 +39,7 @@ class FeaturePolicy(Policy):
     """A policy that learns what features say about rewards. Its state has a `model`, None until one can matter."""
 
     learns_features = True
+    varies = True
 
     def _start(self) -> None:
         super()._start()
