@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from druthers.limits.stated import Stated, join
-from druthers.limits.where import Where, holds, values_of, widened
+from druthers.limits.stated import Stated, joined
+from druthers.limits.where import holds, values_of, widened
 from druthers.limits.words import fold
 
 ARTICLE = r"(?:(?:an?|the|any)\s+)?"
@@ -74,10 +74,7 @@ def accepted(
         also.append((whole, match["too"] is not None))
     asked = {one.name for one in kept if not (holds(one.limit) and set(one.limit) == {"not"})}
     for one in (one for one, _ in also if one.name in asked):
-        known: Where = {}
-        for other in (other for other in kept if other.name == one.name):
-            known = join(known, other)
-        limit = widened(known[one.name], one.limit)
+        limit = widened(joined(other for other in kept if other.name == one.name)[one.name], one.limit)
         kept = [other._replace(limit=limit) if other.name == one.name else other for other in kept]
         kept.append(one._replace(limit=limit))
     rest = [(one, too) for one, too in also if one.name not in asked]

@@ -17,7 +17,7 @@ from druthers.limits.linking import accepted, linked
 from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities
 from druthers.limits.shortening import Key, add, cut_short, firsts, heads, stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
-from druthers.limits.stated import Limits, Stated, join, lost_alternatives
+from druthers.limits.stated import Limits, Stated, joined, lost_alternatives
 from druthers.limits.where import Where
 from druthers.limits.words import (
     also_called,
@@ -181,9 +181,7 @@ class LimitReader:
         found, also, spared = accepted(found, folded, set(self._names.values()))
         freed += spared
         found.sort(key=lambda one: one.start)
-        where: Where = {}
-        for one in found:
-            where = join(where, one)
+        where = joined(found)
         rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *(one.span for one in freed))
         names = {name for _, _, name in dropped} | self._unneeded(folded, found)
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
@@ -193,7 +191,8 @@ class LimitReader:
 
     def knows(self, text: str) -> bool:
         """Tell whether a text is that of some column, or the name of a flag."""
-        return tuple(stems(text)) in {**self._values, **self._flags}
+        key = tuple(stems(text))
+        return key in self._values or key in self._flags
 
     def flags_in(self, text: str) -> Where:
         """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""

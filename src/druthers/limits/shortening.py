@@ -41,9 +41,7 @@ def heads(kinds: Iterable[Any], taken: Collection[str]) -> dict[Key, Any]:
     >>> known[("frother",)], ("view",) in known
     ('milk frother', False)
     """
-    spelled = {tuple(stems(str(kind))): kind for kind in kinds}
-    counts = _counts(spelled)
-    pairs = {parts: kind for parts, kind in spelled.items() if len(parts) == 2 and counts[parts[1]] == 1}
+    spelled, pairs = _pairs(kinds)
     return {parts[1:]: kind for parts, kind in pairs.items() if parts[1] not in taken and parts[1:] not in spelled}
 
 
@@ -55,9 +53,7 @@ def cut_short(kinds: Iterable[Any]) -> dict[Key, Any]:
     >>> cut_short(["air conditioning", "milk frother"])[("air", "con")]
     'air conditioning'
     """
-    spelled = {tuple(stems(str(kind))): kind for kind in kinds}
-    counts = _counts(spelled)
-    pairs = {parts: kind for parts, kind in spelled.items() if len(parts) == 2 and counts[parts[1]] == 1}
+    spelled, pairs = _pairs(kinds)
     short = {
         (first, last[:letters]): kind for (first, last), kind in pairs.items() for letters in range(LEAST, len(last))
     }
@@ -79,6 +75,13 @@ def add(known: dict[Key, dict[str, Any]], more: Mapping[Key, Any], name: str) ->
     """Let texts stand for others under a name, where they stand for nothing there yet."""
     for key, kind in more.items():
         known.setdefault(key, {}).setdefault(name, kind)
+
+
+def _pairs(kinds: Iterable[Any]) -> tuple[dict[Key, Any], dict[Key, Any]]:
+    """Return texts by their words, and those of two words of which no other text has the last."""
+    spelled = {tuple(stems(str(kind))): kind for kind in kinds}
+    counts = _counts(spelled)
+    return spelled, {parts: kind for parts, kind in spelled.items() if len(parts) == 2 and counts[parts[1]] == 1}
 
 
 def _counts(spelled: Iterable[Key]) -> Counter[str]:

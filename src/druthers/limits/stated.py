@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -48,10 +48,7 @@ def beside(limits: Limits, known: Where) -> Limits:
     left = dict(known)
     wider = [one for one in limits.also if one.name in known]
     told = [one for one in limits.stated if one not in wider]
-    where: Where = {}
-    for one in told:
-        where = join(where, one)
-    limits = replace(limits, where=where, stated=tuple(told))
+    limits = replace(limits, where=joined(told), stated=tuple(told))
     for one in wider:
         left[one.name] = widened(left[one.name], one.limit)
     for one in limits.freed:
@@ -94,6 +91,14 @@ def lost_alternatives(found: Sequence[Stated]) -> list[str]:
             known = groups.setdefault(one.name, [])
             known += [one] if not known or known[-1].limit != one.limit else []
     return [one.text for known in groups.values() for one in known[:-1]]
+
+
+def joined(found: Iterable[Stated]) -> Where:
+    """Return the limits of one text together."""
+    where: Where = {}
+    for one in found:
+        where = join(where, one)
+    return where
 
 
 def join(where: Where, one: Stated) -> Where:
