@@ -5,6 +5,8 @@ import pytest
 from druthers.advisor import Advisor
 from druthers.advisor.messages import Kind
 from druthers.catalogs import Catalog, Item
+from druthers.errors import InvalidOffer
+from druthers.limits import Limits
 from druthers.types import Objective
 
 ROWS = [
@@ -326,3 +328,12 @@ def test_a_question_in_another_language_is_not_about_the_person(talk, text):
     talk("short")
     assert talk(text).kind != Kind.PROFILE
     assert talk("was weisst du über mich?").kind == Kind.PROFILE
+
+
+@pytest.mark.parametrize("limit", [[{"min": 3}, {"min": 2}], {"min": "three"}, {}, {"min": 1, "any": "hut"}])
+def test_limits_that_nothing_can_decide_with_never_get_into_a_journal(advisor, request, limit):
+    read = advisor.operations.parser.read("quiet"), Limits({"length": limit})
+    before = advisor.store.last()
+    with pytest.raises(InvalidOffer, match=r"must .*but got .*; give"):
+        advisor._run(advisor.operations.hear(request.node.name, "quiet", read=read))
+    assert advisor.store.last() == before

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from druthers.advisor.answers import Heard
 from druthers.advisor.wishes import DRAWS, sureness
-from druthers.limits import Limits, Stated
+from druthers.limits import Limits, Stated, check_shape
 from druthers.stores import Event
 from druthers.types import Evidence, Reading, Strength
 
@@ -23,7 +24,7 @@ def content(reading: Reading, limits: Limits, lost: Sequence[str]) -> dict[str, 
         "ranking": list(reading.names),
         "dismissed": list(reading.dismissed_names),
         "confidence": reading.confidence,
-        "limits": limits.where,
+        "limits": check_shape(limits.where, math.inf),  # a journal takes nothing that cannot be decided with
         "dropped": list(limits.dropped),
         "draws": draws,
         "only": Strength.ONLY in reading.strengths,

@@ -11,6 +11,7 @@ from druthers.advisor.messages import guessed
 from druthers.advisor.reasons import number
 from druthers.language import not_understood
 from druthers.language.data import small_words
+from druthers.language.lexicon.languages import marks_of
 from druthers.limits import Where, merge
 from druthers.limits.columns import Relaxation
 from druthers.limits.stated import join
@@ -141,8 +142,9 @@ def worth_telling(leftover: Sequence[str], things: str = "") -> list[str]:
     """
     idle = {*stems(things), "instead"}
     tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
+    spoken = ((piece, LONG_WORD.findall(fold(piece))) for piece in tidy)
     return [
         piece
-        for piece in tidy
-        if any(stem(word) not in idle and word not in small_words("light") for word in LONG_WORD.findall(fold(piece)))
+        for piece, words in spoken
+        if any(stem(word) not in idle and word not in small_words("light") | marks_of(words) for word in words)
     ]

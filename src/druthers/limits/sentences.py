@@ -24,6 +24,7 @@ from druthers.limits.words import (
     blanked,
     demonyms,
     fold,
+    foreign,
     pattern,
     speaks_of_money,
     stem,
@@ -110,7 +111,7 @@ class LimitReader:
     def __init__(
         self, columns: Columns, objectives: Sequence[Objective], title: str = "", said: Vocabulary = NO_WORDS
     ) -> None:
-        self.title, self._words = title, said.words
+        self.title, self._said = title, said
         self._attributes: list[Attribute] = []
         self._flags: dict[tuple[str, ...], str] = {}
         self._values: dict[Key, dict[str, Any]] = {}
@@ -122,6 +123,7 @@ class LimitReader:
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
         general = set(stems(title))
         by_name = {one.name: one for one in objectives}
+        own: set[Key] = set()
         for name in columns.names:
             objective = by_name.get(name)
             if objective is not None:
@@ -134,8 +136,9 @@ class LimitReader:
                 parts = tuple(stems(name))
                 core = tuple(part for part in parts if part not in words("flag_verbs"))
                 known = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
-                called = (other for one in known for other in also_called().get(" ".join(one), ()))
+                called = [other for one in known for other in also_called().get(" ".join(one), ())]
                 self._flags = dict.fromkeys(called, name) | self._flags | dict.fromkeys(known, name)
+                own |= known
             elif kinds and all(is_day(str(kind)) for kind in kinds):
                 self._days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self._days[name]).items():
@@ -144,19 +147,24 @@ class LimitReader:
                 self._attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
                 self.lists |= {name} if column.has_lists else set()
+                also: dict[Key, Any] = {}
                 for kind in kinds:
                     parts = tuple(stems(str(kind)))
                     if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
                         spelled = " ".join(parts)
                         others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
                         made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
-                        for same in (parts, *others, *made):
-                            self._values.setdefault(same, {})[name] = kind
+                        also |= dict.fromkeys((*others, *made), kind)
+                        self._values.setdefault(parts, {})[name] = kind
+                        own.add(parts)
+                add(self._values, also, name)
                 if column.has_lists:
                     add(self._values, cut_short(kinds), name)
                     add(self._heads, heads(kinds, taken | general | set(said.wishes)), name)
                 else:
                     add(self._kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
+        # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
+        self._ambiguous = {key for key in foreign() - own if len(key) == 1 and key[0] in said.words}
         shorter = self._heads | self._kinds
         self._kinds = {key: owners for key, owners in shorter.items() if key not in {*self._values, *self._names}}
 
@@ -309,12 +317,14 @@ class LimitReader:
 
     @cached_property
     def _meant(self) -> Callable[[str], str]:
-        return Spelling((word for key in (*self._values, *self._flags) for word in key), self._words).mended
+        return Spelling((word for key in (*self._values, *self._flags) for word in key), self._said.words).mended
 
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
         key = tuple(word for _, _, word in spots[piece])
         if key not in self._flags and key not in self._values and key not in self._kinds:
+            return None
+        if key in self._ambiguous and self._said.is_english(text):
             return None
         start, end = spots[piece.start][0], spots[piece.stop - 1][1]
         clause = clause_of(folded, start, end)

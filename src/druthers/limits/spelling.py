@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 LEAST = 6  # letters: of shorter words too many are one letter apart
@@ -13,6 +13,8 @@ class Vocabulary(NamedTuple):
 
     words: Collection[str] = ()  # those that are no misspelling of others; without them none is taken for one
     wishes: Collection[str] = ()  # those that may be said of what is wished for: a friendly staff is no "pet friendly"
+    # Whether a text is in English, where "rot" is no color.
+    is_english: Callable[[str], bool] = lambda text: False
 
 
 NO_WORDS = Vocabulary()

@@ -53,38 +53,37 @@ def check_where(where: object, names: Iterable[str]) -> Where:
     return checked
 
 
-def check_shape(where: object) -> Where:
-    """Return limits in their plain form, whatever they are on."""
-    if not isinstance(where, Mapping) or len(where) > MOST:
-        raise InvalidOffer(f"limits must be a table of up to {MOST} names, but got {str(where)[:200]!r}")
-    return {str(name): _check_limit(str(name), limit) for name, limit in where.items()}
+def check_shape(where: object, most: float = MOST) -> Where:
+    """Return limits in their plain form, whatever they are on: up to so many names, and values under each."""
+    if not isinstance(where, Mapping) or len(where) > most:
+        raise InvalidOffer(f"limits must be a table of up to {most} names, but got {str(where)[:200]!r}; give fewer")
+    return {str(name): _check_limit(str(name), limit, most) for name, limit in where.items()}
 
 
-def _check_limit(name: str, limit: object) -> Any:
+def _check_limit(name: str, limit: object, most: float) -> Any:
     if not isinstance(limit, Mapping):
-        return _check_values(name, limit)
+        return _check_values(name, limit, most)
     if limit and set(limit) <= set(HOLDS):
-        return {part: _check_values(name, limit[part]) for part in HOLDS if part in limit}
+        return {part: _check_values(name, limit[part], most) for part in HOLDS if part in limit}
     if not limit or not set(limit) <= set(BOUNDS) or not all(_is_number(bound) for bound in limit.values()):
         raise InvalidOffer(
             f"the limit on {name!r} must be a value, a list of values, numbers as min and max, or any, all or not with"
-            f" values,"
-            f" but got {str(dict(limit))[:200]}"
+            f" values, but got {str(dict(limit))[:200]}; give one of these"
         )
     if limit.get("min", -math.inf) > limit.get("max", math.inf):
         raise NothingFits(f"the limit on {name!r} must have min up to max, but got {dict(limit)!r}; exchange them")
     return {bound: limit[bound] for bound in BOUNDS if bound in limit}
 
 
-def _check_values(name: str, values: object) -> Any:
+def _check_values(name: str, values: object, most: float) -> Any:
     if isinstance(values, list | tuple):
-        if 0 < len(values) <= MOST and all(_is_value(value) for value in values):
+        if 0 < len(values) <= most and all(_is_value(value) for value in values):
             return list(values)
     elif _is_value(values):
         return values
     raise InvalidOffer(
-        f"the limit on {name!r} must allow texts, finite numbers, true or false, at most {MOST} of them,"
-        f" but got {str(values)[:200]!r}"
+        f"the limit on {name!r} must allow texts, finite numbers, true or false, at most {most} of them,"
+        f" but got {str(values)[:200]!r}; give one limit for each name"
     )
 
 

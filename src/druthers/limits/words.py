@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from druthers.glossary import called
+
 _PLAIN = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüñçœ’", "aaaaaaeeeeiiiiooooouuuunco'")
 
 # Words of names and descriptions that tell no attribute from another.
@@ -68,8 +70,19 @@ def demonyms() -> dict[str, list[str]]:
 
 @cache
 def also_called() -> dict[str, list[tuple[str, ...]]]:
-    """Return the stems of what a place or thing is called in other languages, by its English name."""
-    return {name: [tuple(stems(word)) for word in words] for name, words in table()["called"].items()}
+    """Return the stems of what a place or thing is called in other languages, by the stems of its English name."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for name, others in (*table()["called"].items(), *called().items()):
+        if name not in words("common"):
+            found.setdefault(" ".join(stems(name)), []).extend(tuple(stems(word)) for word in others)
+    return found
+
+
+@cache
+def foreign() -> frozenset[tuple[str, ...]]:
+    """Return the stems of words of other languages, which may be English words that mean something else."""
+    others = {tuple(stems(word)) for listed in called().values() for word in listed}
+    return frozenset(others - {tuple(stems(word)) for listed in table()["called"].values() for word in listed})
 
 
 def fold(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from druthers.glossary import translations
 from druthers.language.data import data_file, read_data, small_words, split
 from druthers.language.lexicon.concepts import Kind, Term, all_terms, words_of
 from druthers.language.lexicon.spelling import english
@@ -54,8 +55,6 @@ def small_words_of(language: str, part: str) -> frozenset[str]:
 def terms_of(language: str) -> tuple[Term, ...]:
     """Return what concepts are called in a language, in every form; as they are listed comes first."""
     table = read_data("languages", f"{language}.toml")
-    marks = small_words_of(language, "marks")
-    endings = [rule.split(">") for rule in table["endings"].split()]
     listed: list[Term] = []
     formed: list[Term] = []
     every = [(*entry, kind) for kind, part in _LISTS.items() for entry in table[part].items()]
@@ -63,11 +62,25 @@ def terms_of(language: str) -> tuple[Term, ...]:
         for text in split(words):
             term = Term(words_of(text), concept, kind)
             listed.append(term)
-            if len(term.words) == 1 and len(text) >= _LONG:
-                forms = {text.removesuffix(old) + new for old, new in endings if text.endswith(old)}
-                formed += [Term((form,), concept, kind) for form in sorted(forms - marks)]
+            formed += [Term((form,), concept, kind) for form in _forms(term.words, language)]
     known = {(term.words, term.concept) for term in listed}
     return (*listed, *(term for term in formed if (term.words, term.concept) not in known))
+
+
+def _forms(words: tuple[str, ...], language: str) -> list[str]:
+    """Return the forms of a single word of a language."""
+    word = words[0]
+    endings = [rule.split(">") for rule in read_data("languages", f"{language}.toml")["endings"].split()]
+    forms = {word.removesuffix(old) + new for old, new in endings if word.endswith(old)}
+    return sorted(forms - small_words_of(language, "marks")) if len(words) == 1 and len(word) >= _LONG else []
+
+
+@cache
+def translated(language: str) -> tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]:
+    """Return what words of a language mean in English, in every form; as they are listed comes first."""
+    listed = {words_of(text): tuple(map(words_of, meanings)) for text, meanings in translations(language).items()}
+    formed = {(form,): meanings for words, meanings in listed.items() for form in _forms(words, language)}
+    return tuple((formed | listed).items())
 
 
 @cache
@@ -85,6 +98,8 @@ def _speakers() -> dict[str, tuple[str, ...]]:
         has.setdefault(word, set()).add(ENGLISH)
     for language in languages():
         words = {word for term in terms_of(language) for word in term.words} | small_words_of(language, "marks")
+        words |= {word for words_, _ in translated(language) for word in words_ if word not in english()}
+        words |= small_words_of(language, "beside") - english()
         for word in words:
             has.setdefault(word, set()).add(language)
     return {word: tuple(sorted(those)) for word, those in has.items()}
@@ -114,6 +129,12 @@ def language_of(words: Sequence[str]) -> str:
     made_of = sum(ENGLISH in has.get(word, ()) for word in words) >= _MISSPELT * len(words)
     listed = sum(word in english() for word in words) >= _ENGLISH * len(words)
     return ENGLISH if len(words) < _FEW or made_of or listed else UNKNOWN
+
+
+def marks_of(words: Sequence[str]) -> frozenset[str]:
+    """Return the small words of the language of some words; none if that is English, or unknown."""
+    language = language_of(words)
+    return small_words_of(language, "marks") if language in languages() else frozenset()
 
 
 def is_english(text: str) -> bool:

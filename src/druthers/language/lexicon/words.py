@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.binding import bind
 from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, inflections, lexicon, words_of
-from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of
+from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
 from druthers.language.lexicon.spelling import Speller
 from druthers.language.text.tokens import Token
 from druthers.types import Objective
@@ -27,6 +27,8 @@ WORTH = {
     Kind.WEAK: 0.45,
 }
 _DOUBTFUL, _ONE_OF_MANY = 0.4, 0.8
+# Languages that write compounds as one word, and how many letters these have, and each part of them, at least.
+_COMPOUNDING, _COMPOUND, _PART = ("de", "nl"), 9, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +143,21 @@ class Words:
                 if bound is not None:
                     worth = WORTH[term.kind] * bound.strength
                     _add(senses, term.words, Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept))
+            for words, meanings in translated(language):
+                meant = (self._senses[one] for one in meanings if one in self._senses)
+                sense = max(meant, key=lambda one: (one.named, one.worth), default=None)
+                if sense is not None and sense.stands_alone:
+                    _add(
+                        senses, words, replace(sense, worth=min(sense.worth, WORTH[Kind.FOREIGN]), why=" ".join(words))
+                    )
             self._foreign[language] = senses
         return self._foreign[language]
 
     def __call__(self, tokens: Sequence[Token], open_: Sequence[bool], language: str = ENGLISH) -> list[Mention]:
         """Return the mentions among those tokens that are open, longest terms first, and idle words."""
         if language in languages():
-            return _longest([token.text for token in tokens], open_, self._senses_of(language))
+            senses = self._senses_of(language)
+            return _longest([_head(token.text, senses, language) for token in tokens], open_, senses)
         mend = self._speller.mend
         words = [mend(token.text) if flag else token.text for token, flag in zip(tokens, open_, strict=True)]
         found: list[Mention] = []
@@ -192,6 +202,15 @@ def _longest(words: Sequence[str], open_: Sequence[bool], senses: dict[tuple[str
             found.append(replace(senses[tuple(words[at : at + size])], first=at, last=at + size))
         at += size or 1
     return found
+
+
+def _head(word: str, senses: Mapping[tuple[str, ...], Mention], language: str) -> str:
+    """Return the part of a compound that is known, the last one first: "Einkaufskorb" is a "Korb"."""
+    if language not in _COMPOUNDING or len(word) < _COMPOUND or (word,) in senses:
+        return word
+    cuts = range(_PART, len(word) - _PART + 1)
+    parts = (*(word[cut:] for cut in cuts), *(word[:-cut] for cut in cuts))
+    return next((part for part in parts if (part,) in senses and senses[part,].kind is not Kind.IDLE), word)
 
 
 def _add(table: dict[tuple[str, ...], Mention], words: tuple[str, ...], sense: Mention) -> None:
