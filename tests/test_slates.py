@@ -189,7 +189,7 @@ def test_points_are_normal():
 
 def test_a_slate_that_cannot_differ_is_by_score():
     scores = np.array([3.0, 2.0, 1.0, 0.0])
-    slate = Slate(scores, np.array([0, 1, 2, 3]), np.empty((0, 4)), 3)
+    slate = Slate(scores, [0, 1, 2, 3], None, 3)
     assert slate.draw([1.0] * 9) == ((0, 1, 2), (1.0, 1.0, 1.0), (0, 1, 2))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from druthers._jit import bound
 from druthers.errors import InvalidOffer, InvalidSetting
 from druthers.policies.memory import WHOLE, Memory
-from druthers.policies.slates import SHORTLIST, Floor, Slate, by_chance, by_score, tastes, worths
+from druthers.policies.slates import SHORTLIST, Floor, Outlook, Slate, among_best, by_chance, by_score, tastes
 from druthers.policies.steps import score_policy
 from druthers.types import Context, Decision, Floats, Integers, Preference
 
@@ -222,20 +222,25 @@ class Chooser(Memory):
                     f"shares of groups need a policy whose choice is certain, but {self.name} draws its own"
                 )
             return None, out, n_equal
-        shortlist = by_score(out[3], max(SHORTLIST, 2 * size))
-        values = np.empty((0, len(shortlist)))
-        if self.learns_preference and size > 1:
-            row = self._users.rows.get(user, 0)
-            believed = self._preference(row)
-            apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
-            base = (out[0] + out[1])[shortlist]
-            slopes = self._slopes(believed.weights, rows[shortlist])
-            values = worths(base, np.ascontiguousarray(slopes.T), np.ascontiguousarray(apart.T))
         members = [
             (np.isin(rows, [self._arms.rows.get(arm, -1) for arm in floor.arms]), floor.share) for floor in floors
         ]
-        unseen = [place for place in shortlist[:size].tolist() if not self._state.arms.pulls[rows[place]].any()]
-        return Slate(out[3], shortlist, values, size, self.exploration, members, unseen), out, n_equal
+        outlook, places = None, np.arange(len(rows))
+        if self.learns_preference and size > 1:
+            places = among_best(out[3], max(SHORTLIST, 2 * size))
+            outlook = self._outlook(user, rows, places, out)
+        leaders = places[by_score(out[3, places], 2 * size)].tolist()
+        unseen = [place for place in leaders[:size] if not self._state.arms.pulls[rows[place]].any()]
+        return Slate(out[3], leaders, outlook, size, self.exploration, members, unseen), out, n_equal
+
+    def _outlook(self, user: Hashable, rows: Integers, places: Integers, out: Floats) -> Outlook:
+        """Return what the offered arms at some places are worth to tastes that a user may have."""
+        row = self._users.rows.get(user, 0)
+        believed = self._preference(row)
+        apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
+        slopes = self._slopes(believed.weights, rows[places]).T
+        base = out[0, places] + out[1, places]
+        return Outlook(places, *(np.ascontiguousarray(part, np.float32) for part in (base, slopes, apart)))
 
     def _doubt(self, row: int) -> float:
         """Return how far slates go to serve other tastes than the likeliest one, in what is believed possible."""

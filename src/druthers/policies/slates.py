@@ -37,8 +37,11 @@ from druthers.types import Floats, Integers
 
 PAIRS = 32  # points, each with its mirror image
 SHORTLIST = 2_048  # arms that are looked at, the best by score
+BLOCK = 512  # arms whose worths are found together: they fit into the fastest memory
 MOST = 12  # places that are chosen for what they add; those after them go by score
-CERTAIN = 1e-12
+CERTAIN = 1e-6  # what is less on average is rounding
+
+Singles = NDArray[np.float32]
 
 
 class Floor(NamedTuple):
@@ -94,36 +97,61 @@ def tastes(weights: Floats, covariance: Floats) -> Floats:
     return drawn
 
 
-@kernel
-def worths(base: Floats, slopes: Floats, apart: Floats) -> Floats:
-    """Return what arms are worth to tastes (points, m): what they are to the mean one, and by how much that changes.
+class Outlook(NamedTuple):
+    """What arms are worth to tastes: what they are to the mean one, and by how much that changes; in single precision."""
 
-    `slopes` are (D, m), and `apart` (D, points) is by how much the weights of each taste differ. It is written out,
-    since threads of a library for matrices get in each other's way where many processes serve.
+    places: Integers  # (m,) of the arms that are looked at, as they stand in the offer
+    base: Singles  # (m,)
+    slopes: Singles  # (D, m), how it rises with each weight
+    apart: Singles  # (points, D), by how much the weights of each taste differ
+
+
+def worths(outlook: Outlook, rows: Sequence[int]) -> Singles:
+    """Return what the arms in some rows are worth to tastes (points, rows)."""
+    found: Singles = outlook.base[rows] + np.einsum("pk,kr->pr", outlook.apart, outlook.slopes[:, rows])
+    return found
+
+
+def best_of(outlook: Outlook, slate: Sequence[int]) -> Singles:
+    """Return what the best of a slate is worth to each taste (points,); of what is not looked at nothing is known."""
+    rows = np.searchsorted(outlook.places, slate).tolist()
+    rows = [row for row, place in zip(rows, slate, strict=True) if place in outlook.places[row : row + 1]]
+    if not rows:
+        return np.full(len(outlook.apart), worths(outlook, range(len(outlook.places))).min())
+    best: Singles = worths(outlook, rows).max(axis=1)
+    return best
+
+
+@kernel
+def add_most(outlook: Outlook, best: Singles) -> tuple[int, float]:
+    """Return the arm that adds most to the best so far (points,), and the sum of what it adds; of equals the first.
+
+    It is written out, since threads of a library for matrices get in each other's way where many processes serve; and
+    block by block, so that what is worked on stays in the fastest memory.
     """
-    values = np.empty((apart.shape[1], base.shape[0]))
-    for point in range(apart.shape[1]):
-        for arm in range(base.shape[0]):
-            values[point, arm] = base[arm]
-        for k in range(slopes.shape[0]):
-            step = apart[k, point]
-            for arm in range(base.shape[0]):
-                values[point, arm] += slopes[k, arm] * step
-    return values
-
-
-@kernel
-def add_most(values: Floats, best: Floats) -> tuple[int, float]:
-    """Return the arm that adds most to the best so far (points,), and the sum of what it adds; of equals the first."""
-    gains = np.zeros(values.shape[1])
-    for k in range(values.shape[0]):
-        for arm in range(values.shape[1]):
-            gains[arm] += max(values[k, arm] - best[k], 0.0)
-    most = 0
-    for arm in range(1, gains.shape[0]):
-        if gains[arm] > gains[most]:
-            most = arm
-    return most, gains[most]
+    size, n_arms = outlook.slopes.shape
+    slopes = np.zeros((size, BLOCK), np.float32)
+    base, worth, gains = np.zeros(BLOCK, np.float32), np.zeros(BLOCK, np.float32), np.zeros(BLOCK, np.float32)
+    most, most_gain = 0, np.float32(-1.0)
+    for start in range(0, n_arms, BLOCK):
+        end = min(start + BLOCK, n_arms)
+        base[: end - start] = outlook.base[start:end]
+        slopes[:, : end - start] = outlook.slopes[:, start:end]
+        gains[:] = 0.0
+        for point in range(best.shape[0]):
+            least = best[point]
+            for j in range(BLOCK):
+                worth[j] = base[j] - least
+            for k in range(size):
+                step = outlook.apart[point, k]
+                for j in range(BLOCK):
+                    worth[j] += step * slopes[k, j]
+            for j in range(BLOCK):
+                gains[j] += max(worth[j], np.float32(0.0))
+        for j in range(end - start):
+            if gains[j] > most_gain:
+                most, most_gain = start + j, gains[j]
+    return most, most_gain
 
 
 class Slate:
@@ -133,10 +161,10 @@ class Slate:
     ----------
     scores
         Of all offered arms (n,).
-    shortlist
-        Places in the offer of the arms that are looked at, the best by score first.
-    values
-        What each of these is worth to each taste (points, m).
+    leaders
+        Places in the offer of the best by score, best first; twice the size, as far as there are so many.
+    outlook
+        What arms are worth to tastes; None where all tastes are alike.
     size
         How many places there are.
     exploration
@@ -150,15 +178,15 @@ class Slate:
     def __init__(
         self,
         scores: Floats,
-        shortlist: Integers,
-        values: Floats,
+        leaders: Sequence[int],
+        outlook: Outlook | None,
         size: int,
         exploration: float = 0.0,
         floors: Sequence[tuple[NDArray[np.bool_], float]] = (),
         unseen: Sequence[int] = (),
     ) -> None:
         self._unseen = unseen
-        self._scores, self._shortlist, self._values = scores, shortlist, values
+        self._scores, self._leaders, self._outlook = scores, leaders, outlook
         self._size, self._exploration, self._floors = size, exploration, floors
         self._planned: dict[tuple[int, ...], int] = {}
 
@@ -230,45 +258,43 @@ class Slate:
 
     def _plan(self, before: tuple[int, ...]) -> tuple[int, ...]:
         """Return the rest of a slate: by what each place adds, or by score where that is worth more."""
-        by_score = self._by_score(before)
-        if self._values.shape[0] == 0 or self._size == 1:
+        by_score, outlook = self._by_score(before), self._outlook
+        if outlook is None:
             return by_score
-        plan = list(before) or [int(self._shortlist[0])]
+        plan = list(before) or [self._leaders[0]]
         plan += [place for place in self._unseen if place not in plan][: self._size - len(plan)]
-        best = self._best_of(plan)
+        best = best_of(outlook, plan)
         while len(plan) < min(self._size, MOST):
-            row, gain = add_most(self._values, best)
-            if gain <= CERTAIN * len(best):  # those in the slate add nothing
+            row, gain = add_most(outlook, best)
+            place = int(outlook.places[row])
+            if gain <= CERTAIN * len(best) or place in plan:  # those in the slate add nothing
                 break
-            plan.append(int(self._shortlist[row]))
-            best = np.maximum(best, self._values[:, row])
+            plan.append(place)
+            best = np.maximum(best, worths(outlook, [row])[:, 0])
         whole = self._by_score(tuple(plan))
-        return whole if self._worth(whole) > self._worth(by_score) + CERTAIN else by_score
+        return whole if best_of(outlook, whole).mean() > best_of(outlook, by_score).mean() + CERTAIN else by_score
 
     def _by_score(self, before: tuple[int, ...]) -> tuple[int, ...]:
-        missing = self._size - len(before)
-        rest = [place for place in self._shortlist[: self._size + len(before)].tolist() if place not in before]
-        return (*before, *rest[:missing])
-
-    def _best_of(self, slate: Sequence[int]) -> Floats:
-        rows = [int(row) for place in slate for row in np.flatnonzero(self._shortlist == place)]
-        best: Floats = self._values[:, rows].max(axis=1) if rows else np.full(self._values.shape[0], self._values.min())
-        return best
-
-    def _worth(self, slate: Sequence[int]) -> float:
-        return float(self._best_of(slate).mean())
+        rest = [place for place in self._leaders if place not in before]
+        return (*before, *rest[: self._size - len(before)])
 
 
 def by_score(scores: Floats, number: int) -> Integers:
     """Return the places of the best scores, best first; of equals the one that is offered first."""
-    if number >= len(scores):
-        return (-scores).argsort(kind="stable")
-    least = np.partition(scores, -number)[-number]
-    above = np.flatnonzero(scores > least)
-    level = np.flatnonzero(scores == least)[: number - len(above)]
-    among = np.sort(np.concatenate([above, level]))
+    among = among_best(scores, number)
     best: Integers = among[(-scores[among]).argsort(kind="stable")]
     return best
+
+
+def among_best(scores: Floats, number: int) -> Integers:
+    """Return the same places in order of the offer."""
+    if number >= len(scores):
+        return np.arange(len(scores))
+    least = np.partition(scores, -number)[-number]
+    best = scores >= least
+    if (extra := int(np.count_nonzero(best)) - number) > 0:
+        best[np.flatnonzero(scores == least)[-extra:]] = False
+    return np.flatnonzero(best)
 
 
 def by_chance(

@@ -171,6 +171,9 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     columns = np.zeros((size + 1, offer.shape[0]))
     share = clock[0] / max(clock[1], 1.0)  # reports of the average arm
     most = max(1.0, np.log(max(share, 1.0)))
+    scatter = np.empty(size)
+    for k in range(size):
+        scatter[k] = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k])
     for j in range(offer.shape[0]):
         arm = offer[j]
         utility = 0.0
@@ -180,7 +183,7 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
             pulls = arms.pulls[arm, k]
             weight = estimate[k] * estimate[k]
             if pulls > 0.0:
-                spread = 4.0 * (REWARD_VARIANCE + clock[2 + k]) / (1.0 + clock[2 + size + k]) / pulls
+                spread = scatter[k] / pulls
                 square += weight * spread * (np.log(share / pulls) if share > np.e * pulls else 1.0)
             elif new:  # worth finding out, but not before what was asked for
                 spread = UNKNOWN_VARIANCE if np.isnan(arms.expected[arm, k]) else 4.0 * arms.doubt[arm, k]
