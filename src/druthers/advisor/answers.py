@@ -13,6 +13,7 @@ from druthers.types import Reading
 
 # Marks a field that is for the program only.
 UNTOLD = {"told": False}
+SCALARS = frozenset({type(None), str, float, int, bool})
 
 
 @cache
@@ -23,13 +24,14 @@ def told_fields(answer: Any) -> tuple[str, ...]:
 
 def plain(value: Any) -> Any:
     """Return an answer, or a part of one, as plain values."""
-    if value is None or isinstance(value, str | float | int):
+    if type(value) in SCALARS:
         return value
     if isinstance(value, Reading):
         return value.as_dict()
     if is_dataclass(value):
         kind: Any = type(value)
-        return {name: plain(getattr(value, name)) for name in told_fields(kind)}
+        parts = [(name, getattr(value, name)) for name in told_fields(kind)]
+        return {name: part if type(part) in SCALARS else plain(part) for name, part in parts}
     if isinstance(value, tuple):
         return value._asdict() if isinstance(value, Stated) else list(map(plain, value))
     return dict(value) if isinstance(value, dict) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,7 +117,7 @@ class Offer:
         self._all = columns
         self._rows = rows
         self._numbers: dict[str, Floats] = {}
-        self._sorted: dict[str, Floats] = {}
+        self._sorted: dict[str, list[float]] = {}
 
     def column(self, objective: str) -> Floats:
         """Return the values of all that is offered in an objective, NaN where unknown."""
@@ -151,9 +152,9 @@ class Offer:
             below, upto, known = map(np.count_nonzero, (column < value, column <= value, ~np.isnan(column)))
             return int(below), int(upto), int(known)
         if objective not in self._sorted:
-            self._sorted[objective] = np.sort(column[~np.isnan(column)])
+            self._sorted[objective] = np.sort(column[~np.isnan(column)]).tolist()
         ordered = self._sorted[objective]
-        return int(ordered.searchsorted(value)), int(ordered.searchsorted(value, "right")), len(ordered)
+        return bisect_left(ordered, value), bisect_right(ordered, value), len(ordered)
 
     def trade_off(self, item: Item, wished: Sequence[str]) -> TradeOff | None:
         """Return what an item gives up in the first wish for more of another wish; None where it gives up nothing."""

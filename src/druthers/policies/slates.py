@@ -98,7 +98,7 @@ def tastes(weights: Floats, covariance: Floats) -> Floats:
 
 
 class Outlook(NamedTuple):
-    """What arms are worth to tastes: what they are to the mean one, and by how much that changes; in single precision."""
+    """What arms are worth to tastes: what they are to the mean one, and by how much that changes."""
 
     places: Integers  # (m,) of the arms that are looked at, as they stand in the offer
     base: Singles  # (m,)
@@ -151,7 +151,7 @@ def add_most(outlook: Outlook, best: Singles) -> tuple[int, float]:
         for j in range(end - start):
             if gains[j] > most_gain:
                 most, most_gain = start + j, gains[j]
-    return most, most_gain
+    return most, float(most_gain)
 
 
 class Slate:
