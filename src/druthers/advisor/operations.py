@@ -126,7 +126,7 @@ class Operations:
         person = yield from self.find(user)
         if reading is not None:
             limits = limits if person is None else _beside(limits, reading, person.wishes.limits)
-            lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name)
+            lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name, limits.dropped)
             body = hearing.content(reading, limits, lost)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
         if not position:

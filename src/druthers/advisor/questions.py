@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,13 +16,15 @@ from druthers.limits import Columns, LimitReader, Limits
 from druthers.limits.numbers import is_year
 from druthers.limits.words import stems
 
-HOW_MANY = re.compile(
-    r"(?:and |so )?how many\b(?P<what>.*?)\b(?:are there|is there|do you have|have you|exist|in total)\b"
-)
+HOW_MANY = re.compile(r"(?:and |so )?how many\b(?!.*\b(?:it|its|he|she)\b)(?P<what>.*)")
+THERE_ARE = re.compile(r"\b(?:are there|is there|do you have|have you|exist|in total|fit|are left|left)\b.*")
 COUNTED = frozenset(
     {"item", "option", "choice", "one", "result", "thing", "of", "them", "these", "in", "all", "different"}
 )
-ABOUT = re.compile(r"(?:and |but |so )?(?:what|how) about (?:(?:the|its|their|his|her) )?(?P<what>[\w\s-]+?)\s*\?*")
+ABOUT = re.compile(
+    r"(?:and |but |so )?(?:(?:what|how) about |(?=.*\?))(?:(?:the|its|their|his|her) )?(?P<what>[\w\s-]+?)\s*\?*"
+)
+ABOUT_IT = re.compile(r"(?:and |but |so )?(?:what|how) about\b")
 MORE = re.compile(
     r"(?:and |but |so )?(?:who|which(?: ones?)?|which of (?:them|these|those|the (?:two|three)))"
     r"(?: is| are| has| have)? (?:the )?(?:(?:more|less|fewer)\b.*|\w{2,}er(?: \w+)?)\s*\?*"
@@ -38,6 +40,13 @@ AGE = re.compile(r"\b(?:new|old|young|lat|recent)(?:est)?\b|\bmost recent\b")
 NOT_MOST = r"(?!(?:forr?|gu|requ|hon|mod|harv|inter|earn|cont|dig|conqu|north-?w|south-?w|midw|budap|buchar|ever)est\b)"
 MOST_OF = re.compile(rf"\b(?:which|what|who)\b.*\b(?P<how>{NOT_MOST}\w{{3,}}est|(?<!\bat )(?:most|least|fewest))\b")
 SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
+# How much there is of what is measured so, from "the highest" and "how wide" on.
+MEASURES = {
+    "height": "high tall", "elevation": "high", "altitude": "high", "width": "wide wid narrow", "depth": "deep",
+    "length": "long short", "duration": "long short", "hour": "long short", "minute": "long short",
+    "weight": "heavy heavi light", "size": "big bigg large larg small", "area": "big bigg large larg small",
+    "age": "old young", "speed": "fast", "power": "strong",
+}  # fmt: skip
 TOPIC = re.compile(
     r"^(\W*(?:the |number |no\.? ?|#)?(?:[1-9](?:st|nd|rd|th)?|first|second|third|fourth|fifth)(?: one)?)\?\s+(?=\w)",
     re.I,
@@ -70,10 +79,14 @@ def find_question(
         return Message(Kind.COMPARE, said.places, others)
     if (match := HOW_MANY.match(said.core)) and not said.places:
         limits = reader.read(said.text)
-        if limits.where or set(stems(match["what"])) <= {*COUNTED, *stems(reader.title)}:
+        limits = limits if limits.where else replace(limits, where=reader.flags_in(said.text))
+        bare = {*COUNTED, *stems(reader.title)}.issuperset(stems(THERE_ARE.sub("", match["what"])))
+        if limits.where or (bare and THERE_ARE.search(match["what"])):
             return Message(Kind.FIND, limits=limits, counts=True)
+    if (said.places or said.beyond) and ABOUT_IT.match(said.core) and (reading := parser.read(said.text)).names:
+        return Message(Kind.DETAIL, said.places, reading=reading)  # "what about the snow in 2?"
     if said.context.shown and not said.places:
-        if (match := ABOUT.fullmatch(said.core)) and (name := _named(match["what"], columns)):
+        if (match := ABOUT.fullmatch(said.core)) and (name := called(match["what"], columns)):
             return Message(Kind.DETAIL, tuple(range(len(said.context.shown))), detail=name)
         if MORE.fullmatch(said.core) and (reading := parser.read(said.text)).ranking:
             return Message(Kind.BEST, reading=reading, shown=True)
@@ -93,13 +106,22 @@ def find_question(
     return None
 
 
-def _named(text: str, columns: Columns) -> str:
-    """Return what is called like that, of all that is known of items."""
-    return next((name for name in columns.names if stems(name) == stems(text)), "")
+def called(text: str, columns: Columns) -> str:
+    """Return what is called like that, of all that is known of items: in full, or by a word that nothing else has."""
+    said = stems(text)
+    partly = [name for name in columns.names if set(said) <= set(stems(name))]
+    return next((name for name in partly if stems(name) == said or len(partly) == 1), "")
+
+
+def measured(words: Iterable[str]) -> set[str]:
+    """Return what things are measured in of which words tell how much: "long", "highest"."""
+    plain = {form for word in words for form in (word, word.removesuffix("est"), word.removesuffix("er"))}
+    return {noun for noun, how in MEASURES.items() if not plain.isdisjoint(how.split())}
 
 
 def _is_about(text: str, name: str, columns: Columns) -> bool:
     """Tell whether a text names something that has numbers, by its first word at least: "tank" of "tank liters"."""
     numbers = columns.numbers(name)[np.isfinite(columns.numbers(name))]
     years = AGE.search(text) is not None and len(numbers) > 0 and is_year(numbers.min()) and is_year(numbers.max())
-    return len(numbers) > 0 and (years or stems(name)[0] in stems(text))
+    spoken = stems(text)
+    return len(numbers) > 0 and (years or stems(name)[0] in spoken or not measured(spoken).isdisjoint(stems(name)))

@@ -55,6 +55,8 @@ def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader)
         return None
     if names:
         return _with_wishes(names, said, parser) or Message(kind, forgotten=names)
+    if parser.read(said.text).dismissed_names:  # "never mind the garden", of which nothing was said: it does not matter
+        return None
     only = (*said.context.wished, *said.context.limits)
     return Message(kind) if said.has("forget_last") or len(only) == 1 else None
 
@@ -99,9 +101,9 @@ def in_force(text: str, context: Context, parser: Parser, limits: LimitReader) -
     ]
     if not found and about & {"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"}:
         found = list(known)
-    if context.wished and not found:
+    if not found and (said := (*context.wished, *context.limits)):
         reading = parser.read(text)
-        found += [name for name in (*reading.names, *reading.dismissed_names) if name in context.wished]
+        found += [name for name in (*reading.names, *reading.dismissed_names) if name in said]
     return tuple(dict.fromkeys(found))
 
 

@@ -10,7 +10,7 @@ from druthers.advisor import decisions, events
 from druthers.advisor.answers import Reply
 from druthers.advisor.messages import Kind
 from druthers.advisor.operations import Operations
-from druthers.advisor.questions import SMALLEST
+from druthers.advisor.questions import SMALLEST, measured
 from druthers.advisor.reasons import number
 from druthers.advisor.sayings import beyond
 from druthers.advisor.steps import Look, Operation
@@ -20,7 +20,7 @@ from druthers.catalogs import Item
 from druthers.language import not_understood
 from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import adjectives
-from druthers.limits import speaks_of_money
+from druthers.limits import merge, speaks_of_money
 from druthers.limits.where import holds
 from druthers.limits.words import fold, stems
 
@@ -79,7 +79,8 @@ class Telling:
         pieces, columns = turn.message.limits.unmatched, self.ask.columns
         lost = listed([f"“{piece}”" for piece in pieces]) or "this"
         reader = self.ask.limit_reader(columns)
-        where = reader.places if any(SOMEWHERE.match(piece) for piece in pieces) else reader.lists if pieces else ()
+        things = [piece for piece in pieces if not re.search(r"\d", piece)]
+        where = reader.places if any(SOMEWHERE.match(piece) for piece in pieces) else reader.lists if things else ()
         known = [
             f" There is {one['name']} {listed(one['values'])}."
             for one in columns.domains()
@@ -155,7 +156,8 @@ class Telling:
 
     def _facts(self, turn: Turn, item: Item) -> str:
         """Return what was asked about an item, or all that is known where nothing is that was asked for."""
-        asked = set(stems(turn.text)) - small_words("light")
+        spoken = stems(turn.text)
+        asked = (set(spoken) - small_words("light")) | (measured(spoken) if "how" in spoken else set())
         reading = turn.message.reading
         named = () if reading is None else (*reading.names, *reading.dismissed_names)
         names = [name for name in self.ask.columns.names if _asks_for(name, asked) or name in named]
@@ -177,22 +179,27 @@ class Telling:
             row = self.ask.columns.places[item.id]
             within = all(self.ask.columns.column(name).within(limit)[row] for name, limit in asks_for.items())
             answer = "Yes. " if within else "No. "
-        elif not names and (match := HAS.search(turn.text)):  # "does it have a dovecote?"
+        elif (match := HAS.search(turn.text)) and not any(_asks_for(name, asked) for name in names):  # "a dovecote?"
             answer = f"Of “{(match['what'] or match['that']).strip()}” nothing is known. "
         return f"{answer}{item.name}: {', '.join(told) or 'nothing more is known'}."
 
     def find(self, turn: Turn) -> Operation[Reply]:
         """Tell which items are within limits."""
-        yield from ()
-        where = turn.message.limits.where
-        ids = self.ask.columns.eligible(where)
-        if turn.message.counts and not where:
-            return turn.reply(f"There {'is' if len(ids) == 1 else 'are'} {len(ids)}.")
+        where, counts = turn.message.limits.where, turn.message.counts
+        person = (yield from self.ask.find(turn.user)) if counts else None
+        held = {} if person is None else person.wishes.limits
+        every = self.ask.columns.eligible(where)
+        ids = self.ask.columns.eligible(merge(held, where))  # what is counted is what can be had
+        more = f"; {len(every)} in all" if len(every) > len(ids) else ""
+        within = " within your limits" if more else ""
+        if counts and not where:
+            return turn.reply(f"There {'is' if len(ids) == 1 else 'are'} {len(ids)}{within}{more}.")
         names = [self.ask.fold.items[id].name for id in ids[:MOST_FOUND]]
         what = " and ".join(f"{name} {limit_in_words(limit)}" for name, limit in where.items())
         rest = f", and {len(ids) - MOST_FOUND} more" if len(ids) > MOST_FOUND else ""
-        many = f"{len(ids)}, " if turn.message.counts and names else ""
-        return turn.reply(f"With {what}: {many}{listed(names) + rest if names else 'none'}.")
+        many = f"{len(ids)}{within}, " if counts and names else ""
+        found = listed(names) + rest if names else f"none{within}"
+        return turn.reply(f"With {what}: {many}{found}{more}.")
 
     def best(self, turn: Turn) -> Operation[Reply]:
         """Tell which item is the best in what was asked about: of those shown, or of all."""

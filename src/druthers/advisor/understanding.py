@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,10 @@ from druthers.advisor.comparing import NAME, apart_from_items, with_items
 from druthers.advisor.kinds import chances
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
+from druthers.advisor.other_numbers import another_number
 from druthers.advisor.questions import MOST, find_question
 from druthers.advisor.said import MOST_LETTERS, Said
-from druthers.advisor.sayings import beyond, table, ways, whole_words
+from druthers.advisor.sayings import beyond, ways, whole_words
 from druthers.advisor.strangers import much_of_costs, told, told_apart
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.advisor.wording import worth_telling
@@ -24,9 +24,6 @@ from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Stated, Where
-from druthers.limits.numbers import plain_number
-from druthers.limits.quantities import Quantity, find_quantities
-from druthers.limits.where import BOUNDS
 from druthers.limits.words import blanked, fold, pattern
 from druthers.types import Reading
 
@@ -35,7 +32,7 @@ from druthers.types import Reading
 POSSIBLE, LIKELY, SURE, CERTAIN = 0.1, 0.5, 0.8, 0.9
 ALIKE, AHEAD = 0.35, 0.1  # cosines: how like a question the name of a flag must be, and how far ahead of all others
 MOST_WORDS = 6  # of a name
-SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
+FEWEST = 4  # words of a wish whose meaning is guessed at
 # What changes something that is known of items: it must be likely, however little speaks for anything else.
 CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
 # What may be said of some items while others are turned down.
@@ -64,6 +61,10 @@ TURNED = re.compile(
     r"(?:in )?(?:the )?(?:exact )?(?:other way (?:a)?round|opposite|reverse(?: order)?|vice versa)(?:\W+please)?\W*"
 )
 MEANT = re.compile(r"(?:(?:no|sorry|actually|oh|wait)\W+)*i meant? (?!to\b)")  # "actually I meant clean"
+# "forget what I said about the price"
+SAID = re.compile(
+    r"\b(?:what|whatever|all|everything)(?: \w+)? (?:i|we)(?:'ve| have)?(?: just)? (?:said|told|asked|wrote)\b"
+)
 NOTHING = Context()
 
 
@@ -110,6 +111,10 @@ class Understanding:
                 return replace(other, rejected=tuple(sorted(set(rejected) - set(other.places))))
             wish = other if other.kind in STATED else Message(Kind.REJECT)
             return Message(Kind.REJECT, rejected, reading=wish.reading, limits=wish.limits)
+        if SAID.search(said.plain) and whole_words("forget").search(said.plain):
+            back = find_taken_back(Kind.FORGET_THAT, said, self.parser, self.limits)
+            if back is not None and back.forgotten:
+                return back
         asked = find_question(said, self.parser, self.limits, self.columns, self._named(said.plain))
         return asked or self._likeliest(said)
 
@@ -122,7 +127,9 @@ class Understanding:
         stated = sum(likely[kind] for kind in STATED)
         odds = {Kind.WISH: stated, **{kind: chance for kind, chance in likely.items() if kind not in STATED}}
         supposed = not said.places and SUPPOSED.search(said.plain)
-        read = Message(Kind.UNCLEAR) if supposed else self._another_number(said) or self._wishing(said)
+        if not supposed and (other := another_number(said, self.parser, self.limits)):
+            return other
+        read = Message(Kind.UNCLEAR) if supposed else self._wishing(said)
         for kind in sorted(odds, key=lambda kind: -odds[kind]):
             if odds[kind] < POSSIBLE:
                 break
@@ -133,7 +140,7 @@ class Understanding:
                 stated_so = found is read and read.kind in STATED
                 return replace(_as_stated(read, likely) if stated_so else found, chance=odds[kind])
         aside = read.limits.unmatched or supposed or self._hoped(said.text)  # "a pool would be nice" is no guess
-        if stated >= SURE and likely[Kind.WISH] >= LIKELY and not aside:
+        if stated >= SURE and likely[Kind.WISH] >= LIKELY and not aside and len(said.plain.split()) >= FEWEST:
             # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
             return replace(read, kind=Kind.WISH, reading=reading) if reading.ranking else read
@@ -233,37 +240,6 @@ class Understanding:
         """Return a call for other items, which tells what was not understood: "show me an easier one"."""
         lost = () if is_worded(read) or said.has("other") else worth_telling([said.text], self.limits.title)
         return Message(Kind.OTHER, reading=read.reading, limits=told(read.limits, lost))
-
-    def _another_number(self, said: Said) -> Message | None:
-        """Return a number that takes the place of a limit said before: "make that 40"."""
-        quantities = find_quantities(said.plain) or _bare_number(said)
-        ways_said = {bound for limit in self.limits.read(said.text).where.values() for bound in _bounds(limit)}
-        bounds = {  # "I meant at most 25" is no least number of gears
-            name: bound
-            for name, limit in said.context.limits.items()
-            for bound in _bounds(limit)
-            if (ways_said == {bound} if ways_said else len(limit) == 1)
-        }
-        current = {said.context.limits[name][bound] for name, bound in bounds.items()}
-        while len(quantities) > 1 and quantities[0].numbers[0] in current:  # "100 is too tight, let's say 200"
-            start, end = quantities[0].start, quantities[0].end
-            said = replace(said, plain=blanked(said.plain, (start, end)))
-            quantities = find_quantities(said.plain)
-        if len(quantities) != 1 or not bounds or not (_corrects(said, quantities[0].numbers[0], current)):
-            return None
-        if quantities[0].units:  # "make that 45 euros": of what is measured so
-            amount = said.plain[quantities[0].start : quantities[0].end]
-            meant = {**self.limits.read(f"at most {amount}").where, **self.limits.read(f"at least {amount}").where}
-            bounds = {name: bound for name, bound in bounds.items() if name in meant}
-        rest = whole_words("instead", "too_tight", "courtesy", "lead").sub(" ", said.plain[: quantities[0].start])
-        rest += whole_words("instead", "too_tight", "courtesy", "lead").sub(" ", said.plain[quantities[0].end :])
-        if not bounds or re.search(r"[^\W\d_]{3,}", rest):
-            return None
-        name = list(bounds)[-1]
-        limit = {bounds[name]: plain_number(quantities[0].numbers[0])}
-        stated = Stated(name, limit, said.text.strip(), 0, len(said.text))
-        reading = replace(self.parser.read(""), text=said.text)
-        return Message(Kind.LIMIT, reading=reading, limits=Limits({name: limit}, (stated,)))
 
     def _wishing(self, said: Said) -> Message:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
@@ -374,27 +350,3 @@ def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
     there = [kind for kind, part in _parts(reading, limits).items() if part]
     kind = max(there, key=lambda kind: likely[kind], default=message.kind)
     return replace(message, kind=kind, reading=reading, limits=limits)
-
-
-def _bounds(limit: Any) -> tuple[str, ...]:
-    """Return which bounds a limit has."""
-    return tuple(bound for bound in limit if bound in BOUNDS) if isinstance(limit, dict) else ()
-
-
-def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
-    """Tell whether a number takes the place of another: it is said so, or it is of its size: "ok then 200"."""
-    if whole_words("instead").search(said.plain):
-        return True
-    near = any(one / SAME_SIZE <= number <= one * SAME_SIZE for one in current)
-    led = re.match(rf"(?:{'|'.join(table()['lead'])})\W", said.plain) is not None
-    return near and not said.places and (led or bool(_bare_number(said)))
-
-
-def _bare_number(said: Said) -> list[Quantity]:
-    """Return the number, in figures or words, that is all that a message says: "thirty five then"."""
-    core = " ".join(whole_words("courtesy", "lead").sub(" ", said.plain).split()).strip(" ,.!?")
-    bounded = f"at most {core}"  # a bare word may be any number of something
-    found = find_quantities(bounded)
-    if len(found) != 1 or (found[0].start, found[0].end) != (0, len(bounded)):
-        return []
-    return [replace(found[0], bound="", start=0, end=len(said.plain))]

@@ -16,11 +16,11 @@ from druthers.limits import Where, merge
 from druthers.limits.columns import Relaxation
 from druthers.limits.stated import join
 from druthers.limits.where import holds, values_of
-from druthers.limits.words import fold, stem, stems
+from druthers.limits.words import fold, pattern, stem, stems
 
 MOST_LISTED = 20
 MOST_WAYS = 3  # out of limits that leave nothing
-LONG_WORD = re.compile(r"[^\W_]{4,}")
+LONG_WORD = re.compile(r"[^\W_]{4,}\b(?!'t\b)")
 
 
 def understood_in_words(
@@ -135,14 +135,16 @@ def grade(utility: float | None) -> str:
     return "awful"
 
 
-def worth_telling(leftover: Sequence[str], things: str = "") -> list[str]:
+def worth_telling(leftover: Sequence[str], things: str = "", dropped: Collection[str] = ()) -> list[str]:
     """Return what was not understood without the gaps that limits left, and without pieces that say nothing.
 
-    That is all small words, and what the things of the catalog are called.
+    That is all small words, and what the things of the catalog are called; where limits are dropped, that something
+    does not matter.
     """
-    idle = {*stems(things), "instead"}
+    dismissing = pattern("<dismissing>") if dropped else re.compile("(?!)")
+    idle = {*stems(" ".join((things, *dropped))), "instead", "said", "told", "which"}
     tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
-    spoken = ((piece, LONG_WORD.findall(fold(piece))) for piece in tidy)
+    spoken = ((piece, LONG_WORD.findall(dismissing.sub("", fold(piece)))) for piece in tidy)
     return [
         piece
         for piece, words in spoken

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from druthers.limits.numbers import is_year
-from druthers.limits.quantities import LED, Attribute
-from druthers.limits.words import pattern, stem
+from druthers.limits.quantities import LED, Attribute, Quantity
+from druthers.limits.stated import Stated
+from druthers.limits.words import pattern, stem, words
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
@@ -62,3 +63,21 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()
     return start, end
+
+
+def begin_of(start: int, before: str, lead: re.Match[str] | None) -> int:
+    """Return where a piece begins together with the words that lead up to it."""
+    return start if lead is None else start - len(before) + lead.start()
+
+
+def aged(folded: str, quantity: Quantity, attributes: Iterable[Attribute]) -> Stated | None:
+    """Return the limit that somebody's age sets: on the least age of those let in, or on the highest one."""
+    before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
+    number = quantity.numbers[0]
+    if quantity.bound or number != int(number) or not pattern(r"\b<age>\s*$").search(before):
+        return None
+    for one in attributes:
+        if "age" in one.words and one.words & (words("least_age") | words("most_age")):
+            end = "max" if one.words & words("least_age") else "min"
+            return Stated(one.name, {end: int(number)}, "", quantity.start, quantity.end)
+    return None

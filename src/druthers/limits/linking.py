@@ -16,11 +16,12 @@ AND = re.compile(rf"\s*,?\s*(?:and|&|und|et|y|e)\s+{ARTICLE}")
 OR = re.compile(r"(?:[^.;!?]{0,30}\b)?(?:or|nor|oder|ou)\b[^.;!?]{0,30}|\s*/\s*|\s*and/or\s*")
 # "a filter machine is fine too", "without a pool is fine"
 ACCEPTED = re.compile(
-    r"(?:\s+[a-z]+)?\s+(?:(?:is|are|would(?: also)? be|will(?: also)? be)(?:\s+also)?"
+    r"(?:\s+[a-z]+)?(?:'s|\s+(?=\w))(?:(?:is|are|would(?: also)? be|will(?: also)? be|(?<='s))(?:\s+also)?"
     r"\s+(?:fine|ok(?:ay)?|all ?right|good|acceptable)|(?:would|will)(?:\s+also)?\s+do)"
     r"(?:\s+(?P<too>too|also|as well))?"
     r"(?=\s*(?:$|[.,;!?]|(?:and|but|for|with|by)\b))"
 )
+OR_ELSE = re.compile(r"\W*(?:or|oder|ou)\s+(?:(?:maybe|perhaps|even|also|with|in|an?|the)\s+)*$")  # "or a bar"
 BOTH = re.compile(r"\bboth\s+(?:an?\s+|the\s+)?$")
 
 
@@ -62,16 +63,16 @@ def accepted(
     """
     kept, also, spared = [], [], []
     for one in found:
-        match = ACCEPTED.match(folded[one.end :])
+        match, else_ = ACCEPTED.match(folded[one.end :]), OR_ELSE.match(folded[: one.start])
         texts = not isinstance(one.limit, bool | dict) or holds(one.limit)
-        if match is None or not texts or one.name not in names:
+        if not (match or else_) or not texts or one.name not in names:
             kept.append(one)
             continue
-        whole = one._replace(end=one.end + match.end())
+        whole = one._replace(end=one.end + (match.end() if match else 0))
         if holds(one.limit) and "not" in one.limit:
             spared += [whole._replace(limit=value) for value in values_of(one.limit["not"])]
             continue
-        also.append((whole, match["too"] is not None))
+        also.append((whole, match is None or match["too"] is not None))
     asked = {one.name for one in kept if not (holds(one.limit) and set(one.limit) == {"not"})}
     for one in (one for one, _ in also if one.name in asked):
         limit = widened(joined(other for other in kept if other.name == one.name)[one.name], one.limit)

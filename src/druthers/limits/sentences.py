@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,21 +11,24 @@ from typing import Any
 import numpy as np
 
 from druthers.denials import find_denials
-from druthers.limits.clauses import LONGEST, clause_of, in_clauses, is_condition, pieces, sentence_of, with_name
+from druthers.limits import clauses, phrases
+from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns, canonical
 from druthers.limits.days import by_month, find_days, is_day
 from druthers.limits.linking import accepted, linked
-from druthers.limits.quantities import Attribute, Quantity, find_attribute, find_quantities
+from druthers.limits.quantities import Attribute, find_attribute, find_quantities
 from druthers.limits.shortening import Key, add, cut_short, firsts, heads, stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.stated import Limits, Stated, joined, lost_alternatives
 from druthers.limits.where import Where
 from druthers.limits.words import (
+    SMALL_WORDS,
     also_called,
     blanked,
     demonyms,
     fold,
     foreign,
+    in_english,
     pattern,
     speaks_of_money,
     stem,
@@ -33,43 +37,6 @@ from druthers.limits.words import (
     words,
 )
 from druthers.types import Objective
-
-SOFT = r"\b<soft>\b"
-NOT = (
-    r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
-    r"|\b(?:must|should|may|can|shall|does|do|will|wo|would)(?:\s?not|n't)\s+"
-    r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
-    r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
-)
-# "it must not lack a pool"
-MISSED = (
-    r"(?:\bnever|(?:\b(?:must|should|may|can|shall)|(?<!\bi )(?<!\bwe )\bdo)(?:\s?not|n't))\s+"
-    r"(?:lack|miss|forget|skip|lose|(?:be|go|come|do)\s+without)(?:\s+(?:<articles>|about))*\s+$"
-)
-# "I don't need a maths tutor any more", "it doesn't have to be red"
-NO_LONGER = (
-    r"(?:\b(?:i|we|it)\s+)?(?:\b(?:do(?:es)?\s?n'?t|do(?:es)?\s+not|not)\s+(?:need|require|have to)|\bneed\s?n'?t"
-    r"|\bno longer\s+(?:need|want|require)|\bno need for"
-    r"|\b(?:never ?mind|nvm|forget)(?: about)?)\s+(?:(?:<articles>|it|them|have)\s+)*$"
-)
-CORRECTION = r"^\W*(?:no\s*,|actually\b|rather\b|sorry\b|i meant?\b|make (?:it|that)\b)|\binstead\b(?! of)"
-# "3 rooms and a balcony" too
-HAVING = (
-    r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
-    r"|\b<having>\s+an?\s+(?:[a-z]+[\s-]+){1,2}$"  # "needs a built-in grinder"
-)
-HAD = (
-    r"[\s-]friendly\b|\s+(?:<modal>\s+)?<had>\b"
-    r"|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
-)
-FREE = r"[\s-]free\b"  # "nut-free" is without nuts
-ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
-ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
-IN_A_MONTH = r"\b<in_a_month>\s*$"
-CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
-PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
-WHERE = r"\b(?:in|at|on|to|by|near|from|around|too|with|of)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike
-BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
 
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 MOST_LETTERS = 2_000  # of a text that limits are read in
@@ -120,7 +87,9 @@ class LimitReader:
         self.lists: set[str] = set()
         self._kinds: dict[Key, dict[str, Any]] = {}
         self._heads: dict[Key, dict[str, Any]] = {}
+        self._without: dict[Key, dict[str, Any]] = {}  # "gluten free", by what it is free of
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
+        self._taken = taken | SMALL_WORDS
         general = set(stems(title))
         by_name = {one.name: one for one in objectives}
         own: set[Key] = set()
@@ -157,6 +126,8 @@ class LimitReader:
                         also |= dict.fromkeys((*others, *made), kind)
                         self._values.setdefault(parts, {})[name] = kind
                         own.add(parts)
+                        if parts[-1] == "free" and len(parts) > 1:
+                            self._without.setdefault(parts[:-1], {})[name] = kind
                 add(self._values, also, name)
                 if column.has_lists:
                     add(self._values, cut_short(kinds), name)
@@ -170,7 +141,7 @@ class LimitReader:
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
-        folded = in_clauses(fold(text[:MOST_LETTERS]))
+        folded = clauses.in_clauses(fold(text[:MOST_LETTERS]))
         for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
             folded, text = blanked(folded, (0, match.end())), blanked(text, (0, match.end()))
         for match in find_denials(folded):
@@ -182,7 +153,7 @@ class LimitReader:
         for name, inside, start, end in find_days(folded, self._days):
             found.append(Stated(name, inside, text[start:end], start, end))
             folded = blanked(folded, (start, end))
-        numbers, unmatched = self._numbers(folded, text)
+        numbers, unmatched, lost = self._numbers(folded, text)
         found += numbers
         found += self._spread(folded, text)
         found += self._texts(folded, text, found)
@@ -190,11 +161,13 @@ class LimitReader:
         freed += spared
         found.sort(key=lambda one: one.start)
         where = joined(found)
-        rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *(one.span for one in freed))
-        names = {name for _, _, name in dropped} | self._unneeded(folded, found)
+        unneeded = self._unneeded(folded, found)
+        gaps += [span for _, span in unneeded if span]
+        rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *lost, *(one.span for one in freed))
+        names = {name for _, _, name in dropped} | {name for name, _ in unneeded}
         gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
         unmatched += lost_alternatives(found)
-        corrects = re.search(CORRECTION, folded) is not None
+        corrects = re.search(phrases.CORRECTION, folded) is not None
         return Limits(where, tuple(found), gone, tuple(unmatched), rest, tuple(freed), corrects, tuple(also))
 
     def knows(self, text: str) -> bool:
@@ -227,46 +200,46 @@ class LimitReader:
         """Everything that a limit can be on, by the stems of its name."""
         return {**self._names, **{tuple(stems(one.name)): one.name for one in self._attributes}}
 
-    def _numbers(self, folded: str, text: str) -> tuple[list[Stated], list[str]]:
-        """Return limits by numbers, and pieces that sound like one and fit nothing."""
-        found, unmatched = [], []
+    def _numbers(self, folded: str, text: str) -> tuple[list[Stated], list[str], list[tuple[int, int]]]:
+        """Return limits by numbers, pieces that sound like one and fit nothing, and where such are no wishes either."""
+        found, unmatched, lost = [], [], []
+        foreign_text = not self._said.is_english(text)
         for quantity in find_quantities(folded):
             clause = clause_of(folded, quantity.start, quantity.end)
-            if pattern(SOFT).search(clause) or is_condition(folded, quantity.start):
+            if pattern(phrases.SOFT).search(clause) or clauses.is_condition(folded, quantity.start):
                 continue
-            if (aged := self._aged(folded, quantity)) is not None:
+            if (aged := clauses.aged(folded, quantity, self._attributes)) is not None:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
                 continue
             first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
             first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
             near = folded[first : quantity.end + BESIDE]
+            if foreign_text:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
+                clause, near = (f"{part} {in_english(part)}" for part in (clause, near))
             led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
             attribute = find_attribute(quantity, self._attributes, clause, near, held=held)
             if attribute is None and quantity.bound and not quantity.units:  # "small groups, 8 at most"
-                named = [one for one in self._attributes if one.words & set(stems(sentence_of(folded, quantity.start)))]
+                named = [
+                    one
+                    for one in self._attributes
+                    if one.words & set(stems(clauses.sentence_of(folded, quantity.start)))
+                ]
                 attribute = find_attribute(quantity, named, folded, near)
             if attribute is None:
-                if quantity.bound or quantity.measure not in (None, "time"):
-                    unmatched.append(text[quantity.start : quantity.end].strip())
+                people = bool(
+                    set(quantity.units) & set(table()["hints"]["people"])
+                )  # "4 people" is no wish for company
+                if quantity.bound or people or quantity.measure not in (None, "time"):
+                    begin = quantity.start - 4 * (people and folded[: quantity.start].endswith("for "))
+                    unmatched.append(text[begin : quantity.end].strip())
+                    lost += [(begin, quantity.end)] if people else []
                 continue
             limit = quantity.limit(attribute)
             if limit is not None:
-                start, end = with_name(folded, quantity.start, quantity.end, attribute)
+                start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
                 found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
-        return found, unmatched
-
-    def _aged(self, folded: str, quantity: Quantity) -> Stated | None:
-        """Return the limit that somebody's age sets: on the least age of those let in, or on the highest one."""
-        before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
-        number = quantity.numbers[0]
-        if quantity.bound or number != int(number) or not pattern(r"\b<age>\s*$").search(before):
-            return None
-        for one in self._attributes:
-            if "age" in one.words and one.words & (words("least_age") | words("most_age")):
-                end = "max" if one.words & words("least_age") else "min"
-                return Stated(one.name, {end: int(number)}, "", quantity.start, quantity.end)
-        return None
+        return found, unmatched, lost
 
     def _spread(self, folded: str, text: str) -> list[Stated]:
         """Return flags whose last word stands after a verb: "the first talk has to be free"."""
@@ -279,21 +252,35 @@ class LimitReader:
                     found.append(Stated(name, True, text[match.start() : match.end()], match.start(), match.end()))
         return found
 
-    def _unneeded(self, folded: str, found: Iterable[Stated]) -> set[str]:
-        """Return flags that need not be there any more: "it doesn't have to be waterproof", "peated or not"."""
+    def _unneeded(self, folded: str, found: Iterable[Stated]) -> list[tuple[str, tuple[int, int] | None]]:
+        """Return what need not be so any more, and where it is only called by its name: "the color is unimportant"."""
         taken = {one.name for one in found}
-        gone = set()
+        gone: list[tuple[str, tuple[int, int] | None]] = []
         for start, end, key in pieces(folded):
-            if key in self._flags and self._flags[key] not in taken:
-                gone |= {self._flags[key]} if pattern("<unneeded>").search(clause_of(folded, start, end)) else set()
+            flag, name = self._flags.get(key, ""), self._telling.get(key, "")
+            clause = clause_of(folded, start, end) if flag or name else ""
+            if flag and flag not in taken and pattern("<unneeded>").search(clause):
+                gone.append((flag, None))
+            if name and name not in taken and pattern("<dismissing>").search(clause):
+                gone.append((name, (start, end)))
         return gone
+
+    @cached_property
+    def _telling(self) -> dict[Key, str]:
+        """Details by single words that no other one has, nor any objective, and by what they are called elsewhere."""
+        counts = Counter(part for parts in self._names for part in set(parts))
+        alone = ((part, name) for parts, name in self._names.items() for part in parts if counts[part] == 1)
+        single: dict[Key, str] = {(part,): name for part, name in alone}
+        for parts, name in self._names.items():
+            single |= {other: name for other in also_called().get(" ".join(parts), ()) if other not in self._ambiguous}
+        return {key: name for key, name in single.items() if not {*key} & self._taken}
 
     def _no_longer(self, folded: str) -> list[Stated]:
         """Return texts that need not be there any more: "I don't need a maths tutor"."""
         found: dict[tuple[str, Any], Stated] = {}  # of "cargo" and "cargo bike" the longer one
         for start, end, key in pieces(folded):
             owners = self._values.get(key) or self._kinds.get(key)
-            if owners and (lead := pattern(NO_LONGER).search(folded[max(0, start - 40) : start])):
+            if owners and (lead := pattern(phrases.NO_LONGER).search(folded[max(0, start - 40) : start])):
                 first = start - len(lead.group())
                 found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
         return list(found.values())
@@ -322,21 +309,27 @@ class LimitReader:
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
         key = tuple(word for _, _, word in spots[piece])
-        if key not in self._flags and key not in self._values and key not in self._kinds:
+        if not any(key in known for known in (self._flags, self._values, self._kinds, self._without)):
             return None
         if key in self._ambiguous and self._said.is_english(text):
             return None
         start, end = spots[piece.start][0], spots[piece.stop - 1][1]
         clause = clause_of(folded, start, end)
-        if pattern(SOFT).search(clause):
+        if pattern(phrases.SOFT).search(clause):
             return None
-        before = re.split(BREAK, folded[max(0, start - 40) : start])[-1]
-        negated = None if pattern(MISSED).search(before) else pattern(NOT).search(before)
+        before = re.split(phrases.BREAK, folded[max(0, start - 40) : start])[-1]
+        negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)
         if key in self._flags:
             return self._flag(self._flags[key], folded, text, (start, end), before, negated)
+        if key in self._without and key not in self._values:  # "I can't eat gluten"
+            name, kind = next(iter(self._without[key].items()))
+            begin = clauses.begin_of(start, before, negated)
+            return Stated(name, kind, text[begin:end], begin, end) if negated else None
         if key in self._kinds:
             head = key in self._heads
-            alone = stands_alone(folded[end:], before if head else "") and (head or not re.search(WHERE, before))
+            alone = stands_alone(folded[end:], before if head else "") and (
+                head or not re.search(phrases.WHERE, before)
+            )
             if not alone or key[0] in words("common"):
                 return None
         owners = self._values.get(key) or self._kinds[key]
@@ -345,13 +338,13 @@ class LimitReader:
         usual = len(key) == 1 and key[0] in words("common") and not named
         if usual and not self._is_strict(folded, start, end, before):
             return None
-        no_month = key[0] in words("month_names") and not pattern(IN_A_MONTH).search(before)
-        if no_month or re.search(CLOSE, before):  # how far something is, is no matter of yes or no
+        no_month = key[0] in words("month_names") and not pattern(phrases.IN_A_MONTH).search(before)
+        if no_month or re.search(phrases.CLOSE, before):  # how far something is, is no matter of yes or no
             return None
         name = named[0] if named else next(iter(owners))
         if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
             end += after.end()
-        begin = _begin(start, before, negated or re.search(PLACE, before))
+        begin = clauses.begin_of(start, before, negated or re.search(phrases.PLACE, before))
         return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
 
     def _is_strict(self, folded: str, start: int, end: int, before: str) -> bool:
@@ -371,20 +364,18 @@ class LimitReader:
         """Return the limit on something that is there or not, if the words around it say so or it stands alone."""
         start, end = span
         clause = clause_of(folded, start, end)
-        free = re.match(FREE, folded[end:]) if "free" not in stems(name) else None
-        lead, follow = (
-            negated or pattern(MISSED).search(before) or pattern(HAVING).search(before),
-            free or pattern(HAD).match(folded[end:]),
-        )
+        free = re.match(phrases.FREE, folded[end:]) if "free" not in stems(name) else None
+        lead = negated or pattern(phrases.MISSED).search(before) or pattern(phrases.HAVING).search(before)
+        follow = free or pattern(phrases.HAD).match(folded[end:])
         alone = (
             len(name) > 2
             and stems(folded[start:end])[0] not in words("common")
-            and re.match(ALONE_BEFORE, before)
-            and re.match(ALONE_AFTER, folded[end:])
+            and re.match(phrases.ALONE_BEFORE, before)
+            and re.match(phrases.ALONE_AFTER, folded[end:])
         )
         if not (lead or follow or alone) or pattern("<unneeded>").search(clause):
             return None
-        begin, end = _begin(start, before, lead), end + (follow.end() if follow else 0)
+        begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)
 
     def _dropped(self, folded: str) -> list[tuple[int, int, str]]:
@@ -399,8 +390,3 @@ class LimitReader:
                     for match in re.finditer(rf"\b{one.replace('X', spelled)}\b", folded):
                         found.append((match.start(), match.end(), name))
         return found
-
-
-def _begin(start: int, before: str, lead: re.Match[str] | None) -> int:
-    """Return where a piece begins together with the words that lead up to it."""
-    return start if lead is None else start - len(before) + lead.start()

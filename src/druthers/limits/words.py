@@ -79,6 +79,27 @@ def also_called() -> dict[str, list[tuple[str, ...]]]:
 
 
 @cache
+def _meanings() -> dict[str, str]:
+    """Return the English words for single words of other languages."""
+    found: dict[str, str] = {}
+    for english, others in called().items():
+        for word in others:
+            found[stem(word)] = f"{found.get(stem(word), '')} {english}".strip()
+    return found
+
+
+def in_english(text: str) -> str:
+    """Return English words for those of a text in another language.
+
+    Examples
+    --------
+    >>> in_english("lieferzeit hochstens 4 wochen")
+    'delivery time delivery shipping'
+    """
+    return " ".join(_meanings()[word] for word in stems(text) if word in _meanings())
+
+
+@cache
 def foreign() -> frozenset[tuple[str, ...]]:
     """Return the stems of words of other languages, which may be English words that mean something else."""
     others = {tuple(stems(word)) for listed in called().values() for word in listed}

@@ -43,7 +43,7 @@ class Mention:
     why: str  # the term that was found, or what the clause is like
     concept: str = ""  # the concept that the term belongs to
     named: bool = False  # whether it is the objective's own name, or a synonym from the catalog
-    less_is_better: bool = False  # whether it is the name of something of which less is better
+    less_is_better: bool = False  # whether it speaks of something of which less is better
     doubtful: bool = False  # whether it counts only with support from its surroundings
     leaning: float = 0.0  # the log odds that the clause around it dismisses what it speaks of, where a model was asked
 
@@ -77,9 +77,9 @@ class Words:
                 if bound is not None:
                     worth = _DOUBTFUL if term.doubtful else WORTH[term.kind] * bound.strength
                     table = self._concessions if term.kind is Kind.GIVES_UP else self._senses
-                    doubtful = term.doubtful
-                    sense = Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept, doubtful=doubtful)
-                    _add(table, words, sense)
+                    less = objectives[bound.objective].less_is_better
+                    sense = Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept)
+                    _add(table, words, replace(sense, doubtful=term.doubtful, less_is_better=less))
         own: set[tuple[str, ...]] = set()
         for index, objective in enumerate(objectives):
             for text in (objective.name, *objective.synonyms):

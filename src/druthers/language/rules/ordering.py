@@ -34,6 +34,7 @@ _DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.DENY, Effect.ACCEPT)
 # Cues that speak of all that was said so far.
 _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
+_BURDEN = re.compile(r"\b(?:have|need|got) to @\d+$")
 _IMPLIED = 0.88  # how sure a clause must be to imply a wish beside one in words
 _GOING_ON = ("and", "or", "plus", "but", "also", "then")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
@@ -360,7 +361,9 @@ def _gives_up(mention: Mention, match: Match) -> bool:
         return not (too and mention.kind is Kind.BAD and match.text.startswith(("neither ", "nor ")))
     if match.cue.does is Effect.UNNEEDED:
         wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
-        lessened = mention.less_is_better and not _LOW.search(match.text)  # "it hardly needs any watering"
+        # "it hardly needs any watering", "where I don't have to wait"
+        less = mention.less_is_better and (mention.named or _BURDEN.search(match.text) is not None)
+        lessened = less and mention.kind is not Kind.GOOD and not _LOW.search(match.text)
         return mention.kind is not Kind.BAD and not wants and not lessened
     if match.cue.does is Effect.DENY:  # "no noise" wants less of it
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)

@@ -1,0 +1,77 @@
+"""A number that takes the place of one said before: "make that 40"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from druthers.advisor.messages import Kind, Message
+from druthers.advisor.said import Said
+from druthers.advisor.sayings import table, whole_words
+from druthers.language import Parser
+from druthers.limits import LimitReader, Limits, Stated
+from druthers.limits.numbers import plain_number
+from druthers.limits.quantities import Quantity, find_quantities
+from druthers.limits.where import BOUNDS
+from druthers.limits.words import blanked
+
+SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
+
+
+def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
+    """Return a number that takes the place of a limit said before: "make that 40"."""
+    quantities, limits = find_quantities(said.plain) or _bare_number(said), said.context.limits
+    ways_said = {bound for limit in reader.read(said.text).where.values() for bound in _bounds(limit)}
+    bounds = {  # "I meant at most 25" is no least number of gears
+        name: bound
+        for name, limit in limits.items()
+        for bound in _bounds(limit)
+        if (ways_said == {bound} if ways_said else len(limit) == 1)
+    }
+    current = {limits[name][bound] for name, bound in bounds.items()}
+    while len(quantities) > 1 and quantities[0].numbers[0] in current:  # "100 is too tight, let's say 200"
+        start, end = quantities[0].start, quantities[0].end
+        bounds = {name: one for name, one in bounds.items() if limits[name][one] == quantities[0].numbers[0]}
+        said = replace(said, plain=blanked(said.plain, (start, end)))
+        quantities = find_quantities(said.plain)
+    if len(quantities) != 1 or not bounds or not (_corrects(said, quantities[0].numbers[0], current)):
+        return None
+    if quantities[0].units:  # "make that 45 euros": of what is measured so
+        amount = said.plain[quantities[0].start : quantities[0].end]
+        meant = {**reader.read(f"at most {amount}").where, **reader.read(f"at least {amount}").where}
+        bounds = {name: bound for name, bound in bounds.items() if name in meant}
+    rest = whole_words("instead", "too_tight", "courtesy", "lead").sub(" ", said.plain[: quantities[0].start])
+    rest += whole_words("instead", "too_tight", "courtesy", "lead").sub(" ", said.plain[quantities[0].end :])
+    if not bounds or re.search(r"[^\W\d_]{3,}", rest):
+        return None
+    name = list(bounds)[-1]
+    limit = {bounds[name]: plain_number(quantities[0].numbers[0])}
+    stated = Stated(name, limit, said.text.strip(), 0, len(said.text))
+    reading = replace(parser.read(""), text=said.text)
+    return Message(Kind.LIMIT, reading=reading, limits=Limits({name: limit}, (stated,)))
+
+
+def _bounds(limit: Any) -> tuple[str, ...]:
+    """Return which bounds a limit has."""
+    return tuple(bound for bound in limit if bound in BOUNDS) if isinstance(limit, dict) else ()
+
+
+def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
+    """Tell whether a number takes the place of another: it is said so, or it is of its size: "ok then 200"."""
+    if whole_words("instead").search(said.plain):
+        return True
+    near = any(one / SAME_SIZE <= number <= one * SAME_SIZE for one in current)
+    led = re.match(rf"(?:{'|'.join(table()['lead'])})\W", said.plain) is not None
+    return near and not said.places and (led or bool(_bare_number(said)))
+
+
+def _bare_number(said: Said) -> list[Quantity]:
+    """Return the number, in figures or words, that is all that a message says: "thirty five then"."""
+    core = " ".join(whole_words("courtesy", "lead").sub(" ", said.plain).split()).strip(" ,.!?")
+    bounded = f"at most {core}"  # a bare word may be any number of something
+    found = find_quantities(bounded)
+    if len(found) != 1 or (found[0].start, found[0].end) != (0, len(bounded)):
+        return []
+    return [replace(found[0], bound="", start=0, end=len(said.plain))]

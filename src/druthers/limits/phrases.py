@@ -1,0 +1,40 @@
+"""Phrases around a text or the name of something that make it a limit, or none; `<name>` stands for a list of words."""
+
+from __future__ import annotations
+
+SOFT = r"\b<soft>\b"
+NOT = (
+    r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
+    r"|\b(?:must|should|may|can|shall|does|do|will|wo|would)(?:\s?not|n't)\s+"
+    r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
+    r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
+)
+# "it must not lack a pool"
+MISSED = (
+    r"(?:\bnever|(?:\b(?:must|should|may|can|shall)|(?<!\bi )(?<!\bwe )\bdo)(?:\s?not|n't))\s+"
+    r"(?:lack|miss|forget|skip|lose|(?:be|go|come|do)\s+without)(?:\s+(?:<articles>|about))*\s+$"
+)
+# "I don't need a maths tutor any more", "it doesn't have to be red"
+NO_LONGER = (
+    r"(?:\b(?:i|we|it)\s+)?(?:\b(?:do(?:es)?\s?n'?t|do(?:es)?\s+not|not)\s+(?:need|require|have to)|\bneed\s?n'?t"
+    r"|\bno longer\s+(?:need|want|require)|\bno need for"
+    r"|\b(?:never ?mind|nvm|forget)(?: about)?)\s+(?:(?:<articles>|it|them|have)\s+)*$"
+)
+CORRECTION = r"^\W*(?:no\s*,|actually\b|rather\b|sorry\b|i meant?\b|make (?:it|that)\b)|\binstead\b(?! of)"
+# "3 rooms and a balcony" too
+HAVING = (
+    r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
+    r"|\b<having>\s+an?\s+(?:[a-z]+[\s-]+){1,2}$"  # "needs a built-in grinder"
+)
+HAD = (
+    r"[\s-]friendly\b|\s+(?:<modal>\s+)?<had>\b"
+    r"|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
+)
+FREE = r"[\s-]free\b"  # "nut-free" is without nuts
+ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
+ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
+IN_A_MONTH = r"\b<in_a_month>\s*$"
+CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
+PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
+WHERE = r"\b(?:in|at|on|to|by|near|from|around|too|with|of)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike
+BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "

@@ -1,0 +1,164 @@
+"""Ways of saying things that hold in any catalog: what is counted, brought up, given up, put right or let in."""
+
+from __future__ import annotations
+
+import pytest
+
+from druthers.advisor import Advisor
+from druthers.catalogs import Catalog, Item
+from druthers.language import make_parser
+from druthers.types import Objective
+
+ROWS = [
+    ("Tern", 900, 4.1, 3, ["cellar", "porch"], "pine", 40, True, "nut free"),
+    ("Heron", 1500, 2.2, 9, ["porch"], "brick", 75, False, "dairy free"),
+    ("Stork", 1200, 3.6, 6, ["cellar", "chimney"], "pine", 60, True, "nut free"),
+    ("Wren", 700, 4.8, 2, ["chimney"], "stone", 30, False, "dairy free"),
+    ("Finch", 2100, 1.4, 12, ["porch", "chimney"], "brick", 110, True, "nut free"),
+]
+CABINS = Catalog(
+    name="cabins",
+    objectives=[
+        Objective("price", low=100, high=5000, less_is_better=True, description="Euros."),
+        Objective("charm", low=1, high=5),
+        Objective("delivery time", low=0, high=30, less_is_better=True, description="Weeks until it stands."),
+    ],
+    items=[
+        Item(
+            name.lower(),
+            name,
+            values={"price": price, "charm": charm, "delivery time": weeks},
+            details={
+                "extras": extras,
+                "walls": walls,
+                "floor area": area,
+                "roof height": 2 + area / 50,
+                "wheelchair access": access,
+                "kitchen": kitchen,
+                "minimum stay": weeks,
+            },
+        )
+        for name, price, charm, weeks, extras, walls, area, access, kitchen in ROWS
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def advisor():
+    with Advisor(CABINS) as advisor:
+        yield advisor
+
+
+@pytest.fixture
+def say(advisor, request):
+    return lambda text: advisor.message(request.node.name, text)
+
+
+@pytest.fixture
+def card(advisor, request):
+    return lambda: advisor.preference(request.node.name)
+
+
+def test_what_is_counted_is_what_can_be_had(say):
+    say("charm, and at most 1300 euros")
+    assert "2 within your limits, Stork and Wren; 3 in all" in say("how many of them have a chimney?").text
+    assert say("so how many are left?").text == "There are 3 within your limits; 5 in all."
+    assert "none within your limits; 2 in all" in say("how many come in brick?").text
+
+
+def test_a_word_of_its_name_is_enough_to_ask_about_something(say, advisor):
+    shown = [one.name for one in say("charm please").recommendation.items]
+    areas = {item.name: item.details["floor area"] for item in advisor.items.values()}
+    assert say("and what about the roof?").text.startswith(f"{shown[0]}: roof height")
+    assert say("floor area?").text.startswith(f"{shown[0]}: floor area {areas[shown[0]]}.")
+    assert say("which is the tallest?").items[0] == "finch"
+    assert "roof height" in say("how high is the second?").text
+    assert "charm" in say("how about the charm of 2?").text
+
+
+def test_the_best_of_all_is_not_only_of_those_shown(say):
+    say("charm, no stone")
+    assert say("which one is the cheapest of all?").items[0] == "wren"
+
+
+@pytest.mark.parametrize(
+    "text", ["the walls don't matter", "I don't care which walls it has", "no matter what the walls are"]
+)
+def test_a_detail_that_does_not_matter_is_limited_no_longer(say, card, text):
+    say("in pine please, with a porch")
+    assert "Not understood" not in say(text).text
+    assert card().limits == {"extras": {"all": "porch"}}
+    assert not card().dismissed
+
+
+def test_what_is_named_and_was_never_asked_for_is_set_aside_and_nothing_else_is_taken_back(say, card):
+    say("charm is what I want")
+    assert say("never mind the price").kind == "dismissal"
+    assert say("forget about the delivery time").kind == "dismissal"
+    assert (card().wished, set(card().dismissed)) == (("charm",), {"price", "delivery time"})
+
+
+def test_what_was_said_about_something_is_taken_back(say, card):
+    say("charm, and no more than 1300 euros")
+    assert say("forget what I told you about the cost").kind == "forget that"
+    assert (card().limits, card().wished, card().dismissed) == ({}, ("charm",), ())
+
+
+def test_an_alternative_may_come_later(say, card):
+    say("in pine")
+    say("or brick")
+    assert card().limits == {"walls": ["pine", "brick"]}
+    say("stone's fine too")
+    assert card().limits == {"walls": ["pine", "brick", "stone"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("a minimum stay of 6 weeks or less", {"minimum stay": {"max": 6}}),
+        ("wheelchair accessible", {"wheelchair access": True}),
+        ("my son can't eat nuts", {"kitchen": "nut free"}),
+        ("Dachhöhe egal, Lieferzeit maximal 5 Wochen", {"delivery time": {"max": 5}}),
+        ("livraison en moins de 8 semaines", {"delivery time": {"max": 8}}),
+        ("entrega en menos de 4 semanas", {"delivery time": {"max": 4}}),
+    ],
+)
+def test_limits_are_read(say, card, text, limits):
+    say(text)
+    assert card().limits == limits
+
+
+def test_a_number_takes_the_place_of_the_one_that_is_called_wrong(say, card):
+    say("at least 50 of floor area, at most 1500 euros")
+    say("50 is too small, make it 70")
+    assert card().limits == {"floor area": {"min": 70}, "price": {"max": 1500}}
+    assert "Something else" not in say("eighty").text
+
+
+@pytest.mark.parametrize("text", ["7 people", "not too windy", "with a jetty"])
+def test_what_nobody_has_is_told_and_is_no_wish(advisor, request, text):
+    reply = advisor.message(request.node.name, text)
+    assert reply.kind == "unclear"
+    assert reply.heard is None
+
+
+def test_a_question_for_what_nobody_knows_is_answered_so(say):
+    say("charm")
+    assert "Of “shipping insurance” nothing is known" in say("does it have shipping insurance?").text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "dismissed"),
+    [
+        ("somewhere I don't have to queue for hours", ("waiting time",), ()),
+        ("no need to wait around", ("waiting time",), ()),
+        ("it doesn't have to be cheap", (), ("price",)),
+        ("I don't need to dance", (), ("dancing",)),
+        ("more new episodes I said", ("new episodes",), ()),
+    ],
+)
+def test_who_need_not_do_something_wants_less_of_it(text, wanted, dismissed):
+    waits = Objective("waiting time", low=0, high=9, less_is_better=True)
+    price = Objective("price", low=0, high=9, less_is_better=True)
+    reading = make_parser("lexicon", objectives=[waits, price, "dancing", "new episodes"]).read(text)
+    assert (reading.names, reading.dismissed_names) == (wanted, dismissed)
