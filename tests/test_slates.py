@@ -179,6 +179,23 @@ def test_the_best_by_score_are_found_without_sorting_all():
             assert by_score(scores, number).tolist() == (-scores).argsort(kind="stable")[:number].tolist()
 
 
+@pytest.mark.parametrize("n_features", [0, 4])
+def test_slates_go_by_what_the_score_believes_of_arms(n_features):
+    draw = np.random.default_rng(5)
+    features, law = draw.standard_normal((300, 4)), draw.standard_normal((4, 3))
+    rewards = np.clip(0.5 + 0.1 * features @ law, 0.0, 1.0)
+    policy = make_policy("fisher-pqucb", n_objectives=3)
+    policy.add_arms(range(300), features=features[:, :n_features] if n_features else None)
+    for arm in range(280):
+        policy.learn("shop", arm, rewards[arm] + 0.01 * draw.standard_normal(3))
+    for ranking in ((0, 1, 2), (0, 2, 1)):
+        policy.hear("ada", ranking)
+    weights, rows = policy.preference("ada").weights, policy._rows_of(range(300))
+    assert policy._is_fitted()
+    assert np.allclose(policy._slopes(weights, rows) @ weights, policy.utilities("ada", range(300)), atol=1e-6)
+    assert len(set(policy.choose_slate("ada", size=3).arms)) == 3
+
+
 def test_points_are_normal():
     for size in (1, 3, 8):
         spread = points(size)
