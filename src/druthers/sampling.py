@@ -120,8 +120,6 @@ def _sample_adaptively(
 def _as_permutation(permutation: ArrayLike, n_objectives: int, n_rounds: int | None = None) -> Integers:
     array = np.asarray(permutation)
     fits = array.shape in ((n_objectives,), (n_rounds, n_objectives))
-    if not fits or not np.all(np.sort(array, axis=-1) == np.arange(n_objectives)):
-        raise InvalidSetting(
-            f"a permutation must list each of the objectives 0 to {n_objectives - 1} once, but got {permutation!r}"
-        )
+    law = f"a permutation must list each of the objectives 0 to {n_objectives - 1} once"
+    require(fits and np.all(np.sort(array, axis=-1) == np.arange(n_objectives)), law, permutation)
     return array.astype(np.int64)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.errors import InvalidFeedback, InvalidSetting
+from druthers.errors import InvalidFeedback, InvalidSetting, require
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -131,27 +131,21 @@ class Objective:
     typical: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise InvalidSetting(f"an objective must have a name, but got {self.name!r}")
+        require(isinstance(self.name, str) and self.name.strip(), "an objective must have a name", self.name)
         for field in ("synonyms", "examples"):
             texts = getattr(self, field)
-            if isinstance(texts, str) or not all(isinstance(text, str) and text.strip() for text in texts):
-                raise InvalidSetting(f"{field} of {self.name!r} must be a sequence of texts, but got {texts!r}")
+            fits = not isinstance(texts, str) and all(isinstance(text, str) and text.strip() for text in texts)
+            require(fits, f"{field} of {self.name!r} must be a sequence of texts", texts)
             object.__setattr__(self, field, tuple(texts))
         object.__setattr__(self, "scale", tuple((float(value), float(reward)) for value, reward in self.scale))
         if not -np.inf < self.low < self.high < np.inf:
             raise InvalidSetting(
                 f"the range of {self.name!r} must be finite with low below high, but got {self.low!r} to {self.high!r}"
             )
-        if not 0.0 <= self.doubt < np.inf:
-            raise InvalidSetting(
-                f"doubt of {self.name!r} must be a number of ratings from 0 on, but got {self.doubt!r}"
-            )
-        if self.typical is not None and not self.low <= self.typical <= self.high:
-            raise InvalidSetting(
-                f"what is typical of {self.name!r} must lie between {self.low:g} and {self.high:g},"
-                f" but got {self.typical!r}"
-            )
+        law = f"doubt of {self.name!r} must be a number of ratings from 0 on"
+        require(0.0 <= self.doubt < np.inf, law, self.doubt)
+        law = f"what is typical of {self.name!r} must lie between {self.low:g} and {self.high:g}"
+        require(self.typical is None or self.low <= self.typical <= self.high, law, self.typical)
 
     def believed(self, value: float, count: float) -> float:
         """Return what a value that rests on so many ratings lets one believe.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import kernel
 from druthers.environments.tape import Chunk, Seed, Tape
-from druthers.errors import InvalidSetting, UnknownName, require
+from druthers.errors import UnknownName, require
 from druthers.own import Part, settings
 from druthers.sampling import Adversary, sample_rankings
 from druthers.types import Floats, Integers
@@ -179,14 +179,12 @@ class Environment(Part):
     def __post_init__(self) -> None:
         if self.feedback not in get_args(Feedback):
             raise UnknownName.of("feedback", self.feedback, get_args(Feedback))
-        if not 0.0 <= self.choice_noise < np.inf:
-            raise InvalidSetting(f"choice_noise is a scale and must not be negative, but got {self.choice_noise!r}")
-        for name in ("reward_noise", "preference_noise"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise InvalidSetting(f"{name} is a variance and must not be negative, but got {getattr(self, name)!r}")
+        for name, what in (("choice_noise", "scale"), ("reward_noise", "variance"), ("preference_noise", "variance")):
+            value = getattr(self, name)
+            require(0.0 <= value < np.inf, f"{name} is a {what} and must not be negative", value)
         self._require_shares("query_rate", "vagueness", "corruption", "liars")
-        if isinstance(self.length, str) and self.length != "random":
-            raise InvalidSetting(f'length must be a whole number, "random" or None, but got {self.length!r}')
+        fits = not isinstance(self.length, str) or self.length == "random"
+        require(fits, 'length must be a whole number, "random" or None', self.length)
         if isinstance(self.permutation, str) and self.permutation not in ("fresh", *NAMED_PERMUTATIONS):
             raise UnknownName.of("permutation", self.permutation, ("fresh", *NAMED_PERMUTATIONS))
 
@@ -215,17 +213,12 @@ class Environment(Part):
         means, preferences = self.draw_truth(_chance(seed, 0))
         require(1 <= self.cities <= len(means), f"cities must lie between 1 and {len(means)} arms", self.cities)
         in_a_city = len(means) // self.cities
-        if self.offered is not None and not 1 <= self.offered <= in_a_city:
-            where = "arms" if self.cities == 1 else "arms of a city"
-            raise InvalidSetting(f"offered must lie between 1 and {in_a_city} {where}, but got {self.offered!r}")
-        if not 1 <= self.users_per_round <= len(preferences):
-            raise InvalidSetting(
-                f"users_per_round must lie between 1 and {len(preferences)} users, but got {self.users_per_round!r}"
-            )
-        if not isinstance(self.length, str | None) and not 1 <= self.length <= means.shape[1]:
-            raise InvalidSetting(
-                f'length must lie between 1 and {means.shape[1]} objectives or be "random", but got {self.length!r}'
-            )
+        law = f"offered must lie between 1 and {in_a_city} {'arms' if self.cities == 1 else 'arms of a city'}"
+        require(self.offered is None or 1 <= self.offered <= in_a_city, law, self.offered)
+        law = f"users_per_round must lie between 1 and {len(preferences)} users"
+        require(1 <= self.users_per_round <= len(preferences), law, self.users_per_round)
+        law = f'length must lie between 1 and {means.shape[1]} objectives or be "random"'
+        require(isinstance(self.length, str | None) or 1 <= self.length <= means.shape[1], law, self.length)
         permutation = _chance(seed, 2).permutation(means.shape[1])
         order = _chance(seed, 3).permutation(len(preferences))
         liars = order < round(self.liars * len(preferences))

@@ -80,10 +80,8 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
     ) -> None:
         require(unoffered in ("replace", "refuse"), 'unoffered must be "replace" or "refuse"', unoffered)
         self.world = _made(environment, settings)
-        if self.world.users_per_round != 1:
-            raise InvalidSetting(
-                f"a step is one interaction, so users_per_round must be 1, but got {self.world.users_per_round!r}"
-            )
+        users = self.world.users_per_round
+        require(users == 1, "a step is one interaction, so users_per_round must be 1", users)
         self.horizon = horizon
         self.unoffered = unoffered
         example = self.world.tape(seed=0, horizon=horizon)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in
 from druthers.environments.base import Environment
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import InvalidSetting, UnknownName, require
 from druthers.own import settings
 from druthers.types import Floats
 
@@ -58,8 +58,8 @@ class Reviews(Environment):
             raise InvalidSetting(
                 f"rewards (K, D) and preferences (N, D) must agree in D, but got {means.shape} and {weights.shape}"
             )
-        if self.active_users is not None and not 1 <= self.active_users <= len(weights):
-            raise InvalidSetting(f"active_users must lie between 1 and {len(weights)}, but got {self.active_users!r}")
+        some = self.active_users
+        require(some is None or 1 <= some <= len(weights), f"active_users must lie between 1 and {len(weights)}", some)
         self._truth = np.ascontiguousarray(means), np.ascontiguousarray(weights)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in self._truth)).hexdigest()[:12]
         self.source = f"{kind} {digest}" if kind.endswith(" data") else kind

@@ -45,8 +45,8 @@ class Synthetic(Environment):
         super().__post_init__()
         for name in ("n_arms", "n_objectives", "n_users", "scale"):
             require(getattr(self, name) > 0, f"{name} must be positive", getattr(self, name))
-        if self.preference_law not in ("uniform", "dirichlet"):
-            raise InvalidSetting(f'preference_law must be "uniform" or "dirichlet", but got {self.preference_law!r}')
+        law = self.preference_law
+        require(law in ("uniform", "dirichlet"), 'preference_law must be "uniform" or "dirichlet"', law)
         if self.contexts < 0 or self.shift < 0.0:
             given = f"{self.contexts!r} and {self.shift!r}"
             raise InvalidSetting(f"contexts and shift must not be negative, but got {given}")

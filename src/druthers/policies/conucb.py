@@ -8,32 +8,12 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, norms, solve, solve_upper_columns
-from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import Arms
-from druthers.policies.linear import (
-    LinearPolicy,
-    LinearState,
-    LinearUsers,
-    add_up,
-    gather_means,
-    require_not_negative,
-    require_positive,
-)
+from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up, gather_means
 from druthers.policies.steps import answer_policy, ask_policy, score_policy
 from druthers.preferences import anchored_estimate, upper_root
 from druthers.types import Floats, Integers
-
-
-class ConUCBSettings(NamedTuple):
-    """What ConUCB is told."""
-
-    feedback_weight: float
-    normalization: float
-    ridge: float
-    radius: float
-    risk: float
-    frequency: float
 
 
 class ConUCBUsers(NamedTuple):
@@ -47,12 +27,8 @@ class ConUCBUsers(NamedTuple):
     answers: Floats
 
 
-class ConUCBState(LinearState):
-    """All that ConUCB knows."""
-
-
 @settings
-class ConUCB(LinearPolicy):
+class ConUCB(LinearPolicy, told=(*REGRESSION, "ridge", "radius", "risk", "frequency")):
     """Conversational UCB: ridge regression on utilities, pulled toward one on the answers to its own questions.
 
     Its questions are about one objective each ("do you care about cleanliness?"), answered yes (1) or no (0). The
@@ -92,7 +68,6 @@ class ConUCB(LinearPolicy):
 
     name = "conucb"
     asks = True
-    State = ConUCBState
 
     exploration: float = 0.05
     feedback_weight: float = 0.5
@@ -103,14 +78,11 @@ class ConUCB(LinearPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(0.0 < self.feedback_weight < 1.0, "feedback_weight must lie between 0 and 1", self.feedback_weight)
-        require(0.0 < self.risk < 1.0, "risk must lie between 0 and 1", self.risk)
-        require_positive(ridge=self.ridge)
-        require_not_negative(radius=self.radius, frequency=self.frequency)
+        self._require(positive="ridge", not_negative="radius frequency", inside="feedback_weight risk")
         self._start()
 
-    def _settings(self) -> Any:
-        return self._as_floats(ConUCBSettings, normalization=0.0)
+    def _derived(self) -> dict[str, float]:
+        return {"normalization": 0.0}
 
     def _start_matrix(self) -> Floats:
         return (1.0 - self.feedback_weight) * np.eye(self.n_objectives)
@@ -162,7 +134,7 @@ def key_features(arms: Arms, objective: int, out: Floats) -> bool:
     return count > 0
 
 
-@implements(ask_policy, ConUCBState)
+@implements(ask_policy, ConUCB.State)
 @kernel
 def _ask(state: Any, user: int) -> int:
     """Return the objective to ask about, or -1: the largest |X M^-1 M~^-1 x|^2 / (1 + x' M~^-1 x) over questions x."""
@@ -206,7 +178,7 @@ def _ask(state: Any, user: int) -> int:
     return chosen
 
 
-@implements(answer_policy, ConUCBState)
+@implements(answer_policy, ConUCB.State)
 @kernel
 def _answer(state: Any, user: int, objective: int, value: float) -> None:
     """Add one answered question to the user's regression on answers."""
@@ -219,7 +191,7 @@ def _answer(state: Any, user: int, objective: int, value: float) -> None:
     users.answers[user] += 1.0
 
 
-@implements(score_policy, ConUCBState)
+@implements(score_policy, ConUCB.State)
 @kernel
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users

@@ -29,15 +29,6 @@ from druthers.types import Floats, Integers
 RANKING, UTILITY, CHOICE = 0, 1, 2
 
 
-class FisherSettings(NamedTuple):
-    """What Fisher-PQUCB is told; `pull` is the anchor's own ridge."""
-
-    ridge: float
-    pull: float
-    width: float
-    guarantee: float
-
-
 class FisherUsers(NamedTuple):
     """Each user's feedback and the memory of the anchor.
 
@@ -64,7 +55,7 @@ class FisherState(NamedTuple):
     What few games need is None until it is: the `model` of what to expect of arms, and the context of a `visit`.
     """
 
-    settings: FisherSettings
+    settings: Any
     clock: Floats
     arms: Any
     users: Any

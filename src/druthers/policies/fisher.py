@@ -11,7 +11,7 @@ import numpy as np
 
 from druthers._matrices import inverse
 from druthers.anchors import Anchor, Likelihood
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, require
 from druthers.own import settings
 from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.asking import ranking_value
@@ -22,7 +22,6 @@ from druthers.policies.features import FeaturePolicy
 from druthers.policies.feedback import (
     UTILITY,
     DeafState,
-    FisherSettings,
     FisherState,
     believe_here,
     believe_user,
@@ -34,13 +33,12 @@ from druthers.policies.feedback import (
     state_belief,
     unit_of,
 )
-from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.soft import Said, soft_site
 from druthers.types import Context, Floats, Preference, RankingQuestion
 
 
 @settings
-class FisherPQUCB(FeaturePolicy, ContextPolicy):
+class FisherPQUCB(FeaturePolicy, ContextPolicy, told=("ridge", "pull", "width", "guarantee")):
     """Rankings, utilities and choices weighed by their information, with noise scales learned on the way.
 
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
@@ -103,8 +101,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(ridge=self.ridge, unit=self.unit)
-        require_not_negative(width=self.width, level=self.level)
+        self._require(positive="ridge unit", not_negative="width level")
         if self.guarantee and self.population:
             raise InvalidSetting("a guarantee holds for people apart, but got population=True beside guarantee=True")
         self.learns_contexts = not (self.guarantee or self.population)
@@ -130,13 +127,8 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         with super().in_context(context):
             yield
 
-    def _settings(self) -> FisherSettings:
-        return FisherSettings(
-            ridge=float(self.ridge),
-            pull=float(getattr(self.anchor, "ridge", 0.0)),
-            width=float(self.width),
-            guarantee=float(self.guarantee),
-        )
+    def _derived(self) -> dict[str, float]:
+        return {"pull": getattr(self.anchor, "ridge", 0.0)}  # the anchor's own ridge
 
     def _fresh_users(self, n_users: int) -> Any:
         assert self.anchor is not None  # there is one by default
@@ -166,7 +158,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         >>> bool(abs(weights[1] - weights[2]) < 1e-6 and weights[1] > weights[0] + 0.2)
         True
         """
-        require_positive(weight=weight)
+        require(weight > 0, "weight must be positive", weight)
         row = self._users.rows.get(user, 0)
         weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
         believe_words(self._here(row), row, weights, covariance)
@@ -226,11 +218,10 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy):
         """
         if price is None or not self.hears:
             return None
-        require_not_negative(price=price)
+        require(price >= 0, "price must not be negative", price)
         size, row = self.n_objectives, self._users.rows.get(user, 0)
         places = size if length is None else length
-        if not 1 <= places <= size:
-            raise InvalidSetting(f"length must be from 1 to {size}, the number of objectives, but got {length!r}")
+        require(1 <= places <= size, f"length must be from 1 to {size}, the number of objectives", length)
         users, arms = self._state.users, self._state.arms
         if budget is not None and users.anchor.queries[row] >= budget:
             return None

@@ -8,13 +8,15 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse, norms
-from druthers.errors import InvalidSetting
 from druthers.own import settings
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
 from druthers.policies.base import Policy
-from druthers.policies.steps import State, learn_policy, score_policy
+from druthers.policies.steps import learn_policy, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
 from druthers.types import Floats, Integers, Preference
+
+# What the kernels of a regression are told: how much a utility counts.
+REGRESSION = ("feedback_weight", "normalization")
 
 
 class LinearUsers(NamedTuple):
@@ -25,45 +27,13 @@ class LinearUsers(NamedTuple):
     feedbacks: Floats
 
 
-class LinearState(State):
-    """All that a policy knows that keeps a regression for each user."""
-
-
-class OFULSettings(NamedTuple):
-    """What MO-OFUL is told."""
-
-    feedback_weight: float
-    normalization: float
-    ridge: float
-    radius: float
-
-
-class OFULState(LinearState):
-    """All that MO-OFUL knows."""
-
-
-def require_positive(**values: float | None) -> None:
-    """Refuse a setting that is given and not positive."""
-    for name, value in values.items():
-        if value is not None and not value > 0:
-            raise InvalidSetting(f"{name} must be positive, but got {value!r}")
-
-
-def require_not_negative(**values: float) -> None:
-    """Refuse a setting that is negative or no number."""
-    for name, value in values.items():
-        if not value >= 0:
-            raise InvalidSetting(f"{name} must not be negative, but got {value!r}")
-
-
-class LinearPolicy(Policy):
+class LinearPolicy(Policy, told=REGRESSION):
     """A policy that keeps a regression per user."""
 
     learns_preference = True
 
-    def _as_floats(self, kind: Any, **derived: float) -> Any:
-        """Return settings as kernels read them: each field is what is derived, or else the setting of its name."""
-        return kind(**{name: float(derived[name] if name in derived else getattr(self, name)) for name in kind._fields})
+    def _derived(self) -> dict[str, float]:
+        return {"feedback_weight": 1.0, "normalization": 0.0}
 
     def _start_matrix(self) -> Floats:
         """Return the matrix V before any feedback (D, D)."""
@@ -104,7 +74,7 @@ class LinearPolicy(Policy):
 
 
 @settings
-class MOOFUL(LinearPolicy):
+class MOOFUL(LinearPolicy, told=(*REGRESSION, "ridge", "radius")):
     """OFUL for hidden preferences: ridge regression of utility on reward, optimistic in the preference alone.
 
     The score of an arm is <c, mean> + radius sqrt(D ln(1 + D n / ridge)) |mean|_{V^-1}. Nothing makes it look at arms
@@ -125,7 +95,6 @@ class MOOFUL(LinearPolicy):
     """
 
     name = "mo-oful"
-    State = OFULState
 
     exploration: float = 0.05
     ridge: float = 0.1
@@ -133,12 +102,8 @@ class MOOFUL(LinearPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(ridge=self.ridge)
-        require_not_negative(radius=self.radius)
+        self._require(positive="ridge", not_negative="radius")
         self._start()
-
-    def _settings(self) -> Any:
-        return self._as_floats(OFULSettings, feedback_weight=1.0, normalization=0.0)
 
     def _start_matrix(self) -> Floats:
         return self.ridge * np.eye(self.n_objectives)
@@ -198,7 +163,7 @@ def add_up(radius: float, out: Floats) -> None:
         out[3, j] = out[0, j] + out[1, j] + out[2, j]
 
 
-@implements(score_policy, OFULState)
+@implements(score_policy, MOOFUL.State)
 @kernel
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users
@@ -231,7 +196,7 @@ def utility_weight(arms: Arms, arm: int, filled: Floats, whole: bool, weight: fl
     return weight
 
 
-@implements(learn_policy, LinearState)
+@implements(learn_policy, LinearPolicy.State)
 @kernel
 def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     """Learn about the arm from the reward, and about the user from reward and utility."""

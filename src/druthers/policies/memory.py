@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from abc import abstractmethod
+from collections import namedtuple
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -27,6 +27,7 @@ from druthers.policies.rows import (
     unflatten,
     wholeness_of,
 )
+from druthers.policies.steps import State
 
 M = TypeVar("M", bound="Memory")
 WHOLE = (int, np.integer)
@@ -42,7 +43,19 @@ class Memory(Part):
 
     # What of a user's memory comes from feedback; all the rest comes from words.
     felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
-    State: ClassVar[type[Any]]
+    State: ClassVar[type[Any]] = State
+    Settings: ClassVar[Any]
+
+    def __init_subclass__(cls, *, told: tuple[str, ...] | None = None, **more: Any) -> None:
+        """Give a class that has kernels of its own a class of states for them, and one of what they are told."""
+        super().__init_subclass__(**more)
+        if told is not None:
+            cls.Settings = namedtuple("Settings", told)  # type: ignore[misc]
+            if "State" not in vars(cls):
+                cls.State = type("State", (cls.State,), {"__doc__": cls.State.__doc__})
+            for made in (cls.Settings, cls.State):  # found by these names, as machine code that is kept on disk asks
+                if made.__module__ == __name__:
+                    made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.{made.__name__}"
 
     def __post_init__(self) -> None:
         size, share = self.n_objectives, self.exploration
@@ -55,6 +68,16 @@ class Memory(Part):
         self._entries: dict[Any, Callable[..., Any]] = {}  # machine code of steps, by the kind of state
         self._retired: dict[Hashable, None] = {}  # late feedback must not bring them back; a dict, for its order
 
+    def _require(self, *, positive: str = "", not_negative: str = "", inside: str = "") -> None:
+        """Refuse settings, listed by name, that are not positive (where given), negative, or not between 0 and 1."""
+        for name in positive.split():
+            value = getattr(self, name)
+            require(value is None or value > 0, f"{name} must be positive", value)
+        for name in not_negative.split():
+            require(getattr(self, name) >= 0, f"{name} must not be negative", getattr(self, name))
+        for name in inside.split():
+            require(0.0 < getattr(self, name) < 1.0, f"{name} must lie between 0 and 1", getattr(self, name))
+
     def _start(self) -> None:
         """Make the first, empty state; the last line of every constructor. Row 0 is for those never seen."""
         self._state: Any = self.State(
@@ -64,9 +87,15 @@ class Memory(Part):
             users=self._fresh_users(2),
         )
 
-    @abstractmethod
     def _settings(self) -> Any:
-        """Return the hyper-parameters as the kernels read them: a NamedTuple of floats."""
+        """Return what the kernels are told, a NamedTuple of floats: the derived ones, and settings by their names."""
+        derived = self._derived()
+        names = self.Settings._fields
+        return self.Settings(*(float(derived[name] if name in derived else getattr(self, name)) for name in names))
+
+    def _derived(self) -> dict[str, float]:
+        """Return what the kernels are told that is no setting, or not as it was given."""
+        return {}
 
     def _fresh_arms(self, n_arms: int) -> Any:
         """Return rows for arms never seen."""

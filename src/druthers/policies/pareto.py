@@ -8,20 +8,12 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers.policies.arms import NEVER_SEEN, never_seen
-from druthers.policies.scalarized import WidthPolicy, learn_arms
-from druthers.policies.steps import State, learn_policy, score_policy
+from druthers.policies.scalarized import WidthPolicy
+from druthers.policies.steps import score_policy
 from druthers.types import Floats, Integers
 
 
-class ParetoUCBState(State):
-    """All that Pareto-UCB knows."""
-
-
-class ParetoTSState(State):
-    """All that Pareto-TS knows."""
-
-
-class ParetoUCB(WidthPolicy):
+class ParetoUCB(WidthPolicy, told=("width", "unseen_bonus")):
     """Pareto-UCB: a uniform choice among the arms whose optimistic rewards no other arm dominates.
 
     The optimistic reward is mean + width sqrt(2 ln(t + 2) / N) in every objective. A baseline that keeps every
@@ -45,11 +37,10 @@ class ParetoUCB(WidthPolicy):
     """
 
     name = "pareto-ucb"
-    State = ParetoUCBState
     noise_per_arm = 1
 
 
-class ParetoTS(WidthPolicy):
+class ParetoTS(WidthPolicy, told=("width", "unseen_bonus")):
     """Pareto Thompson sampling: a uniform choice from the Pareto front of rewards drawn from normal posteriors.
 
     Each objective's mean is drawn with standard deviation width / sqrt(N). The chance of a choice is not known in
@@ -68,7 +59,6 @@ class ParetoTS(WidthPolicy):
     """
 
     name = "pareto-ts"
-    State = ParetoTSState
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -149,66 +139,49 @@ def mark_front(points: Floats, on_front: Integers) -> int:
 
 
 @kernel
-def _rank_by_chance(on_front: Integers, noise: Floats, stride: int, out: Floats) -> None:
-    """Score the front by its chance, the rest by theirs far below."""
-    for j in range(on_front.shape[0]):
-        out[3, j] = noise[j * stride] + (0.0 if on_front[j] == 1 else -NEVER_SEEN)
+def _score_front(state: Any, offer: Integers, noise: Floats, numerator: float, out: Floats) -> int:
+    """Raise the means of each offered arm; score the front of these points by chance, the rest far below.
 
-
-@implements(score_policy, ParetoUCBState)
-@kernel
-def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    By sqrt(numerator / N) in every objective, or else by a draw with deviation 1 / sqrt(N), both times the width.
+    Returns how many are on the front.
+    """
     n_objectives = state.arms.means.shape[1]
-    numerator = 2.0 * np.log(state.clock[0] + 2.0)
+    drawn = numerator == 0.0
+    stride = n_objectives + 1 if drawn else 1
     points = np.empty((offer.shape[0], n_objectives))
     on_front = np.empty(offer.shape[0], dtype=np.int64)
     for j in range(offer.shape[0]):
         arm = offer[j]
         unseen = state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm)
-        out[0, j] = 0.0
-        out[1, j] = 0.0
-        out[2, j] = 0.0
+        utility = bonus = width = 0.0
         seen = -1.0
-        width = 0.0
         for k in range(n_objectives):
             if state.arms.pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
                 seen = state.arms.pulls[arm, k]
-                width = NEVER_SEEN if unseen else state.settings.width * np.sqrt(numerator / max(seen, 1.0))
-            points[j, k] = state.arms.means[arm, k] + width
-            out[0, j] += state.arms.means[arm, k]
-            out[1, j] += width
+                pulls = max(seen, 1.0)
+                width = state.settings.width * np.sqrt(numerator / pulls)
+                if drawn:
+                    width = state.settings.width / np.sqrt(pulls)
+            raised = width * noise[j * stride + 1 + k] if drawn else width
+            raised = NEVER_SEEN if unseen else raised
+            points[j, k] = state.arms.means[arm, k] + raised
+            utility += state.arms.means[arm, k]
+            bonus += raised
+        out[0, j], out[1, j], out[2, j] = utility, bonus, 0.0
     n_front = mark_front(points, on_front)
-    _rank_by_chance(on_front, noise, 1, out)
+    for j in range(offer.shape[0]):
+        out[3, j] = noise[j * stride] + (0.0 if on_front[j] == 1 else -NEVER_SEEN)
     return n_front
 
 
-@implements(score_policy, ParetoTSState)
+@implements(score_policy, ParetoUCB.State)
+@kernel
+def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
+    return _score_front(state, offer, noise, 2.0 * np.log(state.clock[0] + 2.0), out)
+
+
+@implements(score_policy, ParetoTS.State)
 @kernel
 def _score_ts(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    n_objectives = state.arms.means.shape[1]
-    stride = n_objectives + 1
-    points = np.empty((offer.shape[0], n_objectives))
-    on_front = np.empty(offer.shape[0], dtype=np.int64)
-    for j in range(offer.shape[0]):
-        arm = offer[j]
-        unseen = state.settings.unseen_bonus > 0.0 and never_seen(state.arms, arm)
-        out[0, j] = 0.0
-        out[1, j] = 0.0
-        out[2, j] = 0.0
-        seen = -1.0
-        width = 0.0
-        for k in range(n_objectives):
-            if state.arms.pulls[arm, k] != seen:
-                seen = state.arms.pulls[arm, k]
-                width = state.settings.width / np.sqrt(max(seen, 1.0))
-            drawn = NEVER_SEEN if unseen else width * noise[j * stride + 1 + k]
-            points[j, k] = state.arms.means[arm, k] + drawn
-            out[0, j] += state.arms.means[arm, k]
-            out[1, j] += drawn
-    mark_front(points, on_front)
-    _rank_by_chance(on_front, noise, stride, out)
+    _score_front(state, offer, noise, 0.0, out)
     return 0
-
-
-implements(learn_policy, ParetoUCBState)(learn_arms)
-implements(learn_policy, ParetoTSState)(learn_arms)

@@ -16,30 +16,13 @@ from druthers.anchors.likelihood import Likelihood
 from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
-from druthers.policies.linear import (
-    LinearPolicy,
-    LinearState,
-    LinearUsers,
-    add_up,
-    require_not_negative,
-    require_positive,
-)
+from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius
 from druthers.types import Floats, Integers
 
-
-class PQUCBSettings(NamedTuple):
-    """What MO-PQUCB is told."""
-
-    feedback_weight: float
-    normalization: float
-    pull: float
-    corruption: float
-    risk: float
-    reward_scale: float
-    radius_scale: float
-    unseen_bonus: float
+# What both families here are told beside their regression.
+SCALES = ("risk", "reward_scale", "radius_scale", "unseen_bonus")
 
 
 class AnchoredUsers(NamedTuple):
@@ -51,29 +34,8 @@ class AnchoredUsers(NamedTuple):
     anchor: Any
 
 
-class PQUCBState(LinearState):
-    """All that MO-PQUCB knows."""
-
-
-class PRUCBSettings(NamedTuple):
-    """What PRUCB is told."""
-
-    feedback_weight: float
-    normalization: float
-    ridge: float
-    bound: float
-    risk: float
-    reward_scale: float
-    radius_scale: float
-    unseen_bonus: float
-
-
-class PRUCBState(LinearState):
-    """All that PRUCB knows."""
-
-
 @settings
-class MOPQUCB(LinearPolicy):
+class MOPQUCB(LinearPolicy, told=(*REGRESSION, "pull", "corruption", *SCALES)):
     """MO-PQUCB (Algorithm 1): rankings anchor the preference, utilities correct it, both uncertainties add a bonus.
 
     The score of Eq. 8 is <c, mean> + gamma |c|_1 + beta |mean + gamma 1|_{V^-1}, with gamma = sqrt(ln(t/risk)/N) for
@@ -114,7 +76,6 @@ class MOPQUCB(LinearPolicy):
 
     name = "mo-pqucb"
     hears = True
-    State = PQUCBState
 
     horizon: int = 10_000
     feedback_weight: float | None = None
@@ -132,9 +93,7 @@ class MOPQUCB(LinearPolicy):
         weight = self.feedback_weight
         require(weight is None or 0.0 < weight < 1.0, "feedback_weight must lie between 0 and 1", weight)
         require(0.0 <= self.corruption < 1.0, "corruption must lie between 0 and 1", self.corruption)
-        require(0.0 < self.risk < 1.0, "risk must lie between 0 and 1", self.risk)
-        require_positive(ridge=self.ridge)
-        require_not_negative(reward_scale=self.reward_scale, radius_scale=self.radius_scale)
+        self._require(positive="ridge", not_negative="reward_scale radius_scale", inside="risk")
         if self.anchor is None:
             self.anchor = self._default_anchor()
         self._start()
@@ -152,14 +111,13 @@ class MOPQUCB(LinearPolicy):
     def _lambda(self) -> float:
         return self.corruption + 1.0 / math.log(self.horizon) if self.ridge is None else self.ridge
 
-    def _settings(self) -> Any:
-        return self._as_floats(
-            PQUCBSettings,
-            feedback_weight=self._alpha,
-            normalization=0.0,
-            pull=(1.0 - self._alpha) * (1.0 + self._lambda),
-            unseen_bonus=NEVER_SEEN if self.unseen_first else 0.0,
-        )
+    def _derived(self) -> dict[str, float]:
+        return {
+            "feedback_weight": self._alpha,
+            "normalization": 0.0,
+            "pull": (1.0 - self._alpha) * (1.0 + self._lambda),
+            "unseen_bonus": NEVER_SEEN if self.unseen_first else 0.0,
+        }
 
     def _start_matrix(self) -> Floats:
         return (1.0 - self._alpha) * anchor_matrix(self.n_objectives, 1.0, self._lambda)
@@ -202,7 +160,7 @@ class Greedy(MOPQUCB):
 
 
 @settings
-class PRUCB(LinearPolicy):
+class PRUCB(LinearPolicy, told=(*REGRESSION, "ridge", "bound", *SCALES)):
     """PRUCB: upper confidence in both reward and preference, from utilities alone; it does not hear.
 
     Ridge regression in which a utility counts normalization / |reward|^2, with the score of Eq. 8 and the radius
@@ -229,7 +187,6 @@ class PRUCB(LinearPolicy):
     """
 
     name = "prucb"
-    State = PRUCBState
 
     ridge: float = 0.1
     normalization: float = 1.0
@@ -240,13 +197,12 @@ class PRUCB(LinearPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(0.0 < self.risk < 1.0, "risk must lie between 0 and 1", self.risk)
-        require_positive(ridge=self.ridge, normalization=self.normalization)
-        require_not_negative(bound=self.bound, reward_scale=self.reward_scale, radius_scale=self.radius_scale)
+        limits = "bound reward_scale radius_scale"
+        self._require(positive="ridge normalization", not_negative=limits, inside="risk")
         self._start()
 
-    def _settings(self) -> Any:
-        return self._as_floats(PRUCBSettings, feedback_weight=1.0, unseen_bonus=0.0)
+    def _derived(self) -> dict[str, float]:
+        return {"feedback_weight": 1.0, "unseen_bonus": 0.0}
 
     def _start_matrix(self) -> Floats:
         return self.ridge * np.eye(self.n_objectives)
@@ -289,7 +245,7 @@ def dual_scores(
     add_up(radius, out)
 
 
-@implements(score_policy, PQUCBState)
+@implements(score_policy, MOPQUCB.State)
 @kernel
 def _score_pqucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users
@@ -311,7 +267,7 @@ def _score_pqucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     return 1
 
 
-@implements(score_policy, PRUCBState)
+@implements(score_policy, PRUCB.State)
 @kernel
 def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users
@@ -328,7 +284,7 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     return 1
 
 
-@implements(hear_policy, PQUCBState)
+@implements(hear_policy, MOPQUCB.State)
 @kernel
 def _hear(state: Any, user: int, ranking: Integers) -> None:
     hear_anchor(state.users.anchor, user, ranking)

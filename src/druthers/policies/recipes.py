@@ -6,24 +6,17 @@ Written from facts about the authors' experiments, not from their code.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
-from druthers._matrices import center, norms
+from druthers._matrices import center, norms, square_of
 from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import never_seen
-from druthers.policies.linear import (
-    LinearPolicy,
-    LinearState,
-    LinearUsers,
-    add_up,
-    require_not_negative,
-    require_positive,
-)
+from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate
 from druthers.rankings import add_slope, complete
@@ -32,16 +25,7 @@ from druthers.types import Floats, Integers
 UNSEEN_REWARD = 100.0
 WINDOW = 50
 PROXIMAL_STEPS = 5
-
-
-class RecipeSettings(NamedTuple):
-    """What a recipe is told."""
-
-    feedback_weight: float
-    normalization: float
-    ridge: float
-    radius: float
-    width: float
+TOLD = (*REGRESSION, "ridge", "radius", "width")
 
 
 class RecipeUsers(NamedTuple):
@@ -54,10 +38,6 @@ class RecipeUsers(NamedTuple):
     velocity: Floats
     queries: Integers
     total_length: Integers
-
-
-class RecipeState(LinearState):
-    """All that the recipe of MO-PQUCB knows."""
 
 
 class WindowUsers(NamedTuple):
@@ -73,14 +53,6 @@ class WindowUsers(NamedTuple):
     lengths: Integers
 
 
-class WindowState(LinearState):
-    """All that the recipe of MO-PQUCB-GL knows."""
-
-
-class PRUCBRecipeState(LinearState):
-    """All that the recipe of PRUCB knows."""
-
-
 @settings
 class Recipe(LinearPolicy):
     """What the recipes share: four constants that were tuned for each data set."""
@@ -92,8 +64,7 @@ class Recipe(LinearPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(ridge=self.ridge, normalization=self.normalization)
-        require_not_negative(radius=self.radius, width=self.width)
+        self._require(positive="ridge normalization", not_negative="radius width")
         self._start()
 
     @property
@@ -101,15 +72,15 @@ class Recipe(LinearPolicy):
         """The weight of utilities."""
         return 1.0
 
-    def _settings(self) -> Any:
-        return self._as_floats(RecipeSettings, feedback_weight=self._alpha)
+    def _derived(self) -> dict[str, float]:
+        return {"feedback_weight": self._alpha}
 
     def _start_matrix(self) -> Floats:
         return self.ridge * np.eye(self.n_objectives)
 
 
 @settings
-class MOPQUCBRecipe(Recipe):
+class MOPQUCBRecipe(Recipe, told=TOLD):
     """MO-PQUCB as the paper's figures were made: a gradient-step anchor, normalized utilities, a tuned radius.
 
     Parameters
@@ -123,7 +94,6 @@ class MOPQUCBRecipe(Recipe):
 
     name = "mo-pqucb-recipe"
     hears = True
-    State: ClassVar[type[Any]] = RecipeState
 
     horizon: int = 2_000
 
@@ -153,7 +123,7 @@ class MOPQUCBRecipe(Recipe):
 
 
 @settings
-class MOPQUCBGLRecipe(MOPQUCBRecipe):
+class MOPQUCBGLRecipe(MOPQUCBRecipe, told=TOLD):
     """MO-PQUCB-GL as the paper's figure was made: five proximal steps over the last 50 rankings.
 
     At the penalty used there, D^3/27, every deviation stays exactly zero, so this is a plain fit to a sliding window.
@@ -167,7 +137,6 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe):
     """
 
     name = "mo-pqucb-gl-recipe"
-    State = WindowState
 
     corruption: float = 0.2
 
@@ -192,7 +161,7 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe):
 
 
 @settings
-class PRUCBRecipe(Recipe):
+class PRUCBRecipe(Recipe, told=TOLD):
     """PRUCB as the paper's figures were made: the recipe of MO-PQUCB without the anchor.
 
     Parameters
@@ -203,13 +172,12 @@ class PRUCBRecipe(Recipe):
     """
 
     name = "prucb-recipe"
-    State = PRUCBRecipeState
 
     radius: float = 0.05
     normalization: float = 10.0
 
 
-@implements(hear_policy, RecipeState)
+@implements(hear_policy, MOPQUCBRecipe.State)
 @kernel
 def _hear_step(state: Any, user: int, ranking: Integers) -> None:
     """Take one clipped gradient step along a running mean of gradients (momentum 0.9)."""
@@ -219,10 +187,7 @@ def _hear_step(state: Any, user: int, ranking: Integers) -> None:
     slope = np.zeros(n_objectives)
     complete(ranking, order)
     add_slope(order, ranking.shape[0], users.anchor[user], slope)
-    square = 0.0
-    for k in range(n_objectives):
-        square += slope[k] * slope[k]
-    size = np.sqrt(square)
+    size = np.sqrt(square_of(slope))
     clip = 1.0 / size if size > 1.0 else 1.0
     step = 0.1 / (1.0 + 0.02 * users.queries[user])
     for k in range(n_objectives):
@@ -233,7 +198,7 @@ def _hear_step(state: Any, user: int, ranking: Integers) -> None:
     users.total_length[user] += ranking.shape[0]
 
 
-@implements(hear_policy, WindowState)
+@implements(hear_policy, MOPQUCBGLRecipe.State)
 @kernel
 def _hear_window(state: Any, user: int, ranking: Integers) -> None:
     """Take five gradient steps on the mean loss of the last 50 rankings."""
@@ -286,8 +251,7 @@ def _optimistic_scores(
     add_up(radius, out)
 
 
-@implements(score_policy, RecipeState)
-@implements(score_policy, WindowState)
+@implements(score_policy, MOPQUCBRecipe.State)
 @kernel
 def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users
@@ -307,7 +271,7 @@ def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: 
     return 1
 
 
-@implements(score_policy, PRUCBRecipeState)
+@implements(score_policy, PRUCBRecipe.State)
 @kernel
 def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users

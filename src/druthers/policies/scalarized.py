@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,35 +11,12 @@ from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, never_seen, observe
 from druthers.policies.base import Policy
-from druthers.policies.steps import State, learn_policy, score_policy
+from druthers.policies.steps import learn_policy, score_policy
 from druthers.types import Floats, Integers
 
 
-class WidthSettings(NamedTuple):
-    """What a policy is told that is optimistic by some width."""
-
-    width: float
-    unseen_bonus: float
-
-
-class UCBState(State):
-    """All that S-UCB knows."""
-
-
-class MOSSSettings(NamedTuple):
-    """What S-MOSS is told."""
-
-    width: float
-    horizon: float
-    unseen_bonus: float
-
-
-class MOSSState(State):
-    """All that S-MOSS knows."""
-
-
 @settings
-class WidthPolicy(Policy):
+class WidthPolicy(Policy, told=("width", "unseen_bonus")):
     """A policy that learns about arms alone, and is optimistic about each of them by some width."""
 
     width: float = 1.0
@@ -50,15 +27,11 @@ class WidthPolicy(Policy):
         require(self.width >= 0, "width must not be negative", self.width)
         self._start()
 
-    @property
-    def _unseen_bonus(self) -> float:
-        return NEVER_SEEN if self.unseen_first else 0.0
-
-    def _settings(self) -> Any:
-        return WidthSettings(width=float(self.width), unseen_bonus=self._unseen_bonus)
+    def _derived(self) -> dict[str, float]:
+        return {"unseen_bonus": NEVER_SEEN if self.unseen_first else 0.0}
 
 
-class SUCB(WidthPolicy):
+class SUCB(WidthPolicy, told=("width", "unseen_bonus")):
     """Scalarized UCB: the sum over objectives of mean + width sqrt(2 ln(t + 2) / N).
 
     A baseline for users who all want the same thing. It does not hear and learns no preference.
@@ -83,11 +56,10 @@ class SUCB(WidthPolicy):
     """
 
     name = "s-ucb"
-    State = UCBState
 
 
 @settings
-class SMOSS(WidthPolicy):
+class SMOSS(WidthPolicy, told=("width", "horizon", "unseen_bonus")):
     """Scalarized MOSS: the sum over objectives of mean + width sqrt(4 max(0, ln(T / (K N))) / N).
 
     As S-UCB, but exploration ends once an arm has had its share T/K of the horizon.
@@ -107,16 +79,12 @@ class SMOSS(WidthPolicy):
     """
 
     name = "s-moss"
-    State = MOSSState
 
     horizon: int = 10_000
 
     def __post_init__(self) -> None:
         require(self.horizon >= 1, "horizon must be at least 1", self.horizon)
         super().__post_init__()
-
-    def _settings(self) -> MOSSSettings:
-        return MOSSSettings(width=float(self.width), horizon=float(self.horizon), unseen_bonus=self._unseen_bonus)
 
 
 @kernel
@@ -145,22 +113,21 @@ def _add_widths(state: Any, offer: Integers, numerator: float, share: float, out
         out[3, j] = utility + bonus
 
 
-@implements(score_policy, UCBState)
+@implements(score_policy, SUCB.State)
 @kernel
 def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     _add_widths(state, offer, 2.0 * np.log(state.clock[0] + 2.0), 0.0, out)
     return 1
 
 
-@implements(score_policy, MOSSState)
+@implements(score_policy, SMOSS.State)
 @kernel
 def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     _add_widths(state, offer, 0.0, state.settings.horizon / max(state.clock[1], 1.0), out)
     return 1
 
 
-@implements(learn_policy, UCBState)
-@implements(learn_policy, MOSSState)
+@implements(learn_policy, WidthPolicy.State)
 @kernel
 def learn_arms(state: Any, user: int, arm: int, reward: Floats, utility: float) -> None:
     """Learn about the arm alone."""

@@ -12,17 +12,15 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import bound
 from druthers._matrices import inverse
-from druthers.errors import InvalidFeedback
+from druthers.errors import InvalidFeedback, require
 from druthers.own import settings
 from druthers.policies.belief import Posterior
 from druthers.policies.contexts import ContextPolicy
-from druthers.policies.linear import require_not_negative, require_positive
 from druthers.policies.questions import best_question
 from druthers.policies.shifts import add_within
 from druthers.policies.statements import (
     REWARD_VARIANCE,
     StatedArms,
-    StatedSettings,
     StatedState,
     StatedUsers,
     believe_here,
@@ -39,7 +37,7 @@ SAID_DOUBT = 0.5
 
 
 @settings
-class StatedUCB(ContextPolicy):
+class StatedUCB(ContextPolicy, told=("width", "noise", "mood")):
     """A user's weights are what words state, until behavior tells better.
 
     A utility is modelled as <c, 2 reward - 1> + mood + noise, with a normal prior on the weights c that `hear_weights`
@@ -86,8 +84,7 @@ class StatedUCB(ContextPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(noise=self.noise, mood=self.mood)
-        require_not_negative(width=self.width)
+        self._require(positive="noise mood", not_negative="width")
         self._start()
 
     def _start(self) -> None:
@@ -98,9 +95,6 @@ class StatedUCB(ContextPolicy):
         """Return mean and precision of weights of which nothing is known."""
         users = self._state.users
         return np.stack([users.mean[0], users.precision[0]])
-
-    def _settings(self) -> StatedSettings:
-        return StatedSettings(width=float(self.width), noise=float(self.noise), mood=float(self.mood))
 
     def _fresh_arms(self, n_arms: int) -> StatedArms:
         shape = (n_arms, self.n_objectives)
@@ -255,7 +249,7 @@ class StatedUCB(ContextPolicy):
         """
         if price is None:
             return None
-        require_not_negative(price=price)
+        require(price >= 0, "price must not be negative", price)
         arms = tuple(self.arms if offer is None else offer)
         found = best_question(self, user, arms, stated) if len(arms) > 1 else None
         return found if found is not None and found.value > price else None

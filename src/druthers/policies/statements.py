@@ -25,14 +25,6 @@ GUMBEL = math.sqrt(6.0) / math.pi  # the scale of a Gumbel law of variance one
 FIXED_POINTS = 3  # rounds in which the noise of utilities and the weights are fitted to each other
 
 
-class StatedSettings(NamedTuple):
-    """What Stated-UCB is told."""
-
-    width: float
-    noise: float
-    mood: float
-
-
 class StatedArms(NamedTuple):
     """What is known of each arm: as `Arms`, and what to expect of it where nothing was observed.
 
@@ -68,7 +60,7 @@ class StatedState(NamedTuple):
     `others` (2, D) has mean and precision of the weights of who has said nothing.
     """
 
-    settings: StatedSettings
+    settings: Any
     clock: Floats
     arms: StatedArms
     users: StatedUsers
@@ -77,13 +69,13 @@ class StatedState(NamedTuple):
 
 
 @kernel
-def choice_unit(settings: StatedSettings) -> float:
+def choice_unit(settings: Any) -> float:
     """Return the scale of the Gumbel noise with which items are compared: it has the variance of that of utilities."""
     return float(GUMBEL * settings.noise)
 
 
 @kernel
-def posterior(users: StatedUsers, user: int, settings: StatedSettings, others: Floats) -> Posterior:
+def posterior(users: StatedUsers, user: int, settings: Any, others: Floats) -> Posterior:
     """Return what is believed of a user's weights and, as the last of them, of the mood.
 
     Of who has said nothing, `others` (2, D) are mean and precision of the weights before any feedback.

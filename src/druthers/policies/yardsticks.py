@@ -14,16 +14,8 @@ from druthers.errors import InvalidSetting
 from druthers.own import settings
 from druthers.policies.base import Policy
 from druthers.policies.scalarized import learn_arms
-from druthers.policies.steps import State, learn_policy, score_policy
+from druthers.policies.steps import learn_policy, score_policy
 from druthers.types import Floats, Integers, Preference
-
-
-class NoSettings(NamedTuple):
-    """Nothing to be told."""
-
-
-class RandomState(State):
-    """All that the random policy knows: nothing it uses."""
 
 
 class TrueArms(NamedTuple):
@@ -41,27 +33,19 @@ class TrueUsers(NamedTuple):
     truth: Floats
 
 
-class OracleState(State):
-    """The truth."""
-
-
-class Random(Policy):
+class Random(Policy, told=()):
     """Choose uniformly at random: what any policy must beat, and a source of clean logs."""
 
     name = "random"
-    State = RandomState
     noise_per_arm = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._start()
 
-    def _settings(self) -> NoSettings:
-        return NoSettings()
-
 
 @settings
-class Oracle(Policy):
+class Oracle(Policy, told=()):
     """Choose the best arm, knowing the truth; for the lab only.
 
     Parameters
@@ -81,7 +65,6 @@ class Oracle(Policy):
     name = "oracle"
     learns_preference = True
     knows_truth = True
-    State = OracleState
 
     preferences: Mapping[Hashable, ArrayLike] = field(default_factory=dict)
     rewards: Mapping[Hashable, ArrayLike] = field(default_factory=dict)
@@ -105,9 +88,6 @@ class Oracle(Policy):
                 )
             truths[key] = vector.tolist()
         return truths
-
-    def _settings(self) -> NoSettings:
-        return NoSettings()
 
     def _fresh_arms(self, n_arms: int) -> TrueArms:
         shape = (n_arms, self.n_objectives)
@@ -133,7 +113,7 @@ class Oracle(Policy):
         return Preference(weights=self._state.users.truth[row].copy(), covariance=np.zeros((size, size)))
 
 
-@implements(score_policy, RandomState)
+@implements(score_policy, Random.State)
 @kernel
 def _score_random(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     for j in range(offer.shape[0]):
@@ -144,7 +124,7 @@ def _score_random(state: Any, user: int, offer: Integers, noise: Floats, out: Fl
     return len(offer)
 
 
-@implements(score_policy, OracleState)
+@implements(score_policy, Oracle.State)
 @kernel
 def _score_oracle(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     for j in range(offer.shape[0]):
@@ -158,5 +138,5 @@ def _score_oracle(state: Any, user: int, offer: Integers, noise: Floats, out: Fl
     return 1
 
 
-implements(learn_policy, RandomState)(learn_arms)
-implements(learn_policy, OracleState)(learn_arms)
+implements(learn_policy, Random.State)(learn_arms)
+implements(learn_policy, Oracle.State)(learn_arms)
