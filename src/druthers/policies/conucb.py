@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -10,25 +10,17 @@ from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, norms, solve, solve_upper_columns
 from druthers.own import settings
 from druthers.policies.arms import Arms
-from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up, gather_means
+from druthers.policies.linear import REGRESSION, LinearPolicy, add_up, gather_means
 from druthers.policies.steps import answer_policy, ask_policy, score_policy
 from druthers.preferences import anchored_estimate, upper_root
 from druthers.types import Floats, Integers
 
-
-class ConUCBUsers(NamedTuple):
-    """Each user's regression on utilities (`root`, `response`) and on answers (`key_root`, `key_response`)."""
-
-    root: Floats
-    response: Floats
-    feedbacks: Floats
-    key_root: Floats
-    key_response: Floats
-    answers: Floats
+# What is kept of a user's regression on answers, beside that on utilities.
+ANSWERS = ("key_root", "key_response", "answers")
 
 
 @settings
-class ConUCB(LinearPolicy, told=(*REGRESSION, "ridge", "radius", "risk", "frequency")):
+class ConUCB(LinearPolicy, keeps=ANSWERS, told=(*REGRESSION, "ridge", "radius", "risk", "frequency")):
     """Conversational UCB: ridge regression on utilities, pulled toward one on the answers to its own questions.
 
     Its questions are about one objective each ("do you care about cleanliness?"), answered yes (1) or no (0). The
@@ -87,15 +79,10 @@ class ConUCB(LinearPolicy, told=(*REGRESSION, "ridge", "radius", "risk", "freque
     def _start_matrix(self) -> Floats:
         return (1.0 - self.feedback_weight) * np.eye(self.n_objectives)
 
-    def _fresh_users(self, n_users: int) -> ConUCBUsers:
+    def _kept(self, n_users: int) -> dict[str, Any]:
         key_root = upper_root(self.ridge * np.eye(self.n_objectives))
-        plain: LinearUsers = super()._fresh_users(n_users)
-        return ConUCBUsers(
-            *plain,
-            key_root=np.repeat(key_root[None], n_users, axis=0),
-            key_response=np.zeros((n_users, self.n_objectives)),
-            answers=np.zeros(n_users),
-        )
+        roots, responses = np.repeat(key_root[None], n_users, axis=0), np.zeros((n_users, self.n_objectives))
+        return {"key_root": roots, "key_response": responses, "answers": np.zeros(n_users)}
 
     def _anchors(self, rows: Integers) -> tuple[Floats, float]:
         answered = self._state.users.key_response[rows]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from druthers._matrices import inverse, norms
 from druthers.own import settings
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
 from druthers.policies.base import Policy
+from druthers.policies.memory import made_for
 from druthers.policies.steps import learn_policy, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
 from druthers.types import Floats, Integers, Preference
@@ -31,6 +33,13 @@ class LinearPolicy(Policy, told=REGRESSION):
     """A policy that keeps a regression per user."""
 
     learns_preference = True
+    Users: ClassVar[Any] = LinearUsers
+
+    def __init_subclass__(cls, *, keeps: tuple[str, ...] = (), **more: Any) -> None:
+        """Let a class keep more of each user than the regression."""
+        super().__init_subclass__(**more)
+        if keeps:
+            cls.Users = made_for(cls, namedtuple("Users", (*LinearUsers._fields, *keeps)))  # type: ignore[misc]
 
     def _derived(self) -> dict[str, float]:
         return {"feedback_weight": 1.0, "normalization": 0.0}
@@ -41,11 +50,16 @@ class LinearPolicy(Policy, told=REGRESSION):
 
     def _fresh_users(self, n_users: int) -> Any:
         root = upper_root(self._start_matrix())
-        return LinearUsers(
+        return self.Users(
             root=np.repeat(root[None], n_users, axis=0),
             response=np.zeros((n_users, self.n_objectives)),
             feedbacks=np.zeros(n_users),
+            **self._kept(n_users),
         )
+
+    def _kept(self, n_users: int) -> dict[str, Any]:
+        """Return fresh rows of what is kept of users beside the regression."""
+        return {}
 
     def _anchors(self, rows: Integers) -> tuple[Floats, float]:
         """Return the anchors of some users (n, D) and how hard they pull."""

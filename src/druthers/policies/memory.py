@@ -33,6 +33,12 @@ M = TypeVar("M", bound="Memory")
 WHOLE = (int, np.integer)
 
 
+def made_for(owner: type, made: type) -> Any:
+    """Let a class be found as part of another one, as machine code that is kept on disk asks for it; return it."""
+    made.__module__, made.__qualname__ = owner.__module__, f"{owner.__qualname__}.{made.__name__}"
+    return made
+
+
 @settings
 class Memory(Part):
     """The arrays of a policy, one row an arm or a user, around which `Policy` puts its steps."""
@@ -50,12 +56,9 @@ class Memory(Part):
         """Give a class that has kernels of its own a class of states for them, and one of what they are told."""
         super().__init_subclass__(**more)
         if told is not None:
-            cls.Settings = namedtuple("Settings", told)  # type: ignore[misc]
+            cls.Settings = made_for(cls, namedtuple("Settings", told))  # type: ignore[misc]
             if "State" not in vars(cls):
-                cls.State = type("State", (cls.State,), {"__doc__": cls.State.__doc__})
-            for made in (cls.Settings, cls.State):  # found by these names, as machine code that is kept on disk asks
-                if made.__module__ == __name__:
-                    made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.{made.__name__}"
+                cls.State = made_for(cls, type("State", (cls.State,), {"__doc__": cls.State.__doc__}))
 
     def __post_init__(self) -> None:
         size, share = self.n_objectives, self.exploration

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from druthers.anchors.likelihood import Likelihood
 from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
-from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up
+from druthers.policies.linear import REGRESSION, LinearPolicy, add_up
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius
 from druthers.types import Floats, Integers
@@ -25,17 +25,8 @@ from druthers.types import Floats, Integers
 SCALES = ("risk", "reward_scale", "radius_scale", "unseen_bonus")
 
 
-class AnchoredUsers(NamedTuple):
-    """Each user's regression and the memory of the anchor it is pulled toward."""
-
-    root: Floats
-    response: Floats
-    feedbacks: Floats
-    anchor: Any
-
-
 @settings
-class MOPQUCB(LinearPolicy, told=(*REGRESSION, "pull", "corruption", *SCALES)):
+class MOPQUCB(LinearPolicy, keeps=("anchor",), told=(*REGRESSION, "pull", "corruption", *SCALES)):
     """MO-PQUCB (Algorithm 1): rankings anchor the preference, utilities correct it, both uncertainties add a bonus.
 
     The score of Eq. 8 is <c, mean> + gamma |c|_1 + beta |mean + gamma 1|_{V^-1}, with gamma = sqrt(ln(t/risk)/N) for
@@ -122,10 +113,9 @@ class MOPQUCB(LinearPolicy, told=(*REGRESSION, "pull", "corruption", *SCALES)):
     def _start_matrix(self) -> Floats:
         return (1.0 - self._alpha) * anchor_matrix(self.n_objectives, 1.0, self._lambda)
 
-    def _fresh_users(self, n_users: int) -> AnchoredUsers:
-        plain: LinearUsers = super()._fresh_users(n_users)
+    def _kept(self, n_users: int) -> dict[str, Any]:
         assert self.anchor is not None  # there is one by default
-        return AnchoredUsers(*plain, anchor=self.anchor.rows(n_users, self.n_objectives))
+        return {"anchor": self.anchor.rows(n_users, self.n_objectives)}
 
     def _anchors(self, rows: Integers) -> tuple[Floats, float]:
         return self._state.users.anchor.estimate[rows], self._state.settings.pull

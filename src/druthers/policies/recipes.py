@@ -6,17 +6,16 @@ Written from facts about the authors' experiments, not from their code.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import center, norms, square_of
 from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import never_seen
-from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up
+from druthers.policies.linear import REGRESSION, LinearPolicy, add_up
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate
 from druthers.rankings import add_slope, complete
@@ -26,31 +25,8 @@ UNSEEN_REWARD = 100.0
 WINDOW = 50
 PROXIMAL_STEPS = 5
 TOLD = (*REGRESSION, "ridge", "radius", "width")
-
-
-class RecipeUsers(NamedTuple):
-    """Each user's regression, and the anchor with its momentum."""
-
-    root: Floats
-    response: Floats
-    feedbacks: Floats
-    anchor: Floats
-    velocity: Floats
-    queries: Integers
-    total_length: Integers
-
-
-class WindowUsers(NamedTuple):
-    """Each user's regression, and the anchor with the latest rankings it is fitted to."""
-
-    root: Floats
-    response: Floats
-    feedbacks: Floats
-    anchor: Floats
-    queries: Integers
-    total_length: Integers
-    orders: NDArray[np.int16]
-    lengths: Integers
+MOMENTUM = ("anchor", "velocity", "queries", "total_length")
+RANKINGS = ("anchor", "queries", "total_length", "orders", "lengths")  # the latest ones, which an anchor is fitted to
 
 
 @settings
@@ -80,7 +56,7 @@ class Recipe(LinearPolicy):
 
 
 @settings
-class MOPQUCBRecipe(Recipe, told=TOLD):
+class MOPQUCBRecipe(Recipe, keeps=MOMENTUM, told=TOLD):
     """MO-PQUCB as the paper's figures were made: a gradient-step anchor, normalized utilities, a tuned radius.
 
     Parameters
@@ -108,22 +84,17 @@ class MOPQUCBRecipe(Recipe, told=TOLD):
     def _start_matrix(self) -> Floats:
         return anchor_matrix(self.n_objectives, 1.0 - self._alpha, self.ridge)
 
-    def _fresh_users(self, n_users: int) -> Any:
-        plain: LinearUsers = super()._fresh_users(n_users)
-        return RecipeUsers(
-            *plain,
-            anchor=np.zeros((n_users, self.n_objectives)),
-            velocity=np.zeros((n_users, self.n_objectives)),
-            queries=np.zeros(n_users, dtype=np.int64),
-            total_length=np.zeros(n_users, dtype=np.int64),
-        )
+    def _kept(self, n_users: int) -> dict[str, Any]:
+        anchor, velocity = np.zeros((2, n_users, self.n_objectives))
+        queries, total_length = np.zeros((2, n_users), dtype=np.int64)
+        return {"anchor": anchor, "velocity": velocity, "queries": queries, "total_length": total_length}
 
     def _anchors(self, rows: Integers) -> tuple[Floats, float]:
         return self._state.users.anchor[rows], 1.0 - self._alpha
 
 
 @settings
-class MOPQUCBGLRecipe(MOPQUCBRecipe, told=TOLD):
+class MOPQUCBGLRecipe(MOPQUCBRecipe, keeps=RANKINGS, told=TOLD):
     """MO-PQUCB-GL as the paper's figure was made: five proximal steps over the last 50 rankings.
 
     At the penalty used there, D^3/27, every deviation stays exactly zero, so this is a plain fit to a sliding window.
@@ -148,16 +119,11 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe, told=TOLD):
     def _alpha(self) -> float:
         return 0.5 * (self.corruption + 1.0 / math.log(self.horizon))
 
-    def _fresh_users(self, n_users: int) -> WindowUsers:
-        plain: LinearUsers = LinearPolicy._fresh_users(self, n_users)
-        return WindowUsers(
-            *plain,
-            anchor=np.zeros((n_users, self.n_objectives)),
-            queries=np.zeros(n_users, dtype=np.int64),
-            total_length=np.zeros(n_users, dtype=np.int64),
-            orders=np.zeros((n_users, WINDOW, self.n_objectives), dtype=np.int16),
-            lengths=np.zeros((n_users, WINDOW), dtype=np.int64),
-        )
+    def _kept(self, n_users: int) -> dict[str, Any]:
+        kept = super()._kept(n_users)
+        del kept["velocity"]
+        orders = np.zeros((n_users, WINDOW, self.n_objectives), dtype=np.int16)
+        return {**kept, "orders": orders, "lengths": np.zeros((n_users, WINDOW), dtype=np.int64)}
 
 
 @settings
