@@ -207,12 +207,9 @@ def inverse(root: Floats, out: Floats) -> None:
 @kernel
 def center(x: Floats) -> None:
     """Subtract the mean of x from it."""
-    total = 0.0
+    mean = sum_of(x) / x.shape[0]
     for i in range(x.shape[0]):
-        total += x[i]
-    total /= x.shape[0]
-    for i in range(x.shape[0]):
-        x[i] -= total
+        x[i] -= mean
 
 
 @kernel

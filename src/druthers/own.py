@@ -94,6 +94,12 @@ def settings(part: type[T]) -> type[T]:
     return dataclass(kw_only=True, eq=False, repr=False)(part)
 
 
+def made_for(owner: type, made: type) -> Any:
+    """Let a class be found as part of another one, as machine code that is kept on disk asks for it; return it."""
+    made.__module__, made.__qualname__ = owner.__module__, f"{owner.__qualname__}.{made.__name__}"
+    return made
+
+
 class Part(ABC):
     """Something made from settings: its constructor's arguments, each of which it keeps under its own name."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any, Self
+from collections import namedtuple
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import generic, kernel
 from druthers.errors import InvalidSetting, require
-from druthers.own import Part, settings
+from druthers.own import Part, made_for, settings
 from druthers.rankings import as_orders, as_ranking, complete
 from druthers.types import Floats, Integers, RankingLike
 
@@ -26,14 +26,26 @@ def fit_anchor(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integer
     """Fit one user's fresh row to all these rankings at once, exactly, and keep the latest of them."""
 
 
+# What all anchors with a window of rankings keep of a user, by shape: of D objectives, of W rankings; after an i whole
+# numbers, after an h small ones.
+WINDOW = {
+    "D": "estimate",
+    "DD": "information",
+    "i": "queries total_length shortest kept",
+    "hWD": "orders",
+    "iW": "lengths",
+}
+
+
 @settings
 class Anchor(Part):
     """What rankings say about a preference, up to a constant that no ranking can tell.
 
     An anchor stands alone (`hear`, `estimate`, `information`, `fit`), or gives a policy one row of memory per user.
-    The constructor's arguments are its settings. A subclass brings `rows`, a NamedTuple whose arrays have one row
-    per user and which has at least the fields `estimate` (D,), `information` (D, D), `queries`, `total_length`
-    and `shortest`, and the kernels `hear_anchor` and `fit_anchor` for that class.
+    The constructor's arguments are its settings. A subclass says what it `keeps` beside a window of rankings, or brings
+    `rows`, a NamedTuple whose arrays have one row per user and which has at least the fields `estimate` (D,),
+    `information` (D, D), `queries`, `total_length` and `shortest`; and the kernels `hear_anchor` and `fit_anchor` for
+    that class.
 
     Parameters
     ----------
@@ -46,6 +58,10 @@ class Anchor(Part):
     information and gradient at the estimate of that time).
     """
 
+    Rows: ClassVar[Any]
+    _told_settings: ClassVar[list[str]]
+    _shapes: ClassVar[dict[str, str]]
+
     n_objectives: int | None = None
 
     def __post_init__(self) -> None:
@@ -54,9 +70,34 @@ class Anchor(Part):
         self._memory: Any = None
         self._fitted: tuple[NDArray[np.int16], Integers] | None = None
 
-    @abstractmethod
+    def __init_subclass__(cls, *, told: str = "", keeps: Mapping[str, str] | None = None) -> None:
+        """Give an anchor its class of rows: the settings its kernels are told, a window of rankings, and what it keeps.
+
+        What is kept is listed by its shape, as in `WINDOW`.
+        """
+        super().__init_subclass__()
+        if keeps is not None:
+            listed = [*WINDOW.items(), *keeps.items()]
+            cls._told_settings, cls._shapes = (
+                told.split(),
+                {name: shape for shape, names in listed for name in names.split()},
+            )
+            cls.Rows = made_for(cls, namedtuple("Rows", (*cls._told_settings, *cls._shapes)))
+
     def rows(self, n_users: int, n_objectives: int) -> Any:
         """Return fresh memory for `n_users` users."""
+        sizes, derived = {"D": n_objectives, "W": getattr(self, "window", 0)}, self._derived()
+        fresh: dict[str, Any] = {
+            name: float(derived[name] if name in derived else getattr(self, name)) for name in self._told_settings
+        }
+        for name, shape in self._shapes.items():
+            kind = {"i": np.int64, "h": np.int16}.get(shape[:1], np.float64)
+            fresh[name] = np.zeros((n_users, *(sizes[letter] for letter in shape if letter in sizes)), dtype=kind)
+        return self.Rows(**fresh)
+
+    def _derived(self) -> dict[str, float]:
+        """Return what the kernels are told that is not as it was given."""
+        return {}
 
     def hear(self, ranking: RankingLike) -> None:
         """Take in one ranking; an empty one says nothing."""
@@ -105,18 +146,6 @@ class Anchor(Part):
         if self._memory is None:
             self._memory = self.rows(1, self._size())
         return self._memory
-
-
-def fresh_window(n_users: int, window: int, n_objectives: int) -> dict[str, Any]:
-    """Return the fields that all anchors with a window of rankings have in their rows, for users never heard."""
-    counts = {name: np.zeros(n_users, dtype=np.int64) for name in ("queries", "total_length", "shortest", "kept")}
-    return {
-        "estimate": np.zeros((n_users, n_objectives)),
-        "information": np.zeros((n_users, n_objectives, n_objectives)),
-        **counts,
-        "orders": np.zeros((n_users, window, n_objectives), dtype=np.int16),
-        "lengths": np.zeros((n_users, window), dtype=np.int64),
-    }
 
 
 @kernel

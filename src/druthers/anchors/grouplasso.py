@@ -7,14 +7,14 @@ a ranking's Hessian plus a diagonal is, in order of places, diagonal minus neste
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import copy_vector, square_of
-from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, fresh_window, hear_anchor, is_power_of_two, keep
+from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep
 from druthers.anchors.box import project, violation
 from druthers.anchors.contamination import best_corruption, log_likelihood, measure, uniform_losses
 from druthers.anchors.newton import add_quadratic, evaluate_quadratic, minimize, take_step
@@ -33,29 +33,13 @@ LEAST_RANKINGS = 8
 FALLEN = 3.0
 
 
-class GroupLassoRows(NamedTuple):
-    """One user's rankings per row: the estimate, the latest rankings, and a quadratic for the older ones.
-
-    `penalty` is the setting, not a number for "auto"; `penalty_in_use` is the one that the last fit chose.
-    """
-
-    penalty: float
-    bound: float
-    estimate: Floats
-    information: Floats
-    queries: Integers
-    total_length: Integers
-    shortest: Integers
-    kept: Integers
-    orders: NDArray[np.int16]
-    lengths: Integers
-    folded_information: Floats
-    folded_response: Floats
-    penalty_in_use: Floats
+# Beside the latest rankings: a quadratic for the older ones, and the penalty that the last fit chose. Kernels are told
+# no number for a penalty that is "auto".
+KEPT = {"DD": "folded_information", "D": "folded_response", "": "penalty_in_use"}
 
 
 @settings
-class GroupLasso(Anchor):
+class GroupLasso(Anchor, told="penalty bound", keeps=KEPT):
     """The preference and the per-ranking deviations of the group-wise lasso likelihood (Eq. 9), to optimality.
 
     Use it to reproduce the paper's robust estimator, or for its list of suspects. It minimizes the sum over
@@ -104,17 +88,14 @@ class GroupLasso(Anchor):
         require(self.bound > 0, "bound must be positive", self.bound)
         require(self.window >= 2, "window must be at least 2", self.window)
 
-    def rows(self, n_users: int, n_objectives: int) -> GroupLassoRows:
+    def _derived(self) -> dict[str, float]:
+        return {"penalty": np.nan} if isinstance(self.penalty, str) else {}
+
+    def rows(self, n_users: int, n_objectives: int) -> Any:
         """Return fresh memory for `n_users` users."""
-        penalty = np.nan if isinstance(self.penalty, str) else float(self.penalty)
-        return GroupLassoRows(
-            penalty=penalty,
-            bound=float(self.bound),
-            **fresh_window(n_users, self.window, n_objectives),
-            folded_information=np.zeros((n_users, n_objectives, n_objectives)),
-            folded_response=np.zeros((n_users, n_objectives)),
-            penalty_in_use=np.full(n_users, np.inf if np.isnan(penalty) else penalty),
-        )
+        rows = super().rows(n_users, n_objectives)
+        rows.penalty_in_use[:] = np.inf if isinstance(self.penalty, str) else self.penalty
+        return rows
 
     @property
     def deviations(self) -> Floats:
@@ -188,7 +169,7 @@ class GroupLasso(Anchor):
         return total, float(max(worst, violation(estimate, slope, bound)))
 
 
-@implements(hear_anchor, GroupLassoRows)
+@implements(hear_anchor, GroupLasso.Rows)
 @kernel
 def _hear(rows: Any, user: int, ranking: Integers) -> None:
     _make_room(rows, user)
@@ -205,7 +186,7 @@ def _hear(rows: Any, user: int, ranking: Integers) -> None:
     project(estimate, rows.bound)
 
 
-@implements(fit_anchor, GroupLassoRows)
+@implements(fit_anchor, GroupLasso.Rows)
 @kernel
 def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
     _refit(rows, user, orders, lengths, 1e-12)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from druthers._jit import implements, kernel
 from druthers._matrices import copy_matrix, copy_vector, factor, max_abs, solve
-from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, fresh_window, hear_anchor, is_power_of_two, keep
+from druthers.anchors.base import Anchor, drop_oldest, fit_anchor, hear_anchor, is_power_of_two, keep
 from druthers.anchors.box import boxed_step, complete_rank, is_positive
 from druthers.anchors.newton import LONGEST, STALE, add_product, evaluate, evaluate_quadratic, minimize, standard_errors
 from druthers.errors import require
@@ -26,25 +26,6 @@ SLACK = 0.04
 UNLIKELY = 3.0
 # How much the information may grow before its factor is made anew.
 GROWN = 1.125
-
-
-class LikelihoodRows(NamedTuple):
-    """One user's rankings per row: the estimate, the latest rankings, and in `work` what `model_of` names.
-
-    Passing an array to a kernel takes longer than adding twenty numbers, so what no policy reads is one array.
-    """
-
-    bound: float
-    ridge: float
-    estimate: Floats
-    information: Floats
-    queries: Integers
-    total_length: Integers
-    shortest: Integers
-    kept: Integers
-    orders: NDArray[np.int16]
-    lengths: Integers
-    work: Floats
 
 
 class Model(NamedTuple):
@@ -75,8 +56,10 @@ class Problem(NamedTuple):
     longest: float
 
 
+# In `work` is what `model_of` names: passing an array to a kernel takes longer than adding twenty numbers, so what no
+# policy reads is one array.
 @settings
-class Likelihood(Anchor):
+class Likelihood(Anchor, told="bound ridge", keeps={"D": "work"}):
     """The most likely preference on the zero-mean subspace with no weight above a bound (Eq. 4).
 
     Use it where rankings can be trusted; the policies of the paper use it unless told otherwise. Heard one by one,
@@ -113,17 +96,13 @@ class Likelihood(Anchor):
         require(self.ridge >= 0, "ridge must not be negative", self.ridge)
         require(self.window >= 2, "window must be at least 2", self.window)
 
-    def rows(self, n_users: int, n_objectives: int) -> LikelihoodRows:
+    def rows(self, n_users: int, n_objectives: int) -> Any:
         """Return fresh memory for `n_users` users."""
-        return LikelihoodRows(
-            bound=float(self.bound),
-            ridge=float(self.ridge),
-            **fresh_window(n_users, self.window, n_objectives),
-            work=np.zeros((n_users, 6 + 2 * n_objectives, n_objectives)),
-        )
+        work = np.zeros((n_users, 6 + 2 * n_objectives, n_objectives))
+        return super().rows(n_users, n_objectives)._replace(work=work)
 
 
-@implements(hear_anchor, LikelihoodRows)
+@implements(hear_anchor, Likelihood.Rows)
 @kernel
 def _hear(rows: Any, user: int, ranking: Integers) -> None:
     estimate, information = rows.estimate[user], rows.information[user]
@@ -141,7 +120,7 @@ def _hear(rows: Any, user: int, ranking: Integers) -> None:
         refit(problem_of(rows, user), ONLINE_ACCURACY, 0.0 if exact else slack, estimate, information, model)
 
 
-@implements(fit_anchor, LikelihoodRows)
+@implements(fit_anchor, Likelihood.Rows)
 @kernel
 def _fit(rows: Any, user: int, orders: NDArray[np.int16], lengths: Integers) -> None:
     model = model_of(rows, user)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from druthers.anchors.base import (
     Anchor,
     drop_oldest,
     fit_anchor,
-    fresh_window,
     hear_anchor,
     is_power_of_two,
     keep,
@@ -33,45 +32,21 @@ from druthers.types import Floats, Integers, RankingLike
 ONLINE_SLACK = 1e-6
 
 
-class MixtureRows(NamedTuple):
-    """One user's rankings per row, under two hypotheses: some are corrupted (mixture), none is (plain).
-
-    Each hypothesis has its own best estimate and its own quadratic for the folded rankings; `estimate`, `information`
-    and `corruption` are those of the one that the gate lets through. `folded_clean` and `folded_corrupted` are the
-    counts that tell as much about the corruption as the folded rankings did, corruption * (`folded_tilt` +
-    `folded_cross` @ estimate) is how both bear on each other there, and `folded_gain` is how much better the mixture
-    explained them.
-    """
-
-    ridge: float
-    gate: float
-    prior: float
-    estimate: Floats
-    information: Floats
-    corruption: Floats
-    queries: Integers
-    total_length: Integers
-    shortest: Integers
-    kept: Integers
-    refitted: Integers
-    orders: NDArray[np.int16]
-    lengths: Integers
-    mixture_estimate: Floats
-    mixture_corruption: Floats
-    folded_information: Floats
-    folded_response: Floats
-    folded_cross: Floats
-    folded_clean: Floats
-    folded_corrupted: Floats
-    folded_tilt: Floats
-    folded_gain: Floats
-    plain_estimate: Floats
-    plain_information: Floats
-    plain_response: Floats
+# Two hypotheses have an estimate each, and a quadratic for the folded rankings: some are corrupted (mixture), none is
+# (plain). `estimate`, `information` and `corruption` are those of the one that the gate lets through. `folded_clean`
+# and `folded_corrupted` are the counts that tell as much about the corruption as the folded rankings did, corruption *
+# (`folded_tilt` + `folded_cross` @ estimate) is how both bear on each other there, and `folded_gain` is how much better
+# the mixture explained them.
+KEPT = {
+    "": "corruption mixture_corruption folded_clean folded_corrupted folded_tilt folded_gain",
+    "i": "refitted",
+    "D": "mixture_estimate folded_response folded_cross plain_estimate plain_response",
+    "DD": "folded_information plain_information",
+}
 
 
 @settings
-class Mixture(Anchor):
+class Mixture(Anchor, told="ridge gate prior", keeps=KEPT):
     """The most probable preference when an unknown share of the rankings is corrupted, with honest information.
 
     A ranking comes from PL(c) with chance 1 - eps and from nowhere (all rankings equally likely) with chance eps; c
@@ -120,30 +95,6 @@ class Mixture(Anchor):
         require(1 <= self.prior < np.inf, "prior must be at least 1 and finite", self.prior)
         require(self.window >= 2, "window must be at least 2", self.window)
 
-    def rows(self, n_users: int, n_objectives: int) -> MixtureRows:
-        """Return fresh memory for `n_users` users."""
-        matrices = (n_users, n_objectives, n_objectives)
-        return MixtureRows(
-            ridge=float(self.ridge),
-            gate=float(self.gate),
-            prior=float(self.prior),
-            **fresh_window(n_users, self.window, n_objectives),
-            corruption=np.zeros(n_users),
-            refitted=np.zeros(n_users, dtype=np.int64),
-            mixture_estimate=np.zeros((n_users, n_objectives)),
-            mixture_corruption=np.zeros(n_users),
-            folded_information=np.zeros(matrices),
-            folded_response=np.zeros((n_users, n_objectives)),
-            folded_cross=np.zeros((n_users, n_objectives)),
-            folded_clean=np.zeros(n_users),
-            folded_corrupted=np.zeros(n_users),
-            folded_tilt=np.zeros(n_users),
-            folded_gain=np.zeros(n_users),
-            plain_estimate=np.zeros((n_users, n_objectives)),
-            plain_information=np.zeros(matrices),
-            plain_response=np.zeros((n_users, n_objectives)),
-        )
-
     def trust(self, rankings: Iterable[RankingLike]) -> Floats:
         """Return the chance that each of these rankings is the user's own, as things stand now; 1 for an empty one."""
         return self._trust(*as_orders(rankings, self._size()))
@@ -169,6 +120,9 @@ class Mixture(Anchor):
     def corruption(self) -> float:
         """The estimated share of corrupted rankings; 0 while the gate is shut."""
         return float(self._own().corruption[0])
+
+
+MixtureRows = Mixture.Rows
 
 
 @implements(hear_anchor, MixtureRows)

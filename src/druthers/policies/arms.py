@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
+from druthers._matrices import square_of, sum_of
 from druthers.types import Floats
 
 # The bonus of an arm never seen: above any score, yet finite, so that decisions stay plain numbers.
@@ -103,19 +104,13 @@ def remember(arms: Any, arm: int, reward: Floats, filled: Floats) -> tuple[float
         filled[k] = arms.means[arm, k] if np.isnan(reward[k]) else reward[k]
         whole = whole and arms.pulls[arm, k] > 0.0
     spoilt = 0.0 if whole else fill_unknown(arms, arm, filled)
-    square = 0.0
-    for k in range(reward.shape[0]):
-        square += filled[k] * filled[k]
-    return square, spoilt
+    return square_of(filled), spoilt
 
 
 @kernel
 def never_seen(arms: Any, arm: int) -> bool:
     """Tell whether no objective of this arm was ever observed."""
-    seen = 0.0
-    for k in range(arms.pulls.shape[1]):
-        seen += arms.pulls[arm, k]
-    return seen == 0.0
+    return sum_of(arms.pulls[arm]) == 0.0
 
 
 @kernel

@@ -29,8 +29,8 @@ from druthers.types import Floats, Preference, Question, RankingLike
 class Policy(Chooser):
     """A policy hears what users want, chooses arms for them and learns from what they felt.
 
-    A subclass names in `told=` what its kernels read of its settings, which gives it a class `State` of its own, says how
-    fresh rows look, and brings the kernels `score_policy` and `learn_policy` (and `hear_policy`) for that class.
+    A subclass names in `told=` what its kernels read of its settings, which gives it a class `State` of its own, says
+    how fresh rows look, and brings the kernels `score_policy` and `learn_policy` (and `hear_policy`) for that class.
     Its constructor's arguments, keyword only, are its hyper-parameters and are kept under the same names.
 
     Parameters

@@ -15,12 +15,9 @@ from druthers.policies.steps import answer_policy, ask_policy, score_policy
 from druthers.preferences import anchored_estimate, upper_root
 from druthers.types import Floats, Integers
 
-# What is kept of a user's regression on answers, beside that on utilities.
-ANSWERS = ("key_root", "key_response", "answers")
-
 
 @settings
-class ConUCB(LinearPolicy, keeps=ANSWERS, told=(*REGRESSION, "ridge", "radius", "risk", "frequency")):
+class ConUCB(LinearPolicy, told=f"{REGRESSION} ridge radius risk frequency", keeps="key_root key_response answers"):
     """Conversational UCB: ridge regression on utilities, pulled toward one on the answers to its own questions.
 
     Its questions are about one objective each ("do you care about cleanliness?"), answered yes (1) or no (0). The

@@ -7,7 +7,8 @@ is gone. The prior that anyone had before is kept beside it, and each person's o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,7 +17,15 @@ from druthers._matrices import factor, inverse, solve_transposed
 from druthers.beliefs.population import fit_law
 from druthers.policies.belief import Evidence, Posterior, believe, surprise
 from druthers.policies.choices import LEVEL
-from druthers.policies.feedback import FisherState, believe_user, evidence_of, settle, state_belief, unit_of
+from druthers.policies.feedback import (
+    FisherState,
+    FisherUsers,
+    believe_user,
+    evidence_of,
+    settle,
+    state_belief,
+    unit_of,
+)
 from druthers.policies.scatter import share_units
 from druthers.policies.totals import clock_size
 from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
@@ -33,18 +42,8 @@ MOST_PEOPLE = 512
 NEGLIGIBLE = 1e-3
 
 
-class CrowdUsers(NamedTuple):
-    """As `FisherUsers`; `shared` is what others say of a user's log-unit: mean and deviation, 0 before any look."""
-
-    feedbacks: Floats
-    products: Floats
-    root: Floats
-    unit: Floats
-    choices: Floats
-    sites: Floats
-    softly: Floats
-    anchor: Any
-    shared: Floats
+# As `FisherUsers`; `shared` is what others say of a user's log-unit: mean and deviation, 0 before any look.
+CrowdUsers = cast("Any", namedtuple)("CrowdUsers", (*FisherUsers._fields, "shared"))
 
 
 class CrowdState(FisherState):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import generic, implements, kernel
-from druthers._matrices import add_rank_one, solve_transposed
+from druthers._matrices import add_rank_one, solve_transposed, square_of
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.policies.arms import fill_unknown, never_seen, observe, remember
 from druthers.policies.belief import NOTHING, Evidence, Posterior, believe, utility_variance
@@ -238,14 +238,11 @@ def _learn(state: Any, user: int, arm: int, reward: Floats, utility: float) -> N
 @kernel
 def scale_utility(row: Floats, spoilt: float) -> bool:
     """Divide a reward and its utility (D + 1,) by the length of the reward; False for a reward of nothing."""
-    size = row.shape[0] - 1
-    square = 0.0
-    for k in range(size):
-        square += row[k] * row[k]
+    square = square_of(row[:-1])
     if not square > 0.0:
         return False
     scale = 1.0 / np.sqrt(square + spoilt)
-    for k in range(size + 1):
+    for k in range(row.shape[0]):
         row[k] *= scale
     return True
 

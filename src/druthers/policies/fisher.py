@@ -23,6 +23,7 @@ from druthers.policies.feedback import (
     UTILITY,
     DeafState,
     FisherState,
+    FisherUsers,
     believe_here,
     believe_user,
     believe_words,
@@ -38,7 +39,7 @@ from druthers.types import Context, Floats, Preference, RankingQuestion
 
 
 @settings
-class FisherPQUCB(FeaturePolicy, ContextPolicy, told=("ridge", "pull", "width", "guarantee")):
+class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee"):
     """Rankings, utilities and choices weighed by their information, with noise scales learned on the way.
 
     Use it unless you must have the paper's own algorithm: it needs no horizon and no constants per data set. With G
@@ -90,6 +91,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told=("ridge", "pull", "width", 
     learns_preference = True
     learns_choices = True
     State: ClassVar[Any] = FisherState
+    Users: ClassVar[Any] = FisherUsers
 
     ridge: float = 0.5
     width: float = 1.0

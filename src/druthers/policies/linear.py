@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import inverse, norms
+from druthers._matrices import inverse, norms, square_of
 from druthers.own import settings
 from druthers.policies.arms import Arms, fill_unknown, observe, remember
 from druthers.policies.base import Policy
-from druthers.policies.memory import made_for
 from druthers.policies.steps import learn_policy, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
 from druthers.types import Floats, Integers, Preference
 
 # What the kernels of a regression are told: how much a utility counts.
-REGRESSION = ("feedback_weight", "normalization")
+REGRESSION = "feedback_weight normalization"
 
 
 class LinearUsers(NamedTuple):
@@ -34,12 +32,6 @@ class LinearPolicy(Policy, told=REGRESSION):
 
     learns_preference = True
     Users: ClassVar[Any] = LinearUsers
-
-    def __init_subclass__(cls, *, keeps: tuple[str, ...] = (), **more: Any) -> None:
-        """Let a class keep more of each user than the regression."""
-        super().__init_subclass__(**more)
-        if keeps:
-            cls.Users = made_for(cls, namedtuple("Users", (*LinearUsers._fields, *keeps)))  # type: ignore[misc]
 
     def _derived(self) -> dict[str, float]:
         return {"feedback_weight": 1.0, "normalization": 0.0}
@@ -88,7 +80,7 @@ class LinearPolicy(Policy, told=REGRESSION):
 
 
 @settings
-class MOOFUL(LinearPolicy, told=(*REGRESSION, "ridge", "radius")):
+class MOOFUL(LinearPolicy, told=f"{REGRESSION} ridge radius"):
     """OFUL for hidden preferences: ridge regression of utility on reward, optimistic in the preference alone.
 
     The score of an arm is <c, mean> + radius sqrt(D ln(1 + D n / ridge)) |mean|_{V^-1}. Nothing makes it look at arms
@@ -201,9 +193,7 @@ def utility_weight(arms: Arms, arm: int, filled: Floats, whole: bool, weight: fl
     """
     if normalization > 0.0 or not whole:
         spoilt = 0.0 if whole else fill_unknown(arms, arm, filled)
-        square = 0.0
-        for k in range(filled.shape[0]):
-            square += filled[k] * filled[k]
+        square = square_of(filled)
         if square == 0.0:
             return 0.0
         weight *= (normalization if normalization > 0.0 else square) / (square + spoilt)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers.errors import DamagedState, InvalidSetting, UnknownArm, UnknownUser, require
-from druthers.own import Part, settings
+from druthers.own import Part, made_for, settings
 from druthers.policies.arms import Arms, NoUsers
 from druthers.policies.books import Books
 from druthers.policies.rows import (
@@ -33,12 +33,6 @@ M = TypeVar("M", bound="Memory")
 WHOLE = (int, np.integer)
 
 
-def made_for(owner: type, made: type) -> Any:
-    """Let a class be found as part of another one, as machine code that is kept on disk asks for it; return it."""
-    made.__module__, made.__qualname__ = owner.__module__, f"{owner.__qualname__}.{made.__name__}"
-    return made
-
-
 @settings
 class Memory(Part):
     """The arrays of a policy, one row an arm or a user, around which `Policy` puts its steps."""
@@ -50,13 +44,19 @@ class Memory(Part):
     # What of a user's memory comes from feedback; all the rest comes from words.
     felt: ClassVar[tuple[str, ...]] = ("feedbacks", "products", "response", "root", "gram", "choices", "sites")
     State: ClassVar[type[Any]] = State
+    Users: ClassVar[Any] = NoUsers
     Settings: ClassVar[Any]
 
-    def __init_subclass__(cls, *, told: tuple[str, ...] | None = None, **more: Any) -> None:
-        """Give a class that has kernels of its own a class of states for them, and one of what they are told."""
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, *, told: str | None = None, keeps: str = "") -> None:
+        """Give a class that has kernels of its own a class of states for them, and one of what they are told.
+
+        Both are listed by name: what they are `told`, and what it `keeps` of each user beside what its parent does.
+        """
+        super().__init_subclass__()
+        if keeps:
+            cls.Users = made_for(cls, namedtuple("Users", (*cls.Users._fields, *keeps.split())))
         if told is not None:
-            cls.Settings = made_for(cls, namedtuple("Settings", told))  # type: ignore[misc]
+            cls.Settings = made_for(cls, namedtuple("Settings", told))
             if "State" not in vars(cls):
                 cls.State = made_for(cls, type("State", (cls.State,), {"__doc__": cls.State.__doc__}))
 
@@ -107,7 +107,7 @@ class Memory(Part):
 
     def _fresh_users(self, n_users: int) -> Any:
         """Return rows for users never seen."""
-        return NoUsers(feedbacks=np.zeros(n_users))
+        return self.Users(feedbacks=np.zeros(n_users))
 
     @property
     def users(self) -> tuple[Hashable, ...]:

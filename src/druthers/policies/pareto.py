@@ -13,7 +13,7 @@ from druthers.policies.steps import score_policy
 from druthers.types import Floats, Integers
 
 
-class ParetoUCB(WidthPolicy, told=("width", "unseen_bonus")):
+class ParetoUCB(WidthPolicy, told="width unseen_bonus"):
     """Pareto-UCB: a uniform choice among the arms whose optimistic rewards no other arm dominates.
 
     The optimistic reward is mean + width sqrt(2 ln(t + 2) / N) in every objective. A baseline that keeps every
@@ -40,7 +40,7 @@ class ParetoUCB(WidthPolicy, told=("width", "unseen_bonus")):
     noise_per_arm = 1
 
 
-class ParetoTS(WidthPolicy, told=("width", "unseen_bonus")):
+class ParetoTS(WidthPolicy, told="width unseen_bonus"):
     """Pareto Thompson sampling: a uniform choice from the Pareto front of rewards drawn from normal posteriors.
 
     Each objective's mean is drawn with standard deviation width / sqrt(N). The chance of a choice is not known in

@@ -22,11 +22,11 @@ from druthers.preferences import anchor_matrix, anchored_estimate, compact_radiu
 from druthers.types import Floats, Integers
 
 # What both families here are told beside their regression.
-SCALES = ("risk", "reward_scale", "radius_scale", "unseen_bonus")
+SCALES = "risk reward_scale radius_scale unseen_bonus"
 
 
 @settings
-class MOPQUCB(LinearPolicy, keeps=("anchor",), told=(*REGRESSION, "pull", "corruption", *SCALES)):
+class MOPQUCB(LinearPolicy, told=f"{REGRESSION} pull corruption {SCALES}", keeps="anchor"):
     """MO-PQUCB (Algorithm 1): rankings anchor the preference, utilities correct it, both uncertainties add a bonus.
 
     The score of Eq. 8 is <c, mean> + gamma |c|_1 + beta |mean + gamma 1|_{V^-1}, with gamma = sqrt(ln(t/risk)/N) for
@@ -150,7 +150,7 @@ class Greedy(MOPQUCB):
 
 
 @settings
-class PRUCB(LinearPolicy, told=(*REGRESSION, "ridge", "bound", *SCALES)):
+class PRUCB(LinearPolicy, told=f"{REGRESSION} ridge bound {SCALES}"):
     """PRUCB: upper confidence in both reward and preference, from utilities alone; it does not hear.
 
     Ridge regression in which a utility counts normalization / |reward|^2, with the score of Eq. 8 and the radius

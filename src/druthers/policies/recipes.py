@@ -15,7 +15,7 @@ from druthers._matrices import center, norms, square_of
 from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import never_seen
-from druthers.policies.linear import REGRESSION, LinearPolicy, add_up
+from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate
 from druthers.rankings import add_slope, complete
@@ -24,9 +24,7 @@ from druthers.types import Floats, Integers
 UNSEEN_REWARD = 100.0
 WINDOW = 50
 PROXIMAL_STEPS = 5
-TOLD = (*REGRESSION, "ridge", "radius", "width")
-MOMENTUM = ("anchor", "velocity", "queries", "total_length")
-RANKINGS = ("anchor", "queries", "total_length", "orders", "lengths")  # the latest ones, which an anchor is fitted to
+TOLD = f"{REGRESSION} ridge radius width"
 
 
 @settings
@@ -56,7 +54,7 @@ class Recipe(LinearPolicy):
 
 
 @settings
-class MOPQUCBRecipe(Recipe, keeps=MOMENTUM, told=TOLD):
+class MOPQUCBRecipe(Recipe, told=TOLD, keeps="anchor velocity queries total_length"):
     """MO-PQUCB as the paper's figures were made: a gradient-step anchor, normalized utilities, a tuned radius.
 
     Parameters
@@ -94,7 +92,7 @@ class MOPQUCBRecipe(Recipe, keeps=MOMENTUM, told=TOLD):
 
 
 @settings
-class MOPQUCBGLRecipe(MOPQUCBRecipe, keeps=RANKINGS, told=TOLD):
+class MOPQUCBGLRecipe(MOPQUCBRecipe, told=TOLD, keeps="anchor queries total_length orders lengths"):
     """MO-PQUCB-GL as the paper's figure was made: five proximal steps over the last 50 rankings.
 
     At the penalty used there, D^3/27, every deviation stays exactly zero, so this is a plain fit to a sliding window.
@@ -108,6 +106,7 @@ class MOPQUCBGLRecipe(MOPQUCBRecipe, keeps=RANKINGS, told=TOLD):
     """
 
     name = "mo-pqucb-gl-recipe"
+    Users = LinearUsers  # with no momentum: an anchor is fitted to the latest rankings, which are kept
 
     corruption: float = 0.2
 

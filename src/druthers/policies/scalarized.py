@@ -16,7 +16,7 @@ from druthers.types import Floats, Integers
 
 
 @settings
-class WidthPolicy(Policy, told=("width", "unseen_bonus")):
+class WidthPolicy(Policy, told="width unseen_bonus"):
     """A policy that learns about arms alone, and is optimistic about each of them by some width."""
 
     width: float = 1.0
@@ -31,7 +31,7 @@ class WidthPolicy(Policy, told=("width", "unseen_bonus")):
         return {"unseen_bonus": NEVER_SEEN if self.unseen_first else 0.0}
 
 
-class SUCB(WidthPolicy, told=("width", "unseen_bonus")):
+class SUCB(WidthPolicy, told="width unseen_bonus"):
     """Scalarized UCB: the sum over objectives of mean + width sqrt(2 ln(t + 2) / N).
 
     A baseline for users who all want the same thing. It does not hear and learns no preference.
@@ -59,7 +59,7 @@ class SUCB(WidthPolicy, told=("width", "unseen_bonus")):
 
 
 @settings
-class SMOSS(WidthPolicy, told=("width", "horizon", "unseen_bonus")):
+class SMOSS(WidthPolicy, told="width horizon unseen_bonus"):
     """Scalarized MOSS: the sum over objectives of mean + width sqrt(4 max(0, ln(T / (K N))) / N).
 
     As S-UCB, but exploration ends once an arm has had its share T/K of the horizon.

@@ -37,7 +37,7 @@ SAID_DOUBT = 0.5
 
 
 @settings
-class StatedUCB(ContextPolicy, told=("width", "noise", "mood")):
+class StatedUCB(ContextPolicy, told="width noise mood"):
     """A user's weights are what words state, until behavior tells better.
 
     A utility is modelled as <c, 2 reward - 1> + mood + noise, with a normal prior on the weights c that `hear_weights`

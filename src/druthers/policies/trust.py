@@ -48,31 +48,13 @@ SELDOM = 8
 SERVED_WINDOW = 32
 
 
-class DoubtingUsers(NamedTuple):
-    """Each user's feedback, the two voices, and what is believed of them.
-
-    As in `FisherUsers`; `rival` hears the rankings that the main voice does not explain. `trust`, `open`, `tempered`
-    and `pulled` are what is made of both (`Readings`), and `noise` is by how much the estimated noise is divided.
-    """
-
-    feedbacks: Floats
-    products: Floats
-    root: Floats
-    unit: Floats
-    choices: Floats
-    sites: Floats
-    softly: Floats
-    anchor: Any
-    rival: Any
-    trust: Floats
-    open: Floats
-    tempered: Floats
-    pulled: Floats
-    noise: Floats
-
-
 class DoubtingState(FisherState):
-    """All that the policy knows; its users are `DoubtingUsers`."""
+    """All that the policy knows.
+
+    Of users it has as much as `FisherUsers`; and `rival`, who hears the rankings that the main voice does not explain,
+    `trust`, `open`, `tempered` and `pulled`, what is made of both (`Readings`), and `noise`, by how much the estimated
+    noise is divided.
+    """
 
 
 class Trust(NamedTuple):
@@ -89,7 +71,7 @@ class Trust(NamedTuple):
 
 
 @settings
-class FisherPQUCBRobust(FisherPQUCB):
+class FisherPQUCBRobust(FisherPQUCB, keeps="rival trust open tempered pulled noise"):
     """Fisher-PQUCB for rankings that may be wrong, each, often or always, without being told how often.
 
     Use it where rankings come from text, from several people or from people who mistake the scale. The `Mixture`
@@ -141,7 +123,7 @@ class FisherPQUCBRobust(FisherPQUCB):
         trust, taken = np.zeros((n_users, 4)), np.zeros((n_users, 2))
         trust[:, MAIN] = taken[:, MAIN] = 1.0
         assert self.anchor is not None
-        return DoubtingUsers(
+        return self.Users(
             *plain,
             rival=self.anchor.rows(n_users, self.n_objectives),
             trust=trust,

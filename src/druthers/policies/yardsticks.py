@@ -26,14 +26,7 @@ class TrueArms(NamedTuple):
     truth: Floats
 
 
-class TrueUsers(NamedTuple):
-    """How often each user gave feedback, and the true preference."""
-
-    feedbacks: Floats
-    truth: Floats
-
-
-class Random(Policy, told=()):
+class Random(Policy, told=""):
     """Choose uniformly at random: what any policy must beat, and a source of clean logs."""
 
     name = "random"
@@ -45,7 +38,7 @@ class Random(Policy, told=()):
 
 
 @settings
-class Oracle(Policy, told=()):
+class Oracle(Policy, told="", keeps="truth"):
     """Choose the best arm, knowing the truth; for the lab only.
 
     Parameters
@@ -93,8 +86,8 @@ class Oracle(Policy, told=()):
         shape = (n_arms, self.n_objectives)
         return TrueArms(pulls=np.zeros(shape), means=np.zeros(shape), truth=np.zeros(shape))
 
-    def _fresh_users(self, n_users: int) -> TrueUsers:
-        return TrueUsers(feedbacks=np.zeros(n_users), truth=np.zeros((n_users, self.n_objectives)))
+    def _fresh_users(self, n_users: int) -> Any:
+        return self.Users(feedbacks=np.zeros(n_users), truth=np.zeros((n_users, self.n_objectives)))
 
     def _new_arm(self, arm: Hashable) -> int:
         row = super()._new_arm(arm)
