@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from druthers.bounds.estimation import round_constant
 
@@ -202,37 +202,22 @@ def remainder_bound(
 
 
 def guaranteed_start(
-    *,
-    n_objectives: int,
-    preference_norm: float,
-    variance: float,
-    mean_length: float,
-    query_information: float,
-    ridge: float = 0.5,
-    level: float = 1e-6,
+    *, preference_norm: float, query_information: float, ridge: float = 0.5, level: float = 1e-6, **case: Any
 ) -> float:
     """Return n_1 of our theorem: from so many utilities of a user on, step 3 of its proof holds.
 
     Without queries exp(S^2 (ridge + level)/2) - 1. With them the least n, within a hundredth, from which on
     `remainder_bound` stays below what is allowed: some 10^5 to 10^7, since the proof takes every direction to be as bad
-    as the worst. The remainder itself is small from the first utilities on (tests/test_theory_proof.py).
+    as the worst. The remainder itself is small from the first utilities on (tests/test_theory_proof.py). All that
+    `remainder_bound` is told, but for n, is told here.
     """
     if query_information <= 0.0:
         return math.exp(0.5 * (ridge + level) * preference_norm**2) - 1.0
 
-    remainder = partial(
-        remainder_bound,
-        n_objectives=n_objectives,
-        preference_norm=preference_norm,
-        variance=variance,
-        mean_length=mean_length,
-        query_information=query_information,
-        ridge=ridge,
-        level=level,
-    )
-
+    told: dict[str, Any] = {"preference_norm": preference_norm, "query_information": query_information, **case}
+    remainder = partial(remainder_bound, ridge=ridge, level=level, **told)
     n = 1e30
-    while n > 1.0 and (told := remainder(n / 1.01)).cost <= told.allowed:
+    while n > 1.0 and (bounds := remainder(n / 1.01)).cost <= bounds.allowed:
         n /= 1.01
     return n
 

@@ -71,6 +71,14 @@ class Claim:
     check: Callable[[bool], Finding]
     games: Callable[[bool], list[Game]] = lambda fast: []
 
+    @classmethod
+    def of(cls, check: Callable[[bool], Finding], games: Callable[[bool], list[Game]] = lambda fast: []) -> Claim:
+        """Return the claim that `check_NAME` checks: its docstring has the source and, after a colon, the statement."""
+        source, _, statement = (check.__doc__ or "").partition("\n")[0].partition(": ")
+        of_ours = source.startswith(("Our", "Section"))
+        name = check.__name__.removeprefix("check_").replace("_", "-")
+        return cls(name, source[0].lower() + source[1:] if of_ours else source, statement, check, games)
+
 
 def mean_line(name: str, rounds: Any, curves: Floats, least: float) -> Line:
     """Return the mean of some curves (runs, rounds) with its interval, but no lower than a share of it, as a line."""

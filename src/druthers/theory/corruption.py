@@ -47,7 +47,7 @@ def bound_ratio(share: float, rankings: int, runs: int) -> Interval:
 
 
 def check_corrupted(fast: bool) -> Finding:
-    """Theorem 3: no estimator errs less than the bound, and at one half errors stop falling."""
+    """Theorem 3: No estimator beats the bound, and none is consistent from 1/2 on."""
     runs, fine = (400, 8_001) if fast else (2_000, 16_001)
     ratios = [bound_ratio(share, count, runs) for share in SHARES for count in (100, 10_000, 1_000_000)]
     # Two objectives, whose preference is anywhere between (2, -2) and (-2, 2), and again all that can be known of it.
@@ -128,17 +128,20 @@ def _penalty_finding(row: int, fast: bool, told: str) -> Finding:
 
 
 def check_penalty(fast: bool) -> Finding:
-    """Lemma 4: its penalty makes all deviations zero, so that the robust estimate is the plain one."""
+    """Lemma 4: With η ≥ D³/3 the estimator is robust.
+
+    That penalty makes all deviations zero, so that the robust estimate is the plain one.
+    """
     return _penalty_finding(0, fast, "largest deviation of a ranking {largest:.1e}; ")
 
 
 def check_automatic(fast: bool) -> Finding:
-    """Our penalty: chosen by itself, it finds deviations, and the estimate is closer to the truth."""
+    """Our penalty: With the automatic one it is."""
     return _penalty_finding(2, fast, "")
 
 
 def check_consistency(fast: bool) -> Finding:
-    """Lemma 4: below one half the estimator is said to be consistent."""
+    """Lemma 4: Below one half the estimator is consistent."""
     size, share, runs = 4, 0.3, 10 if fast else 30
     counts = [100, 1_000] if fast else [100, 1_000, 10_000]
     errors = np.zeros((2, len(counts), runs))

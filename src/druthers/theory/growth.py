@@ -45,7 +45,7 @@ def sublinear(linear: float, growth: Interval) -> str:
 
 
 def check_growth(fast: bool) -> Finding:
-    """Theorem 2: the regret of MO-PQUCB grows like the root of T ln T."""
+    """Theorem 2: The regret of MO-PQUCB is sublinear, like √(T ln T)."""
     games = dict(zip(LABELS, rivals(fast), strict=True))
     told = {label: grown(game) for label, game in games.items()}
     mine = games["mo-pqucb"]
@@ -65,7 +65,7 @@ def check_growth(fast: bool) -> Finding:
 
 
 def check_gain(fast: bool) -> Finding:
-    """Corollary 2.1: MO-PQUCB gains a root of ln T over PRUCB."""
+    """Corollary 2.1: MO-PQUCB gains √ln T over PRUCB."""
     ours, theirs = rivals(fast)[:2]
     rounds = marks(ours.horizon).astype(float)
     apart = interval(exponents(rounds, regrets_of(ours)) - exponents(rounds, regrets_of(theirs)))
@@ -94,7 +94,7 @@ def corrupted_games(fast: bool) -> list[Game]:
 
 
 def check_corrupted_growth(fast: bool) -> Finding:
-    """Theorem 4: with corrupted queries and its weights MO-PQUCB still has sublinear regret."""
+    """Theorem 4: With α = λ = ε + 1/ln T regret is sublinear."""
     mine, other = corrupted_games(fast)
     law, linear, growth = grown(mine)
     return Finding(
@@ -109,7 +109,7 @@ def check_corrupted_growth(fast: bool) -> Finding:
 
 
 def check_ours(fast: bool) -> Finding:
-    """Our theorem: with its guarantee Fisher-PQUCB has a regret of order sqrt((D + K) T), up to logarithms."""
+    """Our theorem: With its guarantee Fisher-PQUCB stays below its bound of order √((D + K) T)."""
     game = rivals(fast)[-1]
     rounds, regrets = marks(game.horizon).astype(float), regrets_of(game)
     law, linear, growth = grown(game)
@@ -155,7 +155,7 @@ def _bound(horizon: float) -> float:
 
 
 def check_information(fast: bool) -> Finding:
-    """Our theorem's step: M_n grows linearly in every direction, whatever is chosen."""
+    """Our theorem: M grows by c n in every direction, whatever is chosen."""
     horizon, runs = (2_000, 2) if fast else (20_000, 6)
     stops = np.unique(np.geomspace(20, horizon, 10).round().astype(np.int64))
     least, told = [], []

@@ -41,7 +41,10 @@ def twin_runs(arms: list[list[float]], weight: float | None, horizon: int, runs:
 
 
 def check_queries_alone(fast: bool) -> Finding:
-    """Theorem 1: with rankings alone regret is linear for some preference; utilities repair that."""
+    """Theorem 1, corrected: Rankings alone cost linear regret where a shift changes the best arm; utilities repair it.
+
+    The theorem says that for some preference it is linear.
+    """
     horizon, runs = (10_000, 4) if fast else (100_000, 8)
     rounds = marks(horizon)
     alone, repaired, equal = (
@@ -81,7 +84,7 @@ def starving_games(fast: bool) -> list[Game]:
 
 
 def check_starving(fast: bool) -> Finding:
-    """Our default: no run is stuck for good, even without any query."""
+    """Our default: No arm is given up for good: regret grows no faster than T⁰·⁶, without any query too."""
     games = starving_games(fast)
     horizon = games[0].horizon
     start = horizon / 100.0
@@ -136,7 +139,10 @@ def hardest_games(fast: bool) -> list[Game]:
 
 
 def check_hardest(fast: bool) -> Finding:
-    """Our theorem: at the gap sqrt(s^2 K/T), which no policy can see in time, regret grows like the root of T."""
+    """Our theorem: At the hardest gap of each horizon its regret grows like √T.
+
+    That gap is sqrt(s^2 K/T), which no policy can see in time.
+    """
     of_guarantee, of_default = ([game for game in hardest_games(fast) if bool(game.options) == sure] for sure in (1, 0))
     horizons = np.array([float(game.horizon) for game in of_guarantee])
 

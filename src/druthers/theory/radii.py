@@ -20,7 +20,10 @@ RISK = 0.05
 
 
 def check_radius(fast: bool) -> Finding:
-    """Lemma 1's bound: how often it holds, and how loose it is, factor by factor."""
+    """Lemma 1: Its bound covers the error.
+
+    Beside how often it does, how loose it is, factor by factor.
+    """
     size, length, scale, risk, runs = 5, 3, 1.0, RISK, 30 if fast else 200
     counts = [200, 2_000] if fast else [200, 2_000, 20_000]
     errors, gradients, curvatures, sharper, told_errors, covered, inside = [], [], [], [], [], 0, 0
@@ -79,7 +82,10 @@ def check_radius(fast: bool) -> Finding:
 
 
 def check_noise(fast: bool) -> Finding:
-    """Lemma 2: the radius that covers the noise of utilities is that with the root of alpha, not the printed one."""
+    """Lemma 2: The printed radius covers the noise of utilities.
+
+    The one that does is that with the root of alpha.
+    """
     runs, utilities, size, risk = (100, 1_000, 2, RISK) if fast else (300, 3_000, 2, RISK)
     alphas = [1.0 / math.log(2_000), 0.05, 0.01, 0.001]
     rng = np.random.default_rng(5)
@@ -156,7 +162,7 @@ def reward_misses(rounds: int, arms: int, size: int) -> int:
 
 
 def check_radii(fast: bool) -> Finding:
-    """Lemmas 2, 3 and 5: how often the radii cover, and how loose each of their parts is."""
+    """Lemmas 2, 3, 5: The radii cover what policies believe."""
     runs, arms = (100, 200) if fast else (400, 1_000)
     counts = [100, 400] if fast else [100, 1_000, 4_000]
     size, share = 3, 0.1

@@ -15,7 +15,7 @@ from druthers.types import Floats
 
 
 def check_shift(fast: bool) -> Finding:
-    """Rankings say nothing about the level of a preference."""
+    """Section 4: Rankings do not change when all weights are shifted."""
     rng = np.random.default_rng(1)
     shifts = np.linspace(-5.0, 5.0, 11)
     worst = np.zeros(len(shifts))
@@ -52,7 +52,7 @@ def anchor_errors(size: int, length: int, rankings: int, runs: int) -> tuple[Flo
 
 
 def check_rate(fast: bool) -> Finding:
-    """Lemma 1: the error of the anchor falls like D (ln t/(m t))^(1/2)."""
+    """Lemma 1: The anchor's error falls like D √(ln t/(m t))."""
     runs = 30 if fast else 60
     sizes = [(4, 1), (4, 4), (8, 2)] if fast else [(4, 1), (4, 4), (8, 2), (8, 8), (16, 4), (16, 16)]
     counts = np.array([200, 800] if fast else [100, 400, 1_600, 6_400])
