@@ -68,17 +68,7 @@ def follow(policy: Policy, log: Log, feedback: int) -> Followed:
     and leave out all other rows, what was heard in them included.
     """
     followed = Followed(np.empty(len(log.offers)), np.zeros(len(log), dtype=bool))
-    memory = _user_memory(policy, log)
-    saved = np.empty(sum(part.shape[1] for part in memory), dtype=memory[0].dtype)
-    compiled = None
-    for rows, block, picks in _blocks(policy, log):
-        shape = rows.stop - rows.start, 2
-        coins = policy._coins.random(shape) if policy.exploration else np.ones(shape)
-        chances = followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
-        known = (policy._state, (feedback, float(policy.exploration)), memory, saved)
-        arguments = (*known, block, picks, coins, Followed(chances, followed.same[rows]))
-        compiled = compiled or bound(follow_rows, *arguments)
-        compiled(*arguments)
+    _follow(policy, log, feedback, followed, None)
     return followed
 
 
@@ -88,14 +78,24 @@ def believe(policy: Policy, log: Log, chances: Floats) -> Believed:
     `chances` are how likely the policy that is evaluated chooses each offered arm, laid out like `log.offers`.
     """
     believed = Believed(*np.zeros((2, len(log), 1 + len(log.objectives))))
-    _user_memory(policy, log)
+    _follow(policy, log, LEARN, Followed(chances, np.zeros(len(log), dtype=bool)), believed)
+    return believed
+
+
+def _follow(policy: Policy, log: Log, feedback: int, followed: Followed, believed: Believed | None) -> None:
+    """Follow a log block by block, and write what was done along it; or, where that is asked for, what was believed."""
+    memory = _user_memory(policy, log)
+    saved = np.empty(sum(part.shape[1] for part in memory), dtype=memory[0].dtype)
     compiled = None
     for rows, block, picks in _blocks(policy, log):
-        part = chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
-        arguments = (policy._state, block, picks, part, Believed(believed.expected[rows], believed.predicted[rows]))
-        compiled = compiled or bound(believe_rows, *arguments)
+        shape = rows.stop - rows.start, 2
+        coins = policy._coins.random(shape) if policy.exploration and believed is None else np.ones(shape)
+        chances = followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
+        known = (policy._state, (feedback, float(policy.exploration)), (memory, saved))
+        part = None if believed is None else Believed(believed.expected[rows], believed.predicted[rows])
+        arguments = (*known, block, picks, coins, Followed(chances, followed.same[rows]), part)
+        compiled = compiled or bound(follow_rows, *arguments)
         compiled(*arguments)
-    return believed
 
 
 def _user_memory(policy: Policy, log: Log) -> Memory:
@@ -141,16 +141,20 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, Block, Integers |
 def follow_rows(
     state: Any,
     rules: tuple[int, float],
-    memory: Memory,
-    saved: NDArray[Any],
+    kept: tuple[Memory, NDArray[Any]],
     block: Block,
     picks: Integers | None,
     coins: Floats,
     followed: Followed,
+    believed: Believed | None,
 ) -> None:
-    """Follow some rounds; writes the chance of each offered arm and whether the own choice is the logged one."""
+    """Follow some rounds; writes the chance of each offered arm and whether the own choice is the logged one.
+
+    Or else, by chances that are given, what is expected of the choices before each is known.
+    """
     users, first_of_round, starts, offers, said_starts, said, places, rewards, utilities, noise = block
     feedback, exploration = rules
+    memory, saved = kept
     chances, same = followed
     all_arms = np.empty(0, dtype=np.int64)
     per_arm = noise.shape[0] // offers.shape[0]
@@ -166,8 +170,12 @@ def follow_rows(
         if b - a != reasons.shape[1]:
             reasons = np.empty((4, b - a))
         n_best = score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)
-        share_chances(reasons[3], n_best, exploration, chances[a:b])
-        same[t] = pick(reasons[3], coins[t], exploration, all_arms) == places[t]
+        if believed is None:
+            share_chances(reasons[3], n_best, exploration, chances[a:b])
+            same[t] = pick(reasons[3], coins[t], exploration, all_arms) == places[t]
+        else:
+            expected, predicted = believed.expected[t], believed.predicted[t]
+            foresee(state.arms.means, reasons[0], offers[a:b], chances[a:b], places[t], expected, predicted)
         if heard and feedback == REPLAY and not same[t]:
             restore(memory, users[t], saved)
         if t + 1 == users.shape[0] or first_of_round[t + 1]:
@@ -181,38 +189,21 @@ def follow_rows(
             begin = t + 1
 
 
-@kernel
-def believe_rows(state: Any, block: Block, picks: Integers | None, chances: Floats, believed: Believed) -> None:
-    """Learn some rounds; writes what is expected of the choices before each is known."""
-    users, first_of_round, starts, offers, said_starts, said, places, rewards, utilities, noise = block
-    expected, predicted = believed
-    per_arm = noise.shape[0] // offers.shape[0]
-    reasons = np.empty((4, 0))
-    begin = 0
-    for t in range(users.shape[0]):
-        a, b = starts[t], starts[t + 1]
-        if said_starts[t + 1] > said_starts[t]:
-            hear_policy(state, users[t], said[said_starts[t] : said_starts[t + 1]])
-        if b - a != reasons.shape[1]:
-            reasons = np.empty((4, b - a))
-        score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)
-        for j in range(b - a):
-            expected[t, 0] += chances[a + j] * reasons[0, j]
-            for k in range(rewards.shape[1]):
-                expected[t, 1 + k] += chances[a + j] * state.arms.means[offers[a + j], k]
-        predicted[t, 0] = reasons[0, places[t]]
-        for k in range(rewards.shape[1]):
-            predicted[t, 1 + k] = state.arms.means[offers[a + places[t]], k]
-        if t + 1 == users.shape[0] or first_of_round[t + 1]:
-            for s in range(begin, t + 1):
-                if told(rewards[s], utilities[s]):
-                    learn_policy(state, users[s], offers[starts[s] + places[s]], rewards[s], utilities[s])
-                if picks is not None and picks[s] > NOT_TOLD:
-                    learn_choice_policy(state, users[s], offers[starts[s] : starts[s + 1]], picks[s])
-            begin = t + 1
-
-
 # Kernels below call no generic one: machine code read from the cache finds only those that it calls itself.
+@kernel
+def foresee(
+    means: Floats, utilities: Floats, offer: Integers, chances: Floats, place: int, expected: Floats, predicted: Floats
+) -> None:
+    """Add what is expected of a choice by these chances, utility first, and write what the logged one would bring."""
+    for j in range(offer.shape[0]):
+        expected[0] += chances[j] * utilities[j]
+        for k in range(means.shape[1]):
+            expected[1 + k] += chances[j] * means[offer[j], k]
+    predicted[0] = utilities[place]
+    for k in range(means.shape[1]):
+        predicted[1 + k] = means[offer[place], k]
+
+
 @kernel
 def told(reward: Floats, utility: float) -> bool:
     """Tell whether anything is known of what came of a decision."""
