@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any, NamedTuple
 
 from druthers.bounds.estimation import round_constant
@@ -215,9 +214,8 @@ def guaranteed_start(
         return math.exp(0.5 * (ridge + level) * preference_norm**2) - 1.0
 
     told: dict[str, Any] = {"preference_norm": preference_norm, "query_information": query_information, **case}
-    remainder = partial(remainder_bound, ridge=ridge, level=level, **told)
     n = 1e30
-    while n > 1.0 and (bounds := remainder(n / 1.01)).cost <= bounds.allowed:
+    while n > 1.0 and (left := remainder_bound(n / 1.01, ridge=ridge, level=level, **told)).cost <= left.allowed:
         n /= 1.01
     return n
 
