@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +22,6 @@ Stationary: TypeAlias = Callable[[Hashable, tuple[Hashable, ...], tuple[int, ...
 Evaluated: TypeAlias = str | type[Policy] | Policy | Stationary | Floats
 
 ROUNDING = 1e-6
-
-
-class Candidate(Protocol):
-    """A policy to be judged on the rows of a log from `cut` on."""
-
-    name: str
-    cut: int
-
-    def chances(self, log: Log) -> Floats:
-        """Return the chance of each arm offered from row `cut` on; NaN where it is not known."""
-        ...
-
-    def same(self, log: Log, kept: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Return on which of the kept rows, which are uniformly random, the policy chooses what was logged."""
-        ...
 
 
 class Given:
@@ -112,6 +97,11 @@ class Learner:
         if kept.any():
             same[kept] = follow(self._make(), log.select(kept), REPLAY).same
         return same
+
+
+# A policy to be judged on the rows of a log from `cut` on. Its `chances` are those of each arm offered there, NaN where
+# they are not known; `same` tells on which of the kept rows, which are uniformly random, it chooses what was logged.
+Candidate: TypeAlias = Given | Fixed | Learner
 
 
 def make_candidate(log: Log, policy: Evaluated, settings: Mapping[str, Any], learn: float, seed: int) -> Candidate:

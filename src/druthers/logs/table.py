@@ -107,7 +107,6 @@ class Log:
         rows = np.arange(len(self))[which]
         offer_starts, offered = _gathered(self.offer_starts, rows)
         ranking_starts, named = _gathered(self.ranking_starts, rows)
-        plain = ("rounds", "users", "places", "propensities", "rewards", "utilities", "policies")
         return replace(
             self,
             times=None if self.times is None else self.times[rows],
@@ -118,7 +117,7 @@ class Log:
             chances=None if self.chances is None else self.chances[offered],
             picks=None if self.picks is None else self.picks[rows],
             contexts=None if self.contexts is None else self.contexts[rows],
-            **{name: getattr(self, name)[rows] for name in plain},
+            **{name: getattr(self, name)[rows] for name in _BY_ROW},
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
