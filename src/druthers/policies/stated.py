@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import bound
 from druthers._matrices import inverse
-from druthers.errors import InvalidFeedback, require
+from druthers.errors import InvalidFeedback, InvalidSetting
 from druthers.own import settings
 from druthers.policies.belief import Posterior
 from druthers.policies.contexts import ContextPolicy
@@ -249,7 +249,8 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
         """
         if price is None:
             return None
-        require(price >= 0, "price must not be negative", price)
+        if not price >= 0:
+            raise InvalidSetting(f"price must not be negative, but got {price!r}")
         arms = tuple(self.arms if offer is None else offer)
         found = best_question(self, user, arms, stated) if len(arms) > 1 else None
         return found if found is not None and found.value > price else None
