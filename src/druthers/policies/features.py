@@ -212,8 +212,10 @@ class FeaturePolicy(Policy):
             return super()._slopes(weights, rows)
         arms, known = self._state.arms, self._state.arms.pulls[rows] > 0.0
         if self.n_features == 0:
-            return np.where(known, arms.means[rows], self._state.model.center)
-        return np.where(known.any(axis=1, keepdims=True), arms.believed[rows], arms.expected[rows])
+            slopes: Floats = np.where(known, arms.means[rows], self._state.model.center)
+            return slopes
+        believed: Floats = np.where(known.any(axis=1, keepdims=True), arms.believed[rows], arms.expected[rows])
+        return believed
 
     def _as_features(self, features: Any, n_arms: int) -> Floats:
         """Check features (n, p) and make room for them where they are the first."""
