@@ -10,7 +10,8 @@ from druthers.advisor import Advisor
 from druthers.advisor.kinds import alike, fitted_to
 from druthers.advisor.messages import Context, Kind
 from druthers.advisor.said import Said
-from druthers.advisor.understanding import Understanding, _without_guesses
+from druthers.advisor.stating import without_guesses
+from druthers.advisor.understanding import Understanding
 from druthers.catalogs import Catalog, Item
 from druthers.language import make_parser
 from druthers.limits import Columns, LimitReader
@@ -125,8 +126,8 @@ def test_the_least_of_something_is_the_smallest_number_and_of_something_bad_the_
 
 def test_what_is_only_guessed_beside_a_limit_is_not_heard():
     reading = replace(READ, confidences=(0.9, 0.3))
-    assert _without_guesses(reading, 0.5).names == ("price",)
-    assert _without_guesses(replace(READ, confidences=(0.9, 0.6)), 0.5).names == ("price", "weight")
+    assert without_guesses(reading, 0.5).names == ("price",)
+    assert without_guesses(replace(READ, confidences=(0.9, 0.6)), 0.5).names == ("price", "weight")
 
 
 def test_items_and_numbers_tell_nothing_about_what_a_message_is():

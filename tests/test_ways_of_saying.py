@@ -162,3 +162,52 @@ def test_who_need_not_do_something_wants_less_of_it(text, wanted, dismissed):
     price = Objective("price", low=0, high=9, less_is_better=True)
     reading = make_parser("lexicon", objectives=[waits, price, "dancing", "new episodes"]).read(text)
     assert (reading.names, reading.dismissed_names) == (wanted, dismissed)
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("not with brick walls", {"walls": {"not": "brick"}}),
+        ("the walls must not be pine", {"walls": {"not": "pine"}}),
+        ("a cellar would be lovely, though not essential", {}),
+        ("a porch isn't strictly necessary", {}),
+        ("ein Kamin wäre schön", {}),
+    ],
+)
+def test_denials_reach_over_the_name_and_hopes_are_no_limits(say, card, text, limits):
+    say("charm")
+    say(text)
+    assert card().limits == limits
+
+
+def test_what_is_wished_beside_taking_back_is_not_lost(say, card):
+    say("charm and a low price")
+    say("forget the charm, I need it delivered quickly")
+    assert card().wished == ("delivery time", "price")
+
+
+def test_two_wishes_are_swapped(say, card):
+    say("charm first, then price")
+    say("please swap charm and price")
+    assert card().wished == ("price", "charm")
+
+
+def test_an_ellipsis_gives_up(say, card):
+    say("a porch is a must, the price isn't")
+    assert (card().limits, card().dismissed) == ({"extras": {"all": "porch"}}, ("price",))
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [("charm, with a jetty", "jetty"), ("in Atlantis, cheap", "in Atlantis"), ("a porch and a moat", "moat")],
+)
+def test_queries_tell_what_nobody_has_as_messages_do(text, lost):
+    cabins = Catalog(
+        name="cabins",
+        objectives=CABINS.objectives,
+        items=[
+            Item(one.id, one.name, values=one.values, details={**one.details, "town": "Linz"}) for one in CABINS.items
+        ],
+    )
+    with Advisor(cabins) as advisor:
+        assert advisor.hear("ada", text).not_understood == (lost,)

@@ -17,11 +17,11 @@ from druthers.advisor import cards, decisions, events, hearing, statements
 from druthers.advisor.answers import Card, Decided, Heard, Recommendation, plain
 from druthers.advisor.asking import Asked, Asking
 from druthers.advisor.choosing import Choosing
-from druthers.advisor.comparing import with_items
 from druthers.advisor.decisions import Recent, Told
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
+from druthers.advisor.stating import stated_in
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
@@ -155,8 +155,8 @@ class Operations:
 
     def _read(self, text: str, columns: Columns) -> tuple[Reading, Limits]:
         """Read a text: limits first, and what is left as wishes."""
-        limits = with_items(text, self.limit_reader(columns).read(text), self.parser, columns)
-        return replace(self.parser.read(limits.rest), text=text), limits
+        reading, limits = stated_in(text, self.limit_reader(columns), self.parser, columns)
+        return replace(reading, text=text), limits
 
     def _heard_before(self, key: str, user: str, body: dict[str, Any]) -> Operation[Event]:
         """Return the query that has this key already, if it is the same one."""

@@ -14,7 +14,7 @@ from druthers.catalogs import Item
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits
 from druthers.limits.numbers import is_year
-from druthers.limits.words import stems
+from druthers.limits.words import stems, telling_stems
 
 HOW_MANY = re.compile(r"(?:and |so )?how many\b(?!.*\b(?:it|its|he|she)\b)(?P<what>.*)")
 THERE_ARE = re.compile(r"\b(?:are there|is there|do you have|have you|exist|in total|fit|are left|left)\b.*")
@@ -120,8 +120,8 @@ def measured(words: Iterable[str]) -> set[str]:
 
 
 def _is_about(text: str, name: str, columns: Columns) -> bool:
-    """Tell whether a text names something that has numbers, by its first word at least: "tank" of "tank liters"."""
+    """Tell whether a text names something that has numbers, by one of its words at least: "tank" of "tank liters"."""
     numbers = columns.numbers(name)[np.isfinite(columns.numbers(name))]
     years = AGE.search(text) is not None and len(numbers) > 0 and is_year(numbers.min()) and is_year(numbers.max())
     spoken = stems(text)
-    return len(numbers) > 0 and (years or stems(name)[0] in spoken or not measured(spoken).isdisjoint(stems(name)))
+    return len(numbers) > 0 and (years or not {*spoken, *measured(spoken)}.isdisjoint(telling_stems(name)))

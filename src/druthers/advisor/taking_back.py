@@ -78,8 +78,9 @@ def declines(said: Said) -> bool:
 
 
 def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser) -> Message | None:
-    """Return what is wished in sentences beside the one that takes something back."""
-    rest = " ".join(one for one in SENTENCES.split(said.text) if not whole_words("forget").search(one.lower()))
+    """Return what is wished in clauses beside the one that takes something back."""
+    parts = re.split(rf"{SENTENCES.pattern}|,\s+|\s+but\s+", said.text)
+    rest = ", ".join(one for one in parts if not whole_words("forget").search(one.lower()))
     reading = parser.read(rest)
     if not set(reading.names) - set(names):
         return None

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from druthers.advisor.comparing import NAME, apart_from_items, with_items
+from druthers.advisor.comparing import NAME
 from druthers.advisor.kinds import chances
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
 from druthers.advisor.other_numbers import another_number
 from druthers.advisor.questions import MOST, find_question
-from druthers.advisor.said import MOST_LETTERS, Said
+from druthers.advisor.said import Said
 from druthers.advisor.sayings import beyond, ways, whole_words
-from druthers.advisor.strangers import much_of_costs, told, told_apart
+from druthers.advisor.stating import hoped, stated_in, without_guesses
+from druthers.advisor.strangers import told
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Item
 from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.language.models.table import Table
-from druthers.limits import Columns, LimitReader, Limits, Stated, Where
-from druthers.limits.words import blanked, fold, pattern
+from druthers.limits import Columns, LimitReader, Limits, Where
 from druthers.types import Reading
 
 # How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
@@ -40,7 +40,6 @@ BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
 # "book it": what was spoken of.
 SPOKEN_OF = re.compile(r"\b(?:it|its|he|she|him|her|this|that|these|those|them|they|one|there)\b")
-HOPED = r"\b<soft>\b|\bwould be (?:[a-z]+\b)?"
 PERSON = re.compile(r"\b(?:he|she)\b", re.I)
 # What is only wondered about, or not all that matters, and wishes for nothing: "is comfort important?".
 SUPPOSED = re.compile(
@@ -59,6 +58,7 @@ ELSEWHERE = re.compile(
 TURNED = re.compile(
     r"(?:(?:no|sorry|actually|wait|oh|i mean(?:t)?|rather|make (?:it|that)|it is|it's|its|just|exactly)\W+)*"
     r"(?:in )?(?:the )?(?:exact )?(?:other way (?:a)?round|opposite|reverse(?: order)?|vice versa)(?:\W+please)?\W*"
+    r"|(?:please )?(?:swap|switch|exchange|flip|reverse) [\w ]+? (?:and|with) [\w ]+?(?: round| around)?\W*"
 )
 MEANT = re.compile(r"(?:(?:no|sorry|actually|oh|wait)\W+)*i meant? (?!to\b)")  # "actually I meant clean"
 # "forget what I said about the price"
@@ -139,7 +139,7 @@ class Understanding:
             if found is not None:
                 stated_so = found is read and read.kind in STATED
                 return replace(_as_stated(read, likely) if stated_so else found, chance=odds[kind])
-        aside = read.limits.unmatched or supposed or self._hoped(said.text)  # "a pool would be nice" is no guess
+        aside = read.limits.unmatched or supposed or hoped(said.text, self.limits)  # "a pool would be nice" is no guess
         if stated >= SURE and likely[Kind.WISH] >= LIKELY and not aside and len(said.plain.split()) >= FEWEST:
             # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
@@ -243,16 +243,7 @@ class Understanding:
 
     def _wishing(self, said: Said) -> Message:
         """Return wishes, limits and dismissals, or small talk and whatever else nothing is understood of."""
-        text, shown = said.text, said.context.shown
-        limits = apart_from_items(text, self.limits, self.parser, self.columns, shown)
-        limits = with_items(text, limits, self.parser, self.columns, shown)
-        limits = told_apart(text, limits, self.limits, self.parser)
-        # "A pool would be nice" is no limit, and no guess at a wish either.
-        reading = self.parser.read(blanked(limits.rest, *(one.span for one in self._hoped(text))))
-        contrary, lost = much_of_costs(text, reading, limits, self.parser)
-        limits = told(limits, lost)
-        # What is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else".
-        reading = _without_guesses(reading, LIKELY if limits.where else 0.0, contrary)
+        reading, limits = stated_in(said.text, self.limits, self.parser, self.columns, said.context.shown)
         kinds = _parts(reading, limits)
         if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
             named = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
@@ -273,11 +264,6 @@ class Understanding:
             return _courteous(said.courtesy, said)
         return Message(Kind.UNCLEAR, said.places, reading=reading, limits=limits)
 
-    def _hoped(self, text: str) -> tuple[Stated, ...]:
-        """Return what would be limits if they were not only hoped for."""
-        strict, many = pattern(HOPED).subn(lambda match: " " * len(match.group()), fold(text[:MOST_LETTERS]))
-        return self.limits.read(strict).stated if many else ()
-
     def _named(self, plain: str) -> tuple[Item, ...]:
         """Return items that a text calls by their names."""
         words = re.findall(r"[^\W_]+", plain)
@@ -294,18 +280,6 @@ def _courteous(kind: Kind, said: Said) -> Message:
     """Return small talk, or help, in which a wish that was not understood is not lost: "hi, I'd like a day hike"."""
     lost = [said.text.strip()] if whole_words("wants").search(whole_words("courtesy").sub(" ", said.plain)) else []
     return Message(kind, limits=told(Limits(), lost))
-
-
-def _without_guesses(reading: Reading, bar: float, without: Collection[str] = ()) -> Reading:
-    """Return a reading with those wishes only that it is as sure of as that, and without some."""
-    certain = [confidence >= bar for confidence in reading.confidences]
-    sure = [place for place, name in enumerate(reading.names) if certain[place] and name not in without]
-    if len(sure) == len(reading.ranking):
-        return reading
-    ranking = tuple(reading.ranking[place] for place in sure)
-    confidences = tuple(reading.confidences[place] for place in sure)
-    strengths = tuple(reading.strengths[place] for place in sure)
-    return replace(reading, ranking=ranking, confidences=confidences, strengths=strengths, question=None)
 
 
 def _is_guess(message: Message, stated: float) -> bool:
@@ -343,7 +317,7 @@ def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
     if reading is None or message.reading is None:
         return message
     if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
-        reading = _without_guesses(reading, SURE)
+        reading = without_guesses(reading, SURE)
         lost = {*message.reading.ranking} - {*reading.ranking}
         worded = [one.text for one in reading.evidence if one.objective in lost and not one.why.startswith("'like ")]
         limits = told(limits, worded)

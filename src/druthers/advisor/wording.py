@@ -20,6 +20,9 @@ from druthers.limits.words import fold, pattern, stem, stems
 
 MOST_LISTED = 20
 MOST_WAYS = 3  # out of limits that leave nothing
+IDLE = frozenset(
+    {"instead", "said", "told", "which", "again", "each", "both", "available"}
+)  # beside what is understood
 LONG_WORD = re.compile(r"[^\W_]{4,}\b(?!'t\b)")
 
 
@@ -142,7 +145,7 @@ def worth_telling(leftover: Sequence[str], things: str = "", dropped: Collection
     does not matter.
     """
     dismissing = pattern("<dismissing>") if dropped else re.compile("(?!)")
-    idle = {*stems(" ".join((things, *dropped))), "instead", "said", "told", "which"}
+    idle = {*stems(" ".join((things, *dropped))), *IDLE}
     tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
     spoken = ((piece, LONG_WORD.findall(dismissing.sub("", fold(piece)))) for piece in tidy)
     return [

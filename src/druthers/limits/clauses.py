@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Attribute, Quantity
@@ -68,6 +68,21 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
 def begin_of(start: int, before: str, lead: re.Match[str] | None) -> int:
     """Return where a piece begins together with the words that lead up to it."""
     return start if lead is None else start - len(before) + lead.start()
+
+
+def led_by(before: str, name: Collection[str]) -> str:
+    """Return what stands before the words of a name that lead up to a piece; nothing where none do.
+
+    Examples
+    --------
+    >>> led_by("not closed on ", ["closed", "on"]), led_by("not on ", ["city"])
+    ('not ', '')
+    """
+    words_ = list(re.finditer(r"[^\W_]+\s+", before))
+    while words_ and stem(words_[-1].group().strip()) in name:
+        words_.pop()
+    left = before[: words_[-1].end()] if words_ else ""
+    return left if len(left) < len(before) else ""
 
 
 def aged(folded: str, quantity: Quantity, attributes: Iterable[Attribute]) -> Stated | None:

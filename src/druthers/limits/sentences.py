@@ -342,6 +342,8 @@ class LimitReader:
         if no_month or re.search(phrases.CLOSE, before):  # how far something is, is no matter of yes or no
             return None
         name = named[0] if named else next(iter(owners))
+        if negated is None and (led := clauses.led_by(before, stems(name))):  # "not closed on Mondays"
+            negated = pattern(phrases.NOT).search(led)
         if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
             end += after.end()
         begin = clauses.begin_of(start, before, negated or re.search(phrases.PLACE, before))
