@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import json
 import os
 import re
@@ -68,6 +69,21 @@ def test_numba_is_one_of_the_versions_that_were_tried():
     assert isinstance(entry, types.BuiltinFunctionType)
     entry(factor, out)
     assert np.array_equal(out, np.eye(2))
+
+
+def test_quick_flags_are_equal_where_numbas_own_are():
+    """Also not documented; one that is set to its default is equal to one that is not set."""
+    from numba.core.compiler import Flags
+
+    from druthers._compiler import QuickFlags
+
+    flags = [Flags() for _ in range(4)]
+    flags[1].nrt = flags[2].nrt = True
+    flags[3].nrt = False
+    for one, other in itertools.product(flags, flags):
+        assert (QuickFlags(one) == QuickFlags(other)) == (QuickFlags(one) == other) == (one == other)
+        assert hash(QuickFlags(one)) == hash(other)
+    assert QuickFlags(flags[0]) != 1
 
 
 def test_what_kernels_call_is_compiled_as_part_of_them_alone():

@@ -24,7 +24,7 @@ from druthers.testing import same_state
 
 FIXTURE = Path(__file__).parent / "data" / "obp.json"
 WORLD = Synthetic(n_arms=6, n_objectives=3, n_users=4, offered=3, length="random", query_rate=0.7)
-QUICK = ["s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb"]
+QUICK = ["s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb", "fisher-ucb"]
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in POLICIES if name not in (*QUICK, "conucb", "oracle")]
 
 

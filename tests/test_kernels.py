@@ -57,7 +57,7 @@ from druthers.rankings import (
     total_derivatives,
     total_gradient,
 )
-from druthers.simulation import play_tape
+from druthers.simulation import best_first, play_tape
 from druthers.testing import same_state
 
 examined = settings(
@@ -365,6 +365,13 @@ def test_small_vector_kernels(values):
     assert not matrix.any()
     copy_matrix(np.outer(x, x), matrix)
     assert np.array_equal(matrix, np.outer(x, x))
+
+
+@examined
+@given(st.lists(st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 2.0, np.inf]), min_size=1, max_size=40))
+def test_best_first_is_numpys_stable_order(values):
+    scores = np.array(values)
+    assert best_first(scores).tolist() == np.argsort(-scores, kind="stable").tolist()
 
 
 @examined

@@ -13,7 +13,7 @@ from typing import Any
 
 from numba.core import ir
 from numba.core.codegen import AOTCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
@@ -131,8 +131,28 @@ class LendingLowering(NativeLowering):  # type: ignore[misc]
         return Lending
 
 
+class QuickFlags(Flags):  # type: ignore[misc]
+    """Numba's settings for one compilation, compared by what was set.
+
+    What is called within a kernel is looked up by the types of its arguments and by these. Numba makes tables of all
+    settings for each look, a twentieth of the time spent on compiling.
+    """
+
+    __slots__ = ()
+    _hash = hash(Flags())  # Numba's own is the same for all
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and (self._values == other._values or bool(super().__eq__(other)))
+
+
 class KernelCompiler(Compiler):  # type: ignore[misc]
     """Compiles a kernel that Python calls."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, names: Any) -> None:
+        super().__init__(typing, target, library, args, result, QuickFlags(flags), names)
 
     def define_pipelines(self) -> Any:
         managers = super().define_pipelines()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import os
 import platform
@@ -206,7 +207,7 @@ def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callabl
     """
     signature = tuple(map(_numba().typeof, example))
     folder = cache_folder()
-    with _LOCK:
+    with _LOCK, _uncollected():
         if folder is not None and _is_ours(function) and all(map(_is_ours, _classes(signature))):
             name = f"{function.__qualname__}-{_digest(function, signature)}"
             for _ in range(2):
@@ -215,6 +216,18 @@ def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callabl
                 except Exception:
                     _remove(folder, name)
         return _entry(function, signature, function.__qualname__, None)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: among the millions of objects of a compilation that takes a twentieth of it."""
+    looks = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looks:
+            gc.enable()
 
 
 def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path | None) -> Callable[..., Any]:

@@ -137,6 +137,7 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
         width = (chunk.offers.shape[1] or n_arms) * policy.noise_per_arm
         most = batch * max(1, NOISE_BLOCK // (batch * max(width, 1)))
         coins = policy._coins.random((rows, 2)) if policy.exploration else np.ones((rows, 2))
+        lengths = chunk.lengths if policy.hears else np.zeros_like(chunk.lengths)
         played = Played(np.empty(rows, dtype=np.int64), np.empty(rows))
         pauses = [*stops[np.searchsorted(stops, start, "right") : np.searchsorted(stops, end, "left")].tolist(), end]
         first = 0
@@ -150,7 +151,7 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
                     chunk.users[part],
                     chunk.offers[part],
                     chunk.orders[part],
-                    chunk.lengths[part],
+                    lengths[part],
                     chunk.reward_noise[part],
                     chunk.preference_noise[part],
                     noise,
@@ -299,12 +300,39 @@ def pick(scores: Floats, coins: Floats, exploration: float, offer: Integers) -> 
     """Return the offered arm with the highest score, or now and then one of a random rank."""
     place = 0
     if coins[0] < exploration:  # of equal scores the earlier one has the better rank
-        place = np.argsort(-scores, kind="mergesort")[int(coins[1] * scores.shape[0])]
+        place = best_first(scores)[int(coins[1] * scores.shape[0])]
     else:
         for j in range(1, scores.shape[0]):
             if scores[j] > scores[place]:
                 place = j
     return int(offer[place]) if offer.shape[0] > 0 else place
+
+
+@kernel
+def best_first(scores: Floats) -> Integers:
+    """Return the places of scores, the highest first, of equal ones the earlier.
+
+    Merged in pairs, from below: what Numba makes of NumPy's sorting takes two seconds to compile, in every process.
+    """
+    size = scores.shape[0]
+    order, merged = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    for j in range(size):
+        order[j] = j
+    width = 1
+    while width < size:
+        for begin in range(0, size, 2 * width):
+            left, right = begin, begin + width
+            middle, end = min(right, size), min(right + width, size)
+            for place in range(begin, end):
+                if left < middle and (right >= end or scores[order[left]] >= scores[order[right]]):
+                    merged[place] = order[left]
+                    left += 1
+                else:
+                    merged[place] = order[right]
+                    right += 1
+        order, merged = merged, order
+        width *= 2
+    return order
 
 
 @kernel

@@ -15,7 +15,7 @@ from druthers.logs.table import NOT_TOLD
 from druthers.policies import Policy
 from druthers.policies.rows import arrays
 from druthers.policies.steps import hear_policy, learn_choice_policy, learn_policy, score_policy
-from druthers.simulation import pick
+from druthers.simulation import best_first, pick
 from druthers.types import Floats, Integers
 
 # What is kept of users as plain bits, by row, so that it can be copied whatever it means.
@@ -119,6 +119,7 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, Block, Integers |
         rows = slice(start, stop)
         offers = slice(*log.offer_starts[[start, stop]].tolist())
         said = slice(*log.ranking_starts[[start, stop]].tolist())
+        said_starts = log.ranking_starts[start : stop + 1] - said.start
         yield (
             rows,
             Block(
@@ -126,7 +127,7 @@ def _blocks(policy: Policy, log: Log) -> Iterator[tuple[slice, Block, Integers |
                 first_of_round[rows],
                 log.offer_starts[start : stop + 1] - offers.start,
                 arms[log.offers[offers]],
-                log.ranking_starts[start : stop + 1] - said.start,
+                said_starts if policy.hears else np.zeros_like(said_starts),
                 log.rankings[said].astype(np.int64),
                 log.places[rows],
                 np.ascontiguousarray(log.rewards[rows]),
@@ -228,7 +229,7 @@ def share_chances(scores: Floats, n_best: int, exploration: float, chances: Floa
                 best = j
         chances[best] += 1.0 - exploration
     else:
-        order = np.argsort(-scores, kind="mergesort")
+        order = best_first(scores)
         for j in range(n_best):
             chances[order[j]] += (1.0 - exploration) / n_best
 

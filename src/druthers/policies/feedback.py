@@ -63,10 +63,6 @@ class FisherState(NamedTuple):
     visit: Any = None
 
 
-class DeafState(FisherState):
-    """The same for a policy that hears no rankings."""
-
-
 def fresh_users(n_users: int, n_objectives: int, level: float, unit: float, anchor: Any) -> FisherUsers:
     """Return rows for users never seen, of whom a level is taken to be felt once where it is above 0."""
     size = n_objectives + 1
@@ -204,12 +200,6 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
 def _hear(state: Any, user: int, ranking: Integers) -> None:
     hear_anchor(state.users.anchor, user, ranking)
     settle(state, user, RANKING)
-
-
-@implements(hear_policy, DeafState)
-@kernel
-def _hear_nothing(state: Any, user: int, ranking: Integers) -> None:
-    pass
 
 
 @implements(learn_policy, FisherState)

@@ -21,7 +21,6 @@ from druthers.policies.crowds import CrowdUsers, look_at_people, with_people
 from druthers.policies.features import FeaturePolicy
 from druthers.policies.feedback import (
     UTILITY,
-    DeafState,
     FisherState,
     FisherUsers,
     believe_here,
@@ -321,7 +320,6 @@ class FisherUCB(FisherPQUCB):
 
     name = "fisher-ucb"
     hears = False
-    State: ClassVar[Any] = DeafState
 
     anchor: Anchor | None = field(init=False, default=None)
     level: float = field(init=False, default=0.0)
