@@ -102,12 +102,7 @@ class LimitReader:
             column = columns.column(name)
             kinds = column.kinds
             if all(isinstance(canonical(kind), bool) for kind in kinds):
-                parts = tuple(stems(name))
-                core = tuple(part for part in parts if part not in words("flag_verbs"))
-                known = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
-                called = [other for one in known for other in also_called().get(" ".join(one), ())]
-                self._flags = dict.fromkeys(called, name) | self._flags | dict.fromkeys(known, name)
-                own |= known
+                own |= self._know_flag(name, taken)
             elif kinds and all(is_day(str(kind)) for kind in kinds):
                 self._days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self._days[name]).items():
@@ -138,6 +133,15 @@ class LimitReader:
         self._ambiguous = {key for key in foreign() - own if len(key) == 1 and key[0] in said.words}
         shorter = self._heads | self._kinds
         self._kinds = {key: owners for key, owners in shorter.items() if key not in {*self._values, *self._names}}
+
+    def _know_flag(self, name: str, taken: set[str]) -> set[Key]:
+        """Learn what a detail of yes and no is called; return its own names."""
+        parts = tuple(stems(name))
+        core = tuple(part for part in parts if part not in words("flag_verbs"))
+        known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
+        called = [other for one in known for other in also_called().get(" ".join(one), ())]
+        self._flags = dict.fromkeys(called, name) | self._flags | dict.fromkeys(known, name)
+        return known
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
