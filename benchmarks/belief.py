@@ -1,4 +1,4 @@
-"""How often the 90 % intervals of `preference` hold the truth where utilities come in other units than words.
+"""How often 90 % intervals hold the truth where utilities come in other units than words.
 
     python benchmarks/belief.py                       all units, sizes, sources of evidence: some ten minutes
     python benchmarks/belief.py --quick               five objectives, fewer people: a minute
@@ -24,7 +24,6 @@ import numpy as np
 from druthers import Likelihood, make_policy
 from druthers.policies.feedback import believe_user
 
-NINETY = 1.6448536269514722
 UNITS = (1 / 3, 1.0, 1.5, 2.0, 3.0)
 SOURCES = ("utilities", "choices", "both")
 ARMS, OFFERED, BEFORE = 40, 5, 30
@@ -97,9 +96,9 @@ def look(policy, knowing, people, truths, unit) -> tuple[float, float, float]:  
     held, error, least = [], [], []
     size = truths.shape[1]
     for person in people:
-        believed = policy.preference(person)
-        off = believed.weights - truths[person]
-        held.append(np.abs(off) <= NINETY * np.sqrt(np.diag(believed.covariance)))
+        off = policy.preference(person).weights - truths[person]
+        low, high = policy.interval(person)
+        held.append((low <= truths[person]) & (truths[person] <= high))
         row = knowing._users.rows[person]
         knowing._state.users.unit[row] = unit
         estimate = believe_user(knowing._state, row).estimate

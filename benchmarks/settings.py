@@ -1,7 +1,7 @@
 """All policies on settings drawn at random: who is best where nobody tuned anything, and how honest are the intervals?
 
     python benchmarks/settings.py                     25 settings, 20 runs each, all policies with their defaults
-    python benchmarks/settings.py --coverage          how often the 90 % intervals of `preference` hold the truth
+    python benchmarks/settings.py --coverage          how often 90 % intervals of weights hold the truth
 
 A setting draws the numbers of arms, objectives, users and rounds, the offer, both noises, the scale and the shape of
 weights and means, how often users speak and how much they say.
@@ -23,7 +23,6 @@ from druthers.simulation import play_tape, simulate
 # Nobody's choice: knows the truth; several times slower than all others together.
 LEFT_OUT = ("oracle", "mo-pqucb-gl")
 OURS = "fisher-pqucb"
-NINETY = 1.6448536269514722
 
 
 def draw_setting(seed: int, number: int) -> tuple[str, dict[str, Any], int]:
@@ -88,8 +87,8 @@ def cover(task: tuple[int, int, int, str]) -> tuple[int, int]:
     for _ in play_tape(policy, tape, np.unique([30, 100, 300, horizon // 2, horizon])):
         for user, truth in enumerate(tape.preferences):
             if policy._state.users.feedbacks[policy._users.rows[user]] > 0:
-                believed = policy.preference(user)
-                inside = np.abs(believed.weights - truth) <= NINETY * np.sqrt(np.diag(believed.covariance))
+                low, high = policy.interval(user)
+                inside = (low <= truth) & (truth <= high)
                 held, total = held + int(inside.sum()), total + len(inside)
     return held, total
 

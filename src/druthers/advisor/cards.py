@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,15 +24,15 @@ def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
     """Return what each objective is worth to a user, the largest first."""
     believed = policy.preference(user)
     sources = policy.sources(user)
+    low, high = policy.interval(user)
     weights = []
     for k, objective in enumerate(catalog.objectives):
         weight = float(believed.weights[k])
         if sources is None:
             weights.append(Weight(objective.name, weight))
             continue
-        spread = INTERVAL * math.sqrt(float(believed.covariance[k, k]))
         said, felt = float(sources[0, k]), float(sources[1, k])
-        weights.append(Weight(objective.name, weight, weight - spread, weight + spread, said, felt))
+        weights.append(Weight(objective.name, weight, float(low[k]), float(high[k]), said, felt))
     return tuple(sorted(weights, key=lambda entry: -entry.weight))
 
 

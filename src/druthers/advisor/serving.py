@@ -57,6 +57,7 @@ def compile_steps(policy: Policy, catalog: Catalog) -> None:
     scratch.choose_slate("a", size=2)
     if scratch.learns_preference:
         scratch.preference("a")
+        scratch.interval("a")
         scratch.revise("a", "a", 0.4, before=0.5)
         if scratch.learns_choices:
             scratch.learn_choice("a", "a", ["a", "b"])

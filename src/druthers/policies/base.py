@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers._jit import bound
-from druthers.errors import InvalidFeedback, InvalidOffer, NoPreference, UnknownArm
+from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting, NoPreference, UnknownArm
 from druthers.policies.arms import fault, remember
 from druthers.policies.choosing import NOTHING, SILENCE, Chooser, require_distinct
 from druthers.policies.steps import (
@@ -295,6 +296,34 @@ class Policy(Chooser):
             raise NoPreference(f"{self.name} does not learn preferences; choose a policy that does, such as mo-pqucb")
         row = self._users.rows.get(user, 0)
         return self._anytime_preference(row) if anytime else self._preference(row)
+
+    def interval(self, user: Hashable, *, share: float = 0.9) -> Floats:
+        """Return between which values (2, D) each of a user's weights lies with this chance, as `preference` believes.
+
+        The Fisher policies, whose belief is long to one side where the unit of utilities is not known, have quantiles
+        of it; all others so many standard deviations on both sides, which are a shape without a scale for the policies
+        of the paper.
+
+        Examples
+        --------
+        >>> from druthers import make_policy
+        >>> policy = make_policy("fisher-pqucb", n_objectives=2)
+        >>> policy.hear("ada", (1, 0))
+        >>> policy.learn("ada", "inn", reward=[0.2, 0.9], utility=0.8)
+        >>> low, high = policy.interval("ada")
+        >>> bool(np.all(low < policy.preference("ada").weights) and np.all(policy.preference("ada").weights < high))
+        True
+        """
+        if not 0.0 < share < 1.0:
+            raise InvalidSetting(f"the share of an interval must lie between 0 and 1, but got {share!r}")
+        if not self.learns_preference:
+            raise NoPreference(f"{self.name} does not learn preferences; choose a policy that does, such as mo-pqucb")
+        return self._interval(self._users.rows.get(user, 0), share)
+
+    def _interval(self, row: int, share: float) -> Floats:
+        believed = self._preference(row)
+        spread = NormalDist().inv_cdf(0.5 + 0.5 * share) * np.sqrt(np.diag(believed.covariance))
+        return np.stack([believed.weights - spread, believed.weights + spread])
 
     def _anytime_preference(self, row: int) -> Preference:
         raise NoPreference(

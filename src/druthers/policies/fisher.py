@@ -33,6 +33,7 @@ from druthers.policies.feedback import (
     state_belief,
     unit_of,
 )
+from druthers.policies.intervals import Normals, normals_of, normals_of_people
 from druthers.policies.soft import Said, soft_site
 from druthers.types import Context, Floats, Preference, RankingQuestion
 
@@ -240,6 +241,17 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee
         if not self._shifts_of(row).any() and state_belief(self._state, row, False, weights, covariance):
             return Preference(weights=weights, covariance=covariance)
         return self._preference_at_unit(row)
+
+    def _interval(self, row: int, share: float) -> Floats:
+        users = self._state.users
+        averaged = users.feedbacks[row] > users.feedbacks[0] and not self.guarantee and not self._shifts_of(row).any()
+        try:
+            return self._normals(row).interval(share) if averaged else super()._interval(row, share)
+        except np.linalg.LinAlgError:  # an anchor of someone's own may bring an information that is none
+            return super()._interval(row, share)
+
+    def _normals(self, row: int) -> Normals:
+        return normals_of_people(self._state, row) if self.population else normals_of(self._state, row)
 
     def _posterior_in(self, here: Any, row: int) -> Posterior:
         return believe_here(here, row)

@@ -32,6 +32,7 @@ from druthers.policies.feedback import (
     unit_of,
 )
 from druthers.policies.fisher import FisherPQUCB
+from druthers.policies.intervals import Normals, normals_of_readings
 from druthers.policies.steps import hear_policy
 from druthers.policies.voices import CONTRARY, MAIN, Readings, Rival, mix_readings, weigh_voices
 from druthers.rankings import loss
@@ -135,6 +136,10 @@ class FisherPQUCBRobust(FisherPQUCB, keeps="rival trust open tempered pulled noi
 
     def _anytime_preference(self, row: int) -> Preference:
         return Policy._anytime_preference(self, row)  # of readings that are averaged no such interval is known
+
+    def _normals(self, row: int) -> Normals:
+        users = self._state.users
+        return normals_of_readings(evidence_of(self._state, row), rival_of(users, row), float(users.unit[0]))
 
     def _told(self, row: int) -> Floats:
         users = self._state.users
