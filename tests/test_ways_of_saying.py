@@ -211,3 +211,20 @@ def test_queries_tell_what_nobody_has_as_messages_do(text, lost):
     )
     with Advisor(cabins) as advisor:
         assert advisor.hear("ada", text).not_understood == (lost,)
+
+
+def test_stories_ask_for_nothing(say, card):
+    say("charm")
+    say("my aunt sold me her brick one two years ago. So I want it cheap")
+    assert (card().limits, card().wished) == ({}, ("price", "charm"))
+    assert say("actually, on second thought, I want charm").kind == "wish"
+
+
+@pytest.mark.parametrize(
+    ("text", "bad"), [("Nummer 2 war grauenvoll, eine Katastrophe", True), ("la 2 fue estupenda", False)]
+)
+def test_feelings_in_other_languages(say, advisor, request, text, bad):
+    say("charm")
+    say(text)
+    told = [one.body["utility"] for one in advisor.store.walk(user=request.node.name) if one.kind == "feedback"]
+    assert [utility < 0 for utility in told] == [bad]

@@ -17,6 +17,7 @@ BREAK = re.compile(r"(?:,\s*|\s+-\s+)(?:(?:and|but|so)\b\s+)?|\s+(?:and|but)\s+"
 LINK = re.compile(r"\W*(?:and|but|so|also)\b[\s,]+", re.I)
 BUT = re.compile(r"\W*\bbut\b", re.I)
 EXCLUDES = re.compile(r"\W*(?:(?:oh|and|but|also|so|please)\b[\s,]+)*(?:no|not|without|nothing)\s+\w{4,}", re.I)
+WHY = re.compile(r"\?|\b(?:why|how come|reasons?|explain|warum|wieso|pourquoi|por qu[eé]|perch[eé]|waarom)\b", re.I)
 # Letters of a text that is looked through for acts break by break: each break is read twice, and so are its halves.
 MOST_SPLIT = 240
 # What may be told or done beside a question, and what is not asked beside something else: "I like 3. Similar ones?".
@@ -106,6 +107,8 @@ def _is_answered(act: Act) -> bool:
     message = act.message
     if message.kind in STATED:
         return message.chance >= LIKELY and is_worded(message)
+    if message.kind == Kind.WHY and WHY.search(act.text) is None:  # "actually, on second thought" asks for no reason
+        return False
     return message.kind in (*ASKING, Kind.UNCLEAR, Kind.LIKE)
 
 

@@ -38,3 +38,5 @@ CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 WHERE = r"\b(?:in|at|on|to|by|near|from|around|too|with|of)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike
 BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
+# What is told of the past asks for nothing: "every visit at the gas station made me cry".
+STORY = r"\b(?:ago|last (?:time|year|month|week|summer|winter|spring|autumn)|used to|made (?:me|us)|sold (?:me|us))\b"

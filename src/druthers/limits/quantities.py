@@ -95,6 +95,8 @@ class Attribute:
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
+        if self.in_years and not all(map(is_year, quantity.numbers)):
+            return False
         measured = quantity.measure is not None and self.measures(quantity.measure)
         factor = units()[str(quantity.unit)][1] / self.unit(str(quantity.measure), quantity.unit) if measured else 1.0
         sizes = [number * factor for number in quantity.numbers]  # half an hour is no number of years
@@ -256,6 +258,8 @@ def find_quantities(text: str) -> list[Quantity]:
             bound, start = "about", start - (near or 0)
         held = pattern(r"\b<holding>\s+$").search(before)
         article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
+        if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
+            continue
         if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
             value = value_of(match.group(1))
             speedy, older = speedy and not units_, older and is_year(value)

@@ -319,7 +319,7 @@ class LimitReader:
             return None
         start, end = spots[piece.start][0], spots[piece.stop - 1][1]
         clause = clause_of(folded, start, end)
-        if pattern(phrases.SOFT).search(clause):
+        if pattern(phrases.SOFT).search(clause) or re.search(phrases.STORY, clause):
             return None
         before = re.split(phrases.BREAK, folded[max(0, start - 40) : start])[-1]
         negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)

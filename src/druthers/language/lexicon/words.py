@@ -146,10 +146,10 @@ class Words:
             for words, meanings in translated(language):
                 meant = (self._senses[one] for one in meanings if one in self._senses)
                 sense = max(meant, key=lambda one: (one.named, one.worth), default=None)
-                if sense is not None and sense.stands_alone:
-                    _add(
-                        senses, words, replace(sense, worth=min(sense.worth, WORTH[Kind.FOREIGN]), why=" ".join(words))
-                    )
+                known = words in senses and sense is not None and senses[words].objective == sense.objective
+                if sense is not None and sense.stands_alone and not known:
+                    worth = min(sense.worth, WORTH[Kind.FOREIGN])
+                    _add(senses, words, replace(sense, worth=worth, why=" ".join(words)))
             self._foreign[language] = senses
         return self._foreign[language]
 
