@@ -228,3 +228,12 @@ def test_feelings_in_other_languages(say, advisor, request, text, bad):
     say(text)
     told = [one.body["utility"] for one in advisor.store.walk(user=request.node.name) if one.kind == "feedback"]
     assert [utility < 0 for utility in told] == [bad]
+
+
+def test_words_of_a_story_are_no_wishes_beside_one_that_is_named():
+    price = Objective("price", low=0, high=9, less_is_better=True)
+    parser = make_parser("lexicon", objectives=[price, "sound", "battery"])
+    told = "When my purse was lost the money was gone and a singer lost his voice. A long battery, please."
+    assert parser.read(told).names == ("battery",)
+    assert parser.read("The bill was huge: I want a low price.").names == ("price",)
+    assert "price" in parser.read("The money was well spent. Good value again, please.").names

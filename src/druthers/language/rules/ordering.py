@@ -36,6 +36,7 @@ _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
 _BURDEN = re.compile(r"\b(?:have|need|got) to @\d+$")
 _IMPLIED = 0.88  # how sure a clause must be to imply a wish beside one in words
+_TOLD = ("was", "were", "ago", "yesterday")  # of the past
 _GOING_ON = ("and", "or", "plus", "but", "also", "then")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
@@ -238,10 +239,14 @@ def _apply(
 
 def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, mentions: Sequence[Mention]) -> bool:
     """Tell whether a clause only gives the reason of a wish in words, or tells a story: "small groups, I get shy"."""
-    if mention.kind not in (Kind.MEANS, Kind.SAYS):
-        return False
     start, end = next(span for span in spans if span[0] <= mention.first < span[1])
     worded = [one for one in mentions if one.stands_alone and one.kind in (Kind.GOOD, Kind.BAD, Kind.NOUN)]
+    if mention.kind is Kind.NOUN and not mention.named:  # "when my wallet was stolen ... A good hotline!"
+        told = not {token.text for token in tokens[start:end]}.isdisjoint(_TOLD)
+        later = (one for one in worded if one.first >= end and one.objective != mention.objective)
+        return told and any(one.named or one.kind is Kind.GOOD for one in later)
+    if mention.kind not in (Kind.MEANS, Kind.SAYS):
+        return False
     if _leads_to(tokens, mention, end, worded):
         return True
     begin = max((n + 1 for n in range(start, mention.first) if not tokens[n].is_word), default=start)
