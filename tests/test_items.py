@@ -219,6 +219,40 @@ def test_arms_never_seen_are_predicted_with_intervals_that_hold():
     assert policy.predict(1).parts.shape == (3, 2)
 
 
+def test_many_features_and_few_arms_leave_intervals_that_hold():
+    """Sixty features, 90 arms seen twice, over four shops: intervals of the other arms hold 85 to 95 %."""
+    held = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        features = rng.standard_normal((200, 60))
+        truth = 3.0 + 0.07 * features @ rng.standard_normal((60, 3)) + 0.3 * rng.standard_normal((200, 3))
+        policy = dr.make_policy("fisher-pqucb", n_objectives=3)
+        policy.add_arms(range(200), features)
+        for arm in (*range(90), *range(90)):
+            policy.learn("ada", arm, truth[arm] + 0.5 * rng.standard_normal(3), 1.0)
+        for arm in range(90, 200):
+            predicted = policy.predict(arm)
+            held.append(np.abs(predicted.mean - truth[arm]) < 1.645 * predicted.deviation)
+    assert 0.85 <= np.mean(held) <= 0.95
+
+
+def test_the_variance_of_a_shared_regression_is_that_of_its_weights():
+    """Against the dense covariance of a weighted ridge, its observations having the variance they have on average."""
+    policy, _ = shop(60, 2)
+    model, arms = policy._state.model, policy._state.arms
+    assert model.lead.tolist() == [0.0, 0.0]
+    model.spread[1, 1] *= 0.05  # as if arms hardly differed in the second objective
+    within = policy._reward_variances()[0]
+    pulls, spread = arms.pulls[arms.pulls.any(axis=1)], np.diag(model.spread)
+    noisy = spread + within / pulls
+    weights = (spread / noisy).mean(axis=1)
+    scales = (weights[:, None] ** 2 * noisy).sum(axis=0) / weights.sum()
+    row = policy._arms.rows[1]
+    told = policy._leverage(row) ** 2 * spread
+    np.testing.assert_allclose(told, arms.leverage[row] ** 2 * scales, rtol=1e-9)
+    assert told[1] > 2.0 * arms.leverage[row, 1] ** 2 * spread[1]
+
+
 def test_useless_features_are_not_believed():
     """Where features tell nothing, no objective believes them, and arms seen are scored as without them."""
     rng = np.random.default_rng(0)

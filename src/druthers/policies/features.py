@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from druthers.errors import InvalidSetting, UnknownArm
 from druthers.policies.base import Policy
 from druthers.policies.looking import FIRST_ARMS
+from druthers.policies.regression import TINY, weigh_arms
 from druthers.policies.rewards import (
     FITTED,
     SEEN,
@@ -136,15 +137,38 @@ class FeaturePolicy(Policy):
         array([3.])
         """
         row = self._arm_row(arm)
-        mean, variance = self._believed(row)
+        mean, variance = self._believed(row, self._leverage(row))
         if self._model is None:
             return Prediction(mean, np.sqrt(variance), np.zeros_like(mean), np.zeros((0, len(mean))))
         model, features = self._model, self._state.arms.features[row]
         x = np.where(np.isnan(features), 0.0, (features - model.origin) * model.scales)
         return Prediction(mean, np.sqrt(variance), model.share.copy(), x[:, None] * model.slopes)
 
-    def _believed(self, row: int) -> tuple[Floats, Floats]:
-        """Return mean and variance of an arm's mean rewards."""
+    def _leverage(self, row: int) -> Floats | None:
+        """Return how unsure it is what to expect of an arm, in units of the spread; None without a fit to features.
+
+        Objectives that share a regression share weights too, which are right for their average. So the variance of a
+        regression is that of what was observed under these weights, and not the spread, which scores take for it: an
+        objective that seems to have little spread would else seem to be told without noise.
+        """
+        if not (self.n_features and self._is_fitted()):
+            return None
+        model, arms = self._state.model, self._state.arms
+        rows = np.flatnonzero(arms.pulls.any(axis=1))
+        pulls, within, spread = arms.pulls[rows], self._reward_variances()[0], np.diag(model.spread) + TINY
+        weights, scales = np.empty(len(rows)), np.ones(self.n_objectives)
+        for k, first in enumerate(model.lead.astype(int).tolist()):
+            total = weigh_arms(pulls, model.spread, within, model.lead, first, weights)
+            seen = pulls[:, k] > 0.0
+            if total > 0.0:
+                noisy = 1.0 + within[k] / spread[k] / pulls[seen, k]
+                scales[k] = weights[seen] ** 2 @ noisy / total
+        unknown = np.isnan(arms.features[row]) @ model.slopes**2 / spread
+        leverage: Floats = np.sqrt(scales * np.maximum(arms.leverage[row] ** 2 - unknown, 0.0) + unknown)
+        return leverage
+
+    def _believed(self, row: int, leverage: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return mean and variance of an arm's mean rewards, as scores have them unless a leverage is given."""
         model, arms = self._state.model, self._state.arms
         within, overall = self._reward_variances()
         if not self._is_fitted():
@@ -154,7 +178,7 @@ class FeaturePolicy(Policy):
         if self.n_features == 0:
             expected, leverage = model.center, np.sqrt(model.level)
         else:
-            expected, leverage = arms.expected[row], arms.leverage[row]
+            expected, leverage = arms.expected[row], arms.leverage[row] if leverage is None else leverage
         prior = model.spread * (1.0 + np.outer(leverage, leverage))
         mean, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
         update(prior, expected, arms.pulls[row], arms.means[row], within, mean, covariance)
