@@ -111,15 +111,15 @@ def test_the_published_client_ranks_and_rewards(service):
 
 
 def test_features_that_name_objectives_in_range_become_values(service):
-    offered = [
-        RankableAction(id="barn", features=[{"clean": 4, "price": 1000}, {"more": {"price": 80.5}}]),
-        RankableAction(id="cave", features=[{"clean": "very", "price": True}]),
+    offered = [  # of names that no other test adds
+        RankableAction(id="byre", features=[{"clean": 4, "price": 1000}, {"more": {"price": 80.5}}]),
+        RankableAction(id="grotto", features=[{"clean": "very", "price": True}]),
         RankableAction(id="mill", features=[{"clean": 1.0}]),
     ]
     service.client.rank(RankRequest(actions=offered))
     items = service.desk.fold.items
-    assert dict(items["barn"].values) == {"clean": 4.0}  # the first price counts, and is out of range
-    assert dict(items["cave"].values) == {}
+    assert dict(items["byre"].values) == {"clean": 4.0}  # the first price counts, and is out of range
+    assert dict(items["grotto"].values) == {}
     assert items["mill"] == INNS.item("mill")  # what is in the catalog stays as it is
 
 
