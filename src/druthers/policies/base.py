@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from druthers._jit import bound
 from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting, NoPreference, UnknownArm
 from druthers.policies.arms import fault, remember
-from druthers.policies.choosing import NOTHING, SILENCE, Chooser, require_distinct
+from druthers.policies.choosing import NOTHING, SILENCE, Chooser, as_number, require_distinct
 from druthers.policies.steps import (
     NONE_OF_THESE,
     answer_policy,
@@ -395,14 +395,3 @@ class Policy(Chooser):
         if wrong == 2 and not silence:
             raise InvalidFeedback(f"a reward must tell at least one objective (else leave it out), but got {reward!r}")
         return vector
-
-
-def as_number(value: Any, what: str) -> float:
-    """Return a finite number, or say that `what` must be one."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as problem:
-        raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}") from problem
-    if not math.isfinite(number):
-        raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}")
-    return number

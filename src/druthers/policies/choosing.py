@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from druthers._jit import bound
-from druthers.errors import InvalidOffer, InvalidSetting
+from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting
 from druthers.policies.memory import WHOLE, Memory
 from druthers.policies.slates import SHORTLIST, Floor, Outlook, Slate, among_best, by_chance, by_score, tastes
 from druthers.policies.steps import score_policy
@@ -298,3 +298,14 @@ def require_distinct(ids: tuple[Hashable, ...]) -> None:
             raise InvalidOffer(f"an offer must not repeat an arm, but got {ids!r}")
     except TypeError as problem:
         raise InvalidOffer(f"an arm must be hashable, but got the offer {ids!r}") from problem
+
+
+def as_number(value: Any, what: str) -> float:
+    """Return a finite number, or say that `what` must be one."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as problem:
+        raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}") from problem
+    if not math.isfinite(number):
+        raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}")
+    return number
