@@ -31,7 +31,14 @@ RESORTS = Catalog(
                 "assembly": 1 + n % 5,
                 "storage": 9.0 + n,
             },
-            details={"cover": COVERS[n % 4], "color": ("red", "grey")[n % 2], "train station": n % 3 == 0},
+            details={
+                "cover": COVERS[n % 4],
+                "color": ("red", "grey")[n % 2],
+                "train station": n % 3 == 0,
+                "day": ("Monday", "Friday")[n // 2 % 2],
+                "beds": 1 + n % 4,
+                "minimum age": 4 + 4 * (n % 4),
+            },
         )
         for n in range(12)
     ],
@@ -94,3 +101,42 @@ def test_the_list_is_in_its_form() -> None:
             assert word == fold(word)
             assert meanings
             assert all(one in called() for one in meanings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nicht am Freitag", "pas le vendredi", "no el viernes", "non di venerdì", "niet op vrijdag", "nothing on Friday"],
+)
+def test_a_day_that_is_denied_is_not_demanded(text: str) -> None:
+    assert heard(text)[1] == {"day": {"not": "Friday"}}
+
+
+@pytest.mark.parametrize("text", ["rot", "rot bitte", "nur rot", "Decke rot, unter 200 Euro"])
+def test_a_word_that_is_english_too_counts_where_nothing_is_english(text: str) -> None:
+    assert heard(text)[1]["color"] == "red"
+
+
+@pytest.mark.parametrize(
+    "text", ["c'est pour son anniversaire", "bonne chance", "buenas tardes", "je n'ai pas beaucoup d'argent"]
+)
+def test_common_words_of_other_languages_are_no_wishes(text: str) -> None:
+    assert heard(text) == (set(), {})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "limits"),
+    [
+        ("at least 3 beds", "2 beds is ok too", {"beds": {"min": 2}}),
+        ("on Monday", "at most 3 beds, no, 2 beds", {"day": "Monday", "beds": 2}),
+        ("red, on Monday", "the color is not important but the day is", {"day": "Monday"}),
+        ("red", "people in that color do not care", {"color": "red"}),
+        ("red", "the color of the roof does not matter", {"color": "red"}),
+        ("on Monday", "Friday would be good too", {"day": ["Monday", "Friday"]}),
+        ("red", "it is 20 minutes away", {"color": "red"}),
+    ],
+)
+def test_what_is_said_next_changes_what_it_speaks_of(before: str, after: str, limits: dict[str, object]) -> None:
+    with Advisor(RESORTS, parser="lexicon") as advisor:
+        for text in (before, after):
+            advisor.message("ada", text)
+        assert advisor.preference("ada").limits == limits

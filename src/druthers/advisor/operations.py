@@ -26,7 +26,7 @@ from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
-from druthers.language import Parser, is_english
+from druthers.language import Parser, is_english, leans_english
 from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
 from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
@@ -380,7 +380,9 @@ class Operations:
 @cache
 def vocabulary() -> Vocabulary:
     """Return the words that mean something whatever a catalog has."""
-    return Vocabulary(english(), frozenset(stem(words[0]) for words in lexicon() if len(words) == 1), is_english)
+    return Vocabulary(
+        english(), frozenset(stem(words[0]) for words in lexicon() if len(words) == 1), is_english, leans_english
+    )
 
 
 def _beside(limits: Limits, reading: Reading, known: Where) -> Limits:

@@ -14,7 +14,7 @@ from typing import Any
 
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
-from druthers.language.lexicon.languages import is_english, not_understood
+from druthers.language.lexicon.languages import is_english, leans_english, not_understood
 from druthers.language.lexicon.objectives import as_objectives, domain_names, load_domain
 from druthers.language.lexicon.words import Words
 from druthers.language.models.judge import Judge
@@ -43,6 +43,7 @@ __all__ = [
     "evaluate",
     "is_english",
     "item_of",
+    "leans_english",
     "load_domain",
     "load_sentences",
     "make_parser",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from druthers.limits import phrases
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Attribute, Quantity
 from druthers.limits.stated import Stated
@@ -50,6 +51,12 @@ def clause_of(text: str, start: int, end: int) -> str:
     return text[first + begin : end + stop.start() if stop else end + LONGEST_CLAUSE]
 
 
+def is_dismissed(text: str, start: int, end: int) -> bool:
+    """Tell whether what is named here is said not to matter: "the color is unimportant", "mir ist die Farbe egal"."""
+    after, before = pattern(phrases.DISMISSED_AFTER), pattern(phrases.DISMISSED_BEFORE)
+    return bool(after.match(text, end) or before.search(text[max(0, start - LONGEST_CLAUSE) : start]))
+
+
 def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:
     """Return a piece with the attribute's own name beside it: "rent under 900", "16 GB of RAM"."""
     before = re.search(r"([^\W_]+)(?:\s+(?:is|of|should be|must be|has to be|for|:))*\s*$", text[:start])
@@ -89,6 +96,8 @@ def aged(folded: str, quantity: Quantity, attributes: Iterable[Attribute]) -> St
     """Return the limit that somebody's age sets: on the least age of those let in, or on the highest one."""
     before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
     number = quantity.numbers[0]
+    if quantity.unit is not None and not words("years") & set(quantity.units):
+        return None  # "it is 20 minutes away"
     if quantity.bound or number != int(number) or not pattern(r"\b<age>\s*$").search(before):
         return None
     for one in attributes:

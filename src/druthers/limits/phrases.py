@@ -37,6 +37,15 @@ IN_A_MONTH = r"\b<in_a_month>\s*$"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 WHERE = r"\b(?:in|at|on|to|by|near|from|around|too|with|of)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike
+# "the color is really unimportant", "I do not care about the color"
+DISMISSED_AFTER = (
+    r"(?:\s+(?:is|are|was|does|do|really|totally|completely|also|too|either|honestly|to me|to us|for me|it"
+    r"|ist|sind|mir|uns|ganz|vollig|auch|est|sont|me|m'|nous|es|e|mij))*\s*<dismissing>\b"
+)
+DISMISSED_BEFORE = (
+    r"\b<dismissing>(?:\s+(?:about|for|to|me|us|of|what|which|the|my|its|any|mir|die|der|das|den|ist|la|le|les|el|los|il|lo|het|de|o|a"
+    r"|whether|how))*\s+$"
+)
 BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | aber | pero | mais | ma | maar | mas "
 # What is told of the past asks for nothing: "every visit at the gas station made me cry".
 STORY = r"\b(?:ago|last (?:time|year|month|week|summer|winter|spring|autumn)|used to|made (?:me|us)|sold (?:me|us))\b"

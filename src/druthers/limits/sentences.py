@@ -262,10 +262,9 @@ class LimitReader:
         gone: list[tuple[str, tuple[int, int] | None]] = []
         for start, end, key in pieces(folded):
             flag, name = self._flags.get(key, ""), self._telling.get(key, "")
-            clause = clause_of(folded, start, end) if flag or name else ""
-            if flag and flag not in taken and pattern("<unneeded>").search(clause):
+            if flag and flag not in taken and pattern("<unneeded>").search(clause_of(folded, start, end)):
                 gone.append((flag, None))
-            if name and name not in taken and pattern("<dismissing>").search(clause):
+            if name and name not in taken and clauses.is_dismissed(folded, start, end):
                 gone.append((name, (start, end)))
         return gone
 
@@ -315,9 +314,9 @@ class LimitReader:
         key = tuple(word for _, _, word in spots[piece])
         if not any(key in known for known in (self._flags, self._values, self._kinds, self._without)):
             return None
-        if key in self._ambiguous and self._said.is_english(text):
-            return None
         start, end = spots[piece.start][0], spots[piece.stop - 1][1]
+        if key in self._ambiguous and self._said.leans_english(f"{text[:start]} {text[end:]}"):
+            return None
         clause = clause_of(folded, start, end)
         if pattern(phrases.SOFT).search(clause) or re.search(phrases.STORY, clause):
             return None

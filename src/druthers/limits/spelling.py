@@ -15,6 +15,7 @@ class Vocabulary(NamedTuple):
     wishes: Collection[str] = ()  # those that may be said of what is wished for: a friendly staff is no "pet friendly"
     # Whether a text is in English, where "rot" is no color.
     is_english: Callable[[str], bool] = lambda text: True
+    leans_english: Callable[[str], bool] = lambda text: True  # not where a text is too short to tell
 
 
 NO_WORDS = Vocabulary()

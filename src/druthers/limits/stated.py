@@ -109,7 +109,7 @@ def join(where: Where, one: Stated) -> Where:
         return merge(where, {one.name: limit})
     if holds(limit):
         return where  # "in Vienna, not in Graz": the first says it all
-    if holds(known) or known == limit:
+    if isinstance(known, dict) or known == limit:  # "3 hours is too long, 2 hours": the later one counts
         return {**where, one.name: limit}
     return {
         **where,

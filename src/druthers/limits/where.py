@@ -149,10 +149,14 @@ def widened(limit: Any, accepted: Any) -> Any:
     ...     widened("Graz", "Linz"),
     ...     widened({"all": "pool"}, {"all": "spa"}),
     ...     widened({"not": ["bar", "spa"]}, {"all": "bar"}),
+    ...     widened({"min": 3, "max": 5}, 2),
     ... )
-    (['Graz', 'Linz'], {'any': ['pool', 'spa']}, {'not': 'spa'})
+    (['Graz', 'Linz'], {'any': ['pool', 'spa']}, {'not': 'spa'}, {'min': 2, 'max': 5})
     """
     more = [one for part in accepted.values() for one in values_of(part)] if holds(accepted) else values_of(accepted)
+    if isinstance(limit, dict) and not holds(limit):
+        reach = {"min": min, "max": max}
+        return {bound: reach[bound](value, *more) for bound, value in limit.items()}
     if not holds(limit):
         return [*values_of(limit), *(one for one in more if one not in values_of(limit))]
     for one in more:

@@ -240,6 +240,9 @@ class Chooser(Memory):
         apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
         slopes = self._slopes(believed.weights, rows[places]).T
         base = out[0, places] + out[1, places]
+        base -= np.max(base, initial=-np.inf, where=np.isfinite(base)) if np.isfinite(base).any() else 0.0
+        scale = np.abs(slopes).max(initial=0.0) * np.abs(apart).max(initial=0.0) or 1.0  # single precision has 7 digits
+        base, slopes = (base / scale).clip(-1e9, 1e9), slopes / scale
         return Outlook(places, *(np.ascontiguousarray(part, np.float32) for part in (base, slopes, apart)))
 
     def _doubt(self, row: int) -> float:

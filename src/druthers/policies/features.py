@@ -16,6 +16,7 @@ from druthers.policies.rewards import (
     FITTED,
     SEEN,
     RewardModel,
+    believes,
     expect_arm,
     fresh_arms,
     fresh_model,
@@ -235,11 +236,11 @@ class FeaturePolicy(Policy):
         if not self._is_fitted():
             return super()._slopes(weights, rows)
         arms, known = self._state.arms, self._state.arms.pulls[rows] > 0.0
-        if self.n_features == 0:
-            slopes: Floats = np.where(known, arms.means[rows], self._state.model.center)
-            return slopes
-        believed: Floats = np.where(known.any(axis=1, keepdims=True), arms.believed[rows], arms.expected[rows])
-        return believed
+        expected = self._state.model.center if self.n_features == 0 else arms.expected[rows]
+        slopes: Floats = np.where(known, arms.means[rows], expected)
+        if believes(self._state.model.share):
+            slopes = np.where(known.any(axis=1, keepdims=True), arms.believed[rows], expected)
+        return slopes
 
     def _as_features(self, features: Any, n_arms: int) -> Floats:
         """Check features (n, p) and make room for them where they are the first."""

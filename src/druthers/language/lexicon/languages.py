@@ -131,6 +131,18 @@ def language_of(words: Sequence[str]) -> str:
     return ENGLISH if len(words) < _FEW or made_of or listed else UNKNOWN
 
 
+def leans_english(text: str) -> bool:
+    """Tell whether more words of a text are English alone than are of other languages alone; not where none tells.
+
+    Examples
+    --------
+    >>> leans_english("with something in the wood"), leans_english("Jacke, Leder, unter 200 Euro"), leans_english("")
+    (True, False, False)
+    """
+    those = [_speakers().get(token.text, ()) for token in tokenize(text)]
+    return sum(one == (ENGLISH,) for one in those) > sum(bool(one) and ENGLISH not in one for one in those)
+
+
 def marks_of(words: Sequence[str]) -> frozenset[str]:
     """Return the small words of the language of some words; none if that is English, or unknown."""
     language = language_of(words)
