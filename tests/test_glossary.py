@@ -129,7 +129,7 @@ def test_common_words_of_other_languages_are_no_wishes(text: str) -> None:
         ("at least 3 beds", "2 beds is ok too", {"beds": {"min": 2}}),
         ("on Monday", "at most 3 beds, no, 2 beds", {"day": "Monday", "beds": 2}),
         ("red, on Monday", "the color is not important but the day is", {"day": "Monday"}),
-        ("red", "people in that color do not care", {"color": "red"}),
+        ("red", "in this color people do not care", {"color": "red"}),
         ("red", "the color of the roof does not matter", {"color": "red"}),
         ("on Monday", "Friday would be good too", {"day": ["Monday", "Friday"]}),
         ("red", "it is 20 minutes away", {"color": "red"}),

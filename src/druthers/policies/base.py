@@ -292,33 +292,23 @@ class Policy(Chooser):
         in all objectives and at all times at once with that chance: look as often as you like. Only `fisher-pqucb` and
         `fisher-ucb` know such intervals; they are infinite until there is enough to go by.
         """
-        if not self.learns_preference:
-            raise NoPreference(f"{self.name} does not learn preferences; choose a policy that does, such as mo-pqucb")
-        row = self._users.rows.get(user, 0)
+        row = self._row_with_taste(user)
         return self._anytime_preference(row) if anytime else self._preference(row)
 
     def interval(self, user: Hashable, *, share: float = 0.9) -> Floats:
         """Return between which values (2, D) each of a user's weights lies with this chance, as `preference` believes.
 
         The Fisher policies, whose belief is long to one side where the unit of utilities is not known, have quantiles
-        of it; all others so many standard deviations on both sides, which are a shape without a scale for the policies
-        of the paper.
-
-        Examples
-        --------
-        >>> from druthers import make_policy
-        >>> policy = make_policy("fisher-pqucb", n_objectives=2)
-        >>> policy.hear("ada", (1, 0))
-        >>> policy.learn("ada", "inn", reward=[0.2, 0.9], utility=0.8)
-        >>> low, high = policy.interval("ada")
-        >>> bool(np.all(low < policy.preference("ada").weights) and np.all(policy.preference("ada").weights < high))
-        True
+        of it; all others so many standard deviations on both sides.
         """
         if not 0.0 < share < 1.0:
             raise InvalidSetting(f"the share of an interval must lie between 0 and 1, but got {share!r}")
+        return self._interval(self._row_with_taste(user), share)
+
+    def _row_with_taste(self, user: Hashable) -> int:
         if not self.learns_preference:
             raise NoPreference(f"{self.name} does not learn preferences; choose a policy that does, such as mo-pqucb")
-        return self._interval(self._users.rows.get(user, 0), share)
+        return self._users.rows.get(user, 0)
 
     def _interval(self, row: int, share: float) -> Floats:
         believed = self._preference(row)
