@@ -6,9 +6,11 @@ Nothing here is documented by Numba: tests/test_cache.py names the versions trie
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import types
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from numba.core import ir
@@ -22,8 +24,8 @@ from numba.core.types.misc import SliceType
 from numba.core.types.npytypes import Array
 from numba.core.types.scalars import Integer
 
-# Part of the name of what is kept on disk: raise it with a change of the machine code that comes out.
-REVISION = 1
+# Part of the name of what is kept on disk: machine code that another form of this file made is never taken for ours.
+REVISION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
 class Lending(Lower):  # type: ignore[misc]

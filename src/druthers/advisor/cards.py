@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from druthers.advisor import events
 from druthers.advisor.answers import Change, Suspicion, Weight
 from druthers.anchors import Mixture
@@ -36,14 +38,14 @@ def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
     return tuple(sorted(weights, key=lambda entry: -entry.weight))
 
 
-def learned(weights: Sequence[Weight]) -> list[str]:
-    """Return the objectives that a user's ratings clearly single out: their intervals lie above all other estimates."""
-    found = []
-    for one in weights:
-        others = [other.weight for other in weights if other is not one]
-        if one.low is not None and (one.behavior or 0.0) >= LEARNED and one.low > max([0.0, *others]):
-            found.append(one.objective)
-    return found
+def learned(policy: Policy, catalog: Catalog, user: str) -> list[str]:
+    """Return the objective that a user's ratings clearly single out: its interval lies above all other estimates."""
+    sources, weights = policy.sources(user), policy.preference(user).weights
+    top = int(weights.argmax())
+    if sources is None or sources[1, top] < LEARNED:  # an interval takes longer than all else
+        return []
+    clear = policy.interval(user)[0, top] > np.delete(weights, top).max(initial=0.0)
+    return [catalog.objectives[top].name] if clear else []
 
 
 def moved(catalog: Catalog, before: Sequence[float], after: Sequence[float]) -> tuple[Change, ...]:

@@ -203,7 +203,7 @@ class Choosing:
             said = person.wishes.standing(self.catalog)
             wished, dismissed = said["wished"], said["dismissed"]
             if person.feedbacks and self.fold.policy.learns_preference:
-                learned = cards.learned(cards.weigh(self.fold.policy, self.catalog, user))
+                learned = cards.learned(self.fold.policy, self.catalog, user)
         suggestions = []
         never_seen: list[bool] = np.all(np.isnan(self.fold.policy.reward_means(decision.arms)), axis=1).tolist()
         chosen = zip(decision.arms, decision.places, decision.propensities, never_seen, strict=True)
