@@ -39,9 +39,8 @@ browser:
 kernels: $(READY) ## compile ahead what the quick tests use, by two processes that share the work
 	@$(BIN)/python tests/compile_ahead.py
 
-# Three files at a time on two cores: tests wait for servers and timers, too.
-test: $(READY) browser kernels ## run the quick tests and the doctests, three files at a time, then the kernels once more as plain Python
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+test: $(READY) browser kernels ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves
 
 test-browser: $(READY) browser ## run only the tests that drive the page in a real chromium

@@ -28,21 +28,14 @@ settings.register_profile("unhurried", deadline=None, derandomize=True, suppress
 settings.load_profile("unhurried")
 
 
-# Files that take longest, first: whoever of several processes begins with one last keeps the others waiting.
-LONGEST = ("policies", "crowds", "kernels", "evaluation", "trust", "saving", "fisher", "restarts", "experiments")
-
-
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, help="run files, and the tests in each, in the random order of this seed")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Put the longest files first, or all in random order if asked for; tests of one stay together: they may share."""
+    """Shuffle the tests where that is asked for; those of a file stay together, for they may share a server."""
     seed = config.getoption("shuffle", None)
-    if seed is None:
-        turn = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
-        items.sort(key=lambda item: turn.get(item.path.name, len(turn)))
-    else:
+    if seed is not None:
         chance = random.Random(seed)
         files = sorted({item.path for item in items})
         turns = dict(zip(files, chance.sample(range(len(files)), len(files)), strict=True))
