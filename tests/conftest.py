@@ -43,6 +43,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture
+def talk(advisor, request):
+    """Say something to a module's advisor, as somebody of the test's own."""
+    return lambda text: advisor.message(request.node.name, text)
+
+
+@pytest.fixture
 def serve():
     servers = []
 

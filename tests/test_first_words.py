@@ -42,11 +42,6 @@ def advisor():
         yield advisor
 
 
-@pytest.fixture
-def talk(advisor, request):
-    return lambda text: advisor.message(request.node.name, text)
-
-
 @pytest.mark.parametrize("answer", ["No!", "nah", "no, don't", "Nein."])
 def test_a_bare_no_answers_what_was_asked_and_turns_nothing_down(advisor, talk, request, answer):
     assert talk(answer).kind == Kind.NO, "before anything was shown or asked"

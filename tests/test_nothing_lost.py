@@ -42,11 +42,6 @@ def advisor():
 
 
 @pytest.fixture
-def talk(advisor, request):
-    return lambda text: advisor.message(request.node.name, text)
-
-
-@pytest.fixture
 def limits(advisor, request):
     return lambda: advisor.preference(request.node.name).limits
 

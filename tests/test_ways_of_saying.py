@@ -50,65 +50,60 @@ def advisor():
 
 
 @pytest.fixture
-def say(advisor, request):
-    return lambda text: advisor.message(request.node.name, text)
-
-
-@pytest.fixture
 def card(advisor, request):
     return lambda: advisor.preference(request.node.name)
 
 
-def test_what_is_counted_is_what_can_be_had(say):
-    say("charm, and at most 1300 euros")
-    assert "2 within your limits, Stork and Wren; 3 in all" in say("how many of them have a chimney?").text
-    assert say("so how many are left?").text == "There are 3 within your limits; 5 in all."
-    assert "none within your limits; 2 in all" in say("how many come in brick?").text
+def test_what_is_counted_is_what_can_be_had(talk):
+    talk("charm, and at most 1300 euros")
+    assert "2 within your limits, Stork and Wren; 3 in all" in talk("how many of them have a chimney?").text
+    assert talk("so how many are left?").text == "There are 3 within your limits; 5 in all."
+    assert "none within your limits; 2 in all" in talk("how many come in brick?").text
 
 
-def test_a_word_of_its_name_is_enough_to_ask_about_something(say, advisor):
-    shown = [one.name for one in say("charm please").recommendation.items]
+def test_a_word_of_its_name_is_enough_to_ask_about_something(talk, advisor):
+    shown = [one.name for one in talk("charm please").recommendation.items]
     areas = {item.name: item.details["floor area"] for item in advisor.items.values()}
-    assert say("and what about the roof?").text.startswith(f"{shown[0]}: roof height")
-    assert say("floor area?").text.startswith(f"{shown[0]}: floor area {areas[shown[0]]}.")
-    assert say("which is the tallest?").items[0] == "finch"
-    assert "roof height" in say("how high is the second?").text
-    assert "charm" in say("how about the charm of 2?").text
+    assert talk("and what about the roof?").text.startswith(f"{shown[0]}: roof height")
+    assert talk("floor area?").text.startswith(f"{shown[0]}: floor area {areas[shown[0]]}.")
+    assert talk("which is the tallest?").items[0] == "finch"
+    assert "roof height" in talk("how high is the second?").text
+    assert "charm" in talk("how about the charm of 2?").text
 
 
-def test_the_best_of_all_is_not_only_of_those_shown(say):
-    say("charm, no stone")
-    assert say("which one is the cheapest of all?").items[0] == "wren"
+def test_the_best_of_all_is_not_only_of_those_shown(talk):
+    talk("charm, no stone")
+    assert talk("which one is the cheapest of all?").items[0] == "wren"
 
 
 @pytest.mark.parametrize(
     "text", ["the walls don't matter", "I don't care which walls it has", "no matter what the walls are"]
 )
-def test_a_detail_that_does_not_matter_is_limited_no_longer(say, card, text):
-    say("in pine please, with a porch")
-    assert "Not understood" not in say(text).text
+def test_a_detail_that_does_not_matter_is_limited_no_longer(talk, card, text):
+    talk("in pine please, with a porch")
+    assert "Not understood" not in talk(text).text
     assert card().limits == {"extras": {"all": "porch"}}
     assert not card().dismissed
 
 
-def test_what_is_named_and_was_never_asked_for_is_set_aside_and_nothing_else_is_taken_back(say, card):
-    say("charm is what I want")
-    assert say("never mind the price").kind == "dismissal"
-    assert say("forget about the delivery time").kind == "dismissal"
+def test_what_is_named_and_was_never_asked_for_is_set_aside_and_nothing_else_is_taken_back(talk, card):
+    talk("charm is what I want")
+    assert talk("never mind the price").kind == "dismissal"
+    assert talk("forget about the delivery time").kind == "dismissal"
     assert (card().wished, set(card().dismissed)) == (("charm",), {"price", "delivery time"})
 
 
-def test_what_was_said_about_something_is_taken_back(say, card):
-    say("charm, and no more than 1300 euros")
-    assert say("forget what I told you about the cost").kind == "forget that"
+def test_what_was_said_about_something_is_taken_back(talk, card):
+    talk("charm, and no more than 1300 euros")
+    assert talk("forget what I told you about the cost").kind == "forget that"
     assert (card().limits, card().wished, card().dismissed) == ({}, ("charm",), ())
 
 
-def test_an_alternative_may_come_later(say, card):
-    say("in pine")
-    say("or brick")
+def test_an_alternative_may_come_later(talk, card):
+    talk("in pine")
+    talk("or brick")
     assert card().limits == {"walls": ["pine", "brick"]}
-    say("stone's fine too")
+    talk("stone's fine too")
     assert card().limits == {"walls": ["pine", "brick", "stone"]}
 
 
@@ -123,16 +118,16 @@ def test_an_alternative_may_come_later(say, card):
         ("entrega en menos de 4 semanas", {"delivery time": {"max": 4}}),
     ],
 )
-def test_limits_are_read(say, card, text, limits):
-    say(text)
+def test_limits_are_read(talk, card, text, limits):
+    talk(text)
     assert card().limits == limits
 
 
-def test_a_number_takes_the_place_of_the_one_that_is_called_wrong(say, card):
-    say("at least 50 of floor area, at most 1500 euros")
-    say("50 is too small, make it 70")
+def test_a_number_takes_the_place_of_the_one_that_is_called_wrong(talk, card):
+    talk("at least 50 of floor area, at most 1500 euros")
+    talk("50 is too small, make it 70")
     assert card().limits == {"floor area": {"min": 70}, "price": {"max": 1500}}
-    assert "Something else" not in say("eighty").text
+    assert "Something else" not in talk("eighty").text
 
 
 @pytest.mark.parametrize("text", ["7 people", "not too windy", "with a jetty"])
@@ -142,9 +137,9 @@ def test_what_nobody_has_is_told_and_is_no_wish(advisor, request, text):
     assert reply.heard is None
 
 
-def test_a_question_for_what_nobody_knows_is_answered_so(say):
-    say("charm")
-    assert "Of “shipping insurance” nothing is known" in say("does it have shipping insurance?").text
+def test_a_question_for_what_nobody_knows_is_answered_so(talk):
+    talk("charm")
+    assert "Of “shipping insurance” nothing is known" in talk("does it have shipping insurance?").text
 
 
 @pytest.mark.parametrize(
@@ -174,26 +169,26 @@ def test_who_need_not_do_something_wants_less_of_it(text, wanted, dismissed):
         ("ein Kamin wäre schön", {}),
     ],
 )
-def test_denials_reach_over_the_name_and_hopes_are_no_limits(say, card, text, limits):
-    say("charm")
-    say(text)
+def test_denials_reach_over_the_name_and_hopes_are_no_limits(talk, card, text, limits):
+    talk("charm")
+    talk(text)
     assert card().limits == limits
 
 
-def test_what_is_wished_beside_taking_back_is_not_lost(say, card):
-    say("charm and a low price")
-    say("forget the charm, I need it delivered quickly")
+def test_what_is_wished_beside_taking_back_is_not_lost(talk, card):
+    talk("charm and a low price")
+    talk("forget the charm, I need it delivered quickly")
     assert card().wished == ("delivery time", "price")
 
 
-def test_two_wishes_are_swapped(say, card):
-    say("charm first, then price")
-    say("please swap charm and price")
+def test_two_wishes_are_swapped(talk, card):
+    talk("charm first, then price")
+    talk("please swap charm and price")
     assert card().wished == ("price", "charm")
 
 
-def test_an_ellipsis_gives_up(say, card):
-    say("a porch is a must, the price isn't")
+def test_an_ellipsis_gives_up(talk, card):
+    talk("a porch is a must, the price isn't")
     assert (card().limits, card().dismissed) == ({"extras": {"all": "porch"}}, ("price",))
 
 
@@ -213,19 +208,19 @@ def test_queries_tell_what_nobody_has_as_messages_do(text, lost):
         assert advisor.hear("ada", text).not_understood == (lost,)
 
 
-def test_stories_ask_for_nothing(say, card):
-    say("charm")
-    say("my aunt sold me her brick one two years ago. So I want it cheap")
+def test_stories_ask_for_nothing(talk, card):
+    talk("charm")
+    talk("my aunt sold me her brick one two years ago. So I want it cheap")
     assert (card().limits, card().wished) == ({}, ("price", "charm"))
-    assert say("actually, on second thought, I want charm").kind == "wish"
+    assert talk("actually, on second thought, I want charm").kind == "wish"
 
 
 @pytest.mark.parametrize(
     ("text", "bad"), [("Nummer 2 war grauenvoll, eine Katastrophe", True), ("la 2 fue estupenda", False)]
 )
-def test_feelings_in_other_languages(say, advisor, request, text, bad):
-    say("charm")
-    say(text)
+def test_feelings_in_other_languages(talk, advisor, request, text, bad):
+    talk("charm")
+    talk(text)
     told = [one.body["utility"] for one in advisor.store.walk(user=request.node.name) if one.kind == "feedback"]
     assert [utility < 0 for utility in told] == [bad]
 

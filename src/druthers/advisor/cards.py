@@ -16,7 +16,6 @@ from druthers.stores import Event
 
 # How far back a card looks for queries that do not fit.
 MOST_SUSPECTED = 200
-INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
 # From which share on a weight counts as learned from behavior.
 LEARNED = 0.5
 ROUNDING = 1e-9
@@ -24,17 +23,14 @@ ROUNDING = 1e-9
 
 def weigh(policy: Policy, catalog: Catalog, user: str) -> tuple[Weight, ...]:
     """Return what each objective is worth to a user, the largest first."""
-    believed = policy.preference(user)
+    columns = [policy.preference(user).weights]
     sources = policy.sources(user)
-    low, high = policy.interval(user)
-    weights = []
-    for k, objective in enumerate(catalog.objectives):
-        weight = float(believed.weights[k])
-        if sources is None:
-            weights.append(Weight(objective.name, weight))
-            continue
-        said, felt = float(sources[0, k]), float(sources[1, k])
-        weights.append(Weight(objective.name, weight, float(low[k]), float(high[k]), said, felt))
+    if sources is not None:
+        columns += [*policy.interval(user), *sources[:2]]  # from where to where, from words, from behavior
+    weights = [
+        Weight(objective.name, *map(float, figures))
+        for objective, *figures in zip(catalog.objectives, *columns, strict=True)
+    ]
     return tuple(sorted(weights, key=lambda entry: -entry.weight))
 
 

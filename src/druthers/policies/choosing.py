@@ -225,10 +225,8 @@ class Chooser(Memory):
         members = [
             (np.isin(rows, [self._arms.rows.get(arm, -1) for arm in floor.arms]), floor.share) for floor in floors
         ]
-        outlook, places = None, np.arange(len(rows))
-        if self.learns_preference and size > 1:
-            places = among_best(out[3], max(SHORTLIST, 2 * size))
-            outlook = self._outlook(user, rows, places, out)
+        places = among_best(out[3], max(SHORTLIST, 2 * size))
+        outlook = self._outlook(user, rows, places, out) if self.learns_preference and size > 1 else None
         leaders = places[by_score(out[3, places], 2 * size)].tolist()
         unseen = [place for place in leaders[:size] if not self._state.arms.pulls[rows[place]].any()]
         return Slate(out[3], leaders, outlook, size, self.exploration, members, unseen), out, n_equal
@@ -240,7 +238,8 @@ class Chooser(Memory):
         apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
         slopes = self._slopes(believed.weights, rows[places]).T
         base = out[0, places] + out[1, places]
-        base -= np.max(base, initial=-np.inf, where=np.isfinite(base)) if np.isfinite(base).any() else 0.0
+        finite = base[np.isfinite(base)]
+        base -= finite.max() if len(finite) else 0.0
         scale = np.abs(slopes).max(initial=0.0) * np.abs(apart).max(initial=0.0) or 1.0  # single precision has 7 digits
         base, slopes = (base / scale).clip(-1e9, 1e9), slopes / scale
         return Outlook(places, *(np.ascontiguousarray(part, np.float32) for part in (base, slopes, apart)))

@@ -109,8 +109,9 @@ def write_quantiles(
 def normals_of(state: Any, user: int) -> Normals:
     """Return what is believed of a user who felt something."""
     told = evidence_of(state, user)
-    pull = told.pull * told.anchor + told.information @ told.anchor
-    return unit_normals(told, told.information, pull, UnitLaw(state.users.unit[0], SPIKE, SLAB), flatness(told))
+    return unit_normals(
+        told, told.information, pull_of(told), UnitLaw(state.users.unit[0], SPIKE, SLAB), flatness(told)
+    )
 
 
 def normals_of_readings(told: Evidence, rival: Rival, usual: float) -> Normals:
@@ -131,8 +132,7 @@ def normals_of_people(state: Any, user: int) -> Normals:
     units = UnitLaw(users.unit[0] * math.exp(centre), SPIKE if shared.people[0] == 0.0 else 0.0, slab)
     for law in range(2):
         told = under_law(state, user, law, 0.0)
-        pull = told.pull * told.anchor + told.information @ told.anchor
-        part = unit_normals(told, told.information, pull, units, FLAT)
+        part = unit_normals(told, told.information, pull_of(told), units, FLAT)
         parts.append(Normals(part.logs + math.log(shared.worth[law]) + shared.norms[law], part.means, part.variances))
     return Normals.join(parts)
 
@@ -144,6 +144,12 @@ def flatness(told: Evidence) -> float:
     something: it is to say nothing of the unit either, as where nobody picks, so its own power is taken back.
     """
     return FLAT + told.dimensions - (len(told.anchor) - 1.0)
+
+
+def pull_of(told: Evidence) -> Floats:
+    """Return what words say of the weights (D,), times how much they say."""
+    pull: Floats = told.pull * told.anchor + told.information @ told.anchor
+    return pull
 
 
 def prior_of(told: Evidence) -> Floats:

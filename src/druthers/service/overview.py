@@ -17,6 +17,7 @@ from druthers.policies.statements import REWARD_VARIANCE
 from druthers.stores import Event, Store
 from druthers.types import Floats, Objective
 
+INTERVAL = 1.6449  # standard deviations of a normal law that hold 90 %
 LATEST = 5_000  # events of a kind that are looked back at
 MOST_MAPPED = 500
 MOST_ITEMS = 5_000  # that are listed: more would keep other requests waiting
@@ -55,10 +56,10 @@ def item_rows(fold: Fold, decided: Sequence[Event]) -> list[dict[str, Any]]:
         values, expected = {}, {}
         for k, objective in enumerate(objectives):
             if not math.isnan(mean[k]):
-                spread = cards.INTERVAL * math.sqrt(REWARD_VARIANCE / count[k]) if known else None
+                spread = INTERVAL * math.sqrt(REWARD_VARIANCE / count[k]) if known else None
                 values[objective.name] = _interval(objective, mean[k], spread)
             elif not math.isnan(hope[k]):
-                expected[objective.name] = _interval(objective, hope[k], cards.INTERVAL * math.sqrt(doubt[k]))
+                expected[objective.name] = _interval(objective, hope[k], INTERVAL * math.sqrt(doubt[k]))
         share = shown[id] / places if places else 0.0
         told = {"id": id, "name": fold.items[id].name, "shown": shown[id], "share": share, "reports": max(count)}
         rows.append({**told, "values": values, "expected": expected})
