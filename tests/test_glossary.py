@@ -133,6 +133,8 @@ def test_common_words_of_other_languages_are_no_wishes(text: str) -> None:
         ("red", "the color of the roof does not matter", {"color": "red"}),
         ("on Monday", "Friday would be good too", {"day": ["Monday", "Friday"]}),
         ("red", "it is 20 minutes away", {"color": "red"}),
+        ("on Monday", "I won't say no to the color red", {"day": "Monday", "color": "red"}),
+        ("on Monday", "I say no to the color red", {"day": "Monday", "color": {"not": "red"}}),
     ],
 )
 def test_what_is_said_next_changes_what_it_speaks_of(before: str, after: str, limits: dict[str, object]) -> None:
