@@ -37,7 +37,7 @@ from druthers.types import Floats, Integers
 
 PAIRS = 32  # points, each with its mirror image
 SHORTLIST = 2_048  # arms that are looked at, the best by score
-BLOCK = 512  # arms whose worths are found together: they fit into the fastest memory
+BLOCK = 128  # arms whose worths are found together: they fit into the fastest memory
 MOST = 12  # places that are chosen for what they add; those after them go by score
 CERTAIN = 1e-6  # what is less on average is rounding
 
