@@ -179,3 +179,39 @@ def test_a_question_that_is_not_shown_is_not_kept():
         assert "question" not in advisor.store.find(f"decision:{reply.recommendation.id}").body
         advisor.message("ada", f"I'll take {advisor.items[shown[0]].name}")
         assert choices(advisor)[-1] == (shown[0], shown)
+
+
+def test_asking_in_a_context_imagines_answers_there_and_leaves_nothing():
+    """Against a twin that really chooses in the context, for somebody who felt things in it and for a stranger."""
+    policy = make_policy("stated-ucb", n_objectives=2)
+    for arm, reward in {"inn": [0.9, 0.2], "spa": [0.2, 0.8], "pub": [0.5, 0.6]}.items():
+        policy.learn("shop", arm, reward)
+    for turn in range(30):
+        with policy.in_context({"weekend": turn % 2 == 0}):
+            policy.learn("ada", "inn", utility=0.6 if turn % 2 else -0.6)
+            policy.learn("ada", "spa", utility=-0.6 if turn % 2 else 0.6)
+    said, choices = (np.array([0.5, 0.5]), np.array([0.2, 0.2])), []
+    for user in ("ada", "new"):
+        for context in ({"weekend": True}, {"phone": True}, {}):
+            before = policy.state()
+            with policy.in_context(context):
+                now = policy.utilities(user, ["inn", "spa", "pub"])
+                first, other = np.array(["inn", "spa", "pub"])[np.argsort(-now)[:2]].tolist()
+                question = policy.ask(user, price=0.0, offer=[first, other], stated=[said, said])
+                scale = np.sqrt(6) / np.pi * policy.utility_noise(user)
+            lead = np.sort(now)[-1] - np.sort(now)[-2]
+            value = 0.0
+            for picked, chance in ((first, 1 / (1 + np.exp(-lead / scale))), (other, 1 / (1 + np.exp(lead / scale)))):
+                twin = type(policy).from_state(before)
+                with twin.in_context(context):
+                    twin.learn_choice(user, picked, [first, other])
+                    then = twin.utilities(user, [first, other])
+                value += chance * max(then[1] - then[0], 0.0)
+            if isinstance(question, ChoiceQuestion):
+                choices.append(question)
+                assert question.value == pytest.approx(value)
+            after = policy.state()
+            assert before.keys() == after.keys()
+            for key in before:
+                np.testing.assert_equal(after[key], before[key], err_msg=key)
+    assert len(choices) > 2

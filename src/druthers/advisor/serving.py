@@ -62,5 +62,8 @@ def compile_steps(policy: Policy, catalog: Catalog) -> None:
         if scratch.learns_choices:
             scratch.learn_choice("a", "a", ["a", "b"])
         scratch.utility_weight("a", "b")
+        if scratch.values_answers:
+            made_to_ask: Any = scratch
+            made_to_ask.ask("a", price=0.0)
     Predictor(scratch, catalog.objectives).compile()
     Mixture(n_objectives=scratch.n_objectives).fit([(0,)])

@@ -170,6 +170,19 @@ class ContextPolicy(Policy):
         shifts = np.zeros((len(known.names), self.n_objectives + self.moods))
         return self._state._replace(visit=Visit(context, known.sums, known.sites, shifts))
 
+    def _imagined(self, user: Hashable) -> Any:
+        """Return the state in which a user, who may be unknown, is the only one, to tell things that stay untold."""
+        row = self._users.rows.get(user, 0)
+        users = type(self._state.users)(*(array[row : row + 1].copy() for array in self._state.users))
+        known = self._shifts.get(row)
+        if self._context:
+            known = self._with_names(known or Shifts((), *self._fresh_visit(0)[1:3]))
+        if known is None or not known.names:
+            return self._state._replace(users=users)
+        context = np.array([self._context.get(name, 0.0) for name in known.names])
+        visit = Visit(context, known.sums.copy(), known.sites.copy(), self._fresh_visit(len(known.names)).shifts)
+        return self._state._replace(users=users, visit=visit)
+
     def _with_names(self, known: Shifts) -> Shifts:
         """Return what is known with room for new entries of the context, in the order of their names."""
         new = sorted(name for name, told in self._context.items() if told and name not in known.names)
@@ -208,14 +221,6 @@ class ContextPolicy(Policy):
         self._shifts.pop(self._users.rows[user], None)
         if shifts is not None:
             self._shifts[self._users.rows[user]] = shifts
-
-    def _copy_user(self, user: Hashable, other: Hashable) -> None:
-        """Let another user have told what this one told, who may be unknown, and nothing else."""
-        super()._copy_user(user, other)
-        shifts = self._shifts.get(self._users.rows.get(user, 0))
-        self._shifts.pop(self._users.rows[other], None)
-        if shifts is not None:
-            self._shifts[self._users.rows[other]] = Shifts(shifts.names, shifts.sums.copy(), shifts.sites.copy())
 
     def _read_shifts(self, known: bytes) -> Shifts | None:
         if not known:

@@ -188,12 +188,6 @@ class Memory(Part):
             array[row] = np.frombuffer(known[start : start + size], array.dtype).reshape(array[0].shape)
             start += size
 
-    def _copy_user(self, user: Hashable, other: Hashable) -> None:
-        """Let another user have told what this one told, who may be unknown, and nothing else."""
-        to, row = self._user_row(other), self._users.rows.get(user, 0)
-        for _, array in arrays(self._state.users):
-            array[to] = array[row]
-
     def reseed(self, seed: int | None = None) -> None:
         """Start the policy's own chance anew: from a seed, or from the machine's own chance."""
         # Two streams, so that each is consumed at a rate that does not depend on the other.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 
-from druthers.policies.base import Policy
+from druthers._jit import generic, implements, kernel
+from druthers.policies.contexts import ContextPolicy
+from druthers.policies.shifts import Visit
 from druthers.policies.slates import by_score
-from druthers.types import ChoiceQuestion, Floats, RankingQuestion
+from druthers.policies.statements import GUMBEL, believe_here, utility_of
+from druthers.policies.steps import hear_policy, learn_choice_policy
+from druthers.types import ChoiceQuestion, Floats, Integers, RankingQuestion
 
 # Of more arms than these only the best are looked at: no answer makes one of the others the best.
 MOST_ARMS = 50
@@ -20,7 +23,7 @@ Stated = Sequence[tuple[Floats, Floats]]
 
 
 def best_question(
-    policy: Policy, user: Hashable, offer: Sequence[Hashable], stated: Stated | None
+    policy: ContextPolicy, user: Hashable, offer: Sequence[Hashable], stated: Stated | None
 ) -> RankingQuestion | ChoiceQuestion | None:
     """Return the question whose answer is worth most, whatever it costs; None where no answer changes the choice.
 
@@ -31,7 +34,7 @@ def best_question(
     Parameters
     ----------
     policy
-        One that hears weights, or rankings, and learns from choices.
+        One that hears weights and learns from choices.
     user
         Who would be asked.
     offer
@@ -39,77 +42,91 @@ def best_question(
     stated
         Mean and variance of the weights after each objective was named first; by default as `hear` has them.
     """
-    now = policy.utilities(user, offer)
-    best = by_score(now, MOST_ARMS)
-    arms = [offer[place] for place in best]
-    if len(arms) < 2:
+    if len(offer) < 2:
         return None
-    with _somebody_like(policy, user) as (other, forget):
-        ranking = _ranking_question(policy, user, arms, stated, other, forget)
-        choice = _choice_question(policy, user, arms, now[best], other, forget)
-    found: RankingQuestion | ChoiceQuestion = ranking if ranking.value >= choice.value else choice
-    return found if found.value > 0.0 else None
+    best = by_score(policy.utilities(user, offer), MOST_ARMS)
+    arms = [offer[place] for place in best]
+    here, before = policy._imagined(user), policy._imagined(user)
+    told = np.empty((0, 2, policy.n_objectives)) if stated is None else np.array(stated)
+    values, named = np.empty(1 + min(len(arms) - 1, MOST_COMPARED)), np.empty(MOST_NAMED, dtype=np.int64)
+    given = here, before, policy._rows_of(arms), told, values, named
+    policy._step(weigh_questions, *given)(*given)
+    most = int(values.argmax())
+    if not values[most] > 0.0:
+        return None
+    if most:
+        return ChoiceQuestion(user, -1, (arms[0], arms[most]), float(values[most]))
+    return RankingQuestion(user, -1, 1, float(values[0]), tuple(named[named >= 0].tolist()))
 
 
-@contextmanager
-def _somebody_like(policy: Policy, user: Hashable) -> Iterator[tuple[Hashable, Callable[[], None]]]:
-    """Give a user who has told what this one told and is gone afterwards, and what takes back all that was told since.
+@kernel
+def weigh_questions(here: Any, before: Any, arms: Integers, stated: Floats, values: Floats, named: Integers) -> None:
+    """Write what it is worth to know what matters most, and which of the first arm and each of the next is liked more.
 
-    One for all answers that are imagined: to make one for each would take longer than the answers.
+    `here` and `before` are two states of one and the same user alone: each answer is told to the first, and taken back.
+    Objectives that are worth naming, most important first, are written into `named`, -1 where there are no more.
     """
-    other = ("imagined", user)
-    policy.add_users([other])
-    try:
-        yield other, lambda: policy._copy_user(user, other)
-    finally:
-        policy.forget_user(other)
-
-
-def _gain(policy: Policy, user: Hashable, arms: Sequence[Hashable]) -> float:
-    """Return by how much the best arm is now better than the first, which was the best before."""
-    then = policy.utilities(user, arms)
-    return float(then.max() - then[0])
-
-
-def _ranking_question(
-    policy: Policy,
-    user: Hashable,
-    arms: Sequence[Hashable],
-    stated: Stated | None,
-    other: Hashable,
-    forget: Callable[[], None],
-) -> RankingQuestion:
-    weights = np.maximum(policy.preference(user).weights, 0.0)
-    chances = weights / max(weights.sum(), 1e-300)
-    named = [int(k) for k in np.argsort(-chances, kind="stable")[:MOST_NAMED] if chances[k] > 0.0]
-    value = 0.0
-    for objective in named:
-        forget()
-        if stated is None:
-            policy.hear(other, (objective,))
+    estimate, _, variance = believe_here(before, 0, before.others)
+    size, users = before.users.mean.shape[1], here.users
+    total = 0.0
+    for k in range(size):
+        total += max(estimate[k], 0.0)
+    values[0] = 0.0
+    left = estimate.copy()
+    for place in range(named.shape[0]):
+        objective = 0
+        for k in range(1, size):
+            if left[k] > left[objective]:
+                objective = k
+        named[place] = objective if left[objective] > 0.0 else -1
+        if named[place] < 0:
+            continue
+        if stated.shape[0] == 0:
+            hear_policy(here, 0, named[place : place + 1])
         else:
-            policy.hear_weights(other, *stated[objective])
-        value += float(chances[objective]) * _gain(policy, other, arms)
-    return RankingQuestion(user, -1, 1, value, tuple(named))
+            for k in range(size):
+                users.mean[0, k] = stated[objective, 0, k]
+                users.precision[0, k] = 1.0 / stated[objective, 1, k]
+            users.statements[0] += 1.0
+        values[0] += left[objective] / total * gain(here, before, arms)
+        left[objective] = 0.0
+    pair = arms[:2].copy()
+    for place in range(1, values.shape[0]):
+        pair[1] = arms[place]
+        lead = utility_of(before.arms, pair[0], estimate) - utility_of(before.arms, pair[1], estimate)
+        first = 1.0 / (1.0 + np.exp(-lead / (GUMBEL * np.sqrt(variance))))
+        values[place] = 0.0
+        for picked in range(2):
+            learn_choice_policy(here, 0, pair, picked)
+            values[place] += (first if picked == 0 else 1.0 - first) * gain(here, before, arms)
 
 
-def _choice_question(
-    policy: Policy,
-    user: Hashable,
-    arms: Sequence[Hashable],
-    now: Floats,
-    other: Hashable,
-    forget: Callable[[], None],
-) -> ChoiceQuestion:
-    scale = math.sqrt(6.0) / math.pi * policy.utility_noise(user)
-    best = ChoiceQuestion(user, -1, (arms[0], arms[1]), 0.0)
-    for place in range(1, min(len(arms), 1 + MOST_COMPARED)):
-        pair, value = (arms[0], arms[place]), 0.0
-        first = 1.0 / (1.0 + math.exp(-min(float(now[0] - now[place]) / scale, 700.0)))
-        for picked, chance in zip(pair, (first, 1.0 - first), strict=True):
-            forget()
-            policy.learn_choice(other, picked, pair)
-            value += chance * _gain(policy, other, arms)
-        if value > best.value:
-            best = ChoiceQuestion(user, -1, pair, value)
-    return best
+@kernel
+def gain(here: Any, before: Any, arms: Integers) -> float:
+    """Return by how much the best arm is now better than the first, which was the best before; take back what came."""
+    estimate = believe_here(here, 0, here.others).estimate
+    first = most = utility_of(here.arms, arms[0], estimate)
+    for j in range(1, arms.shape[0]):
+        most = max(most, utility_of(here.arms, arms[j], estimate))
+    now, then, size = here.users, before.users, here.users.mean.shape[1]
+    now.feedbacks[0], now.choices[0], now.statements[0] = then.feedbacks[0], then.choices[0], then.statements[0]
+    for k in range(size):
+        now.mean[0, k], now.precision[0, k] = then.mean[0, k], then.precision[0, k]
+        for j in range(size + 1):
+            now.sites[0, k, j] = then.sites[0, k, j]
+    for k in range(size + 2):
+        for j in range(size + 2):
+            now.gram[0, k, j] = then.gram[0, k, j]
+    take_back_visit(here.visit, before.visit)
+    return float(most - first)
+
+
+@generic
+def take_back_visit(now: Any, then: Any) -> None:
+    """Take back what was told in a context; where there is none, nothing was."""
+
+
+@implements(take_back_visit, Visit)
+@kernel
+def _take_back_visit(now: Visit, then: Visit) -> None:
+    now.sums[:], now.sites[:] = then.sums, then.sites

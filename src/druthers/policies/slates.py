@@ -40,6 +40,7 @@ SHORTLIST = 2_048  # arms that are looked at, the best by score
 BLOCK = 128  # arms whose worths are found together: they fit into the fastest memory
 MOST = 12  # places that are chosen for what they add; those after them go by score
 CERTAIN = 1e-6  # what is less on average is rounding
+SOME = 16  # one in so many scores tells how good the best are at least
 
 Singles = NDArray[np.float32]
 
@@ -290,7 +291,10 @@ def among_best(scores: Floats, number: int) -> Integers:
     """Return the same places in order of the offer."""
     if number >= len(scores):
         return np.arange(len(scores))
-    least = np.partition(scores, -number)[-number]
+    among = scores
+    if number <= len(some := scores[::SOME]):  # the best are at least as good as the best of some: most drop out
+        among = scores[scores >= np.partition(some, -number)[-number]]
+    least = np.partition(among, -number)[-number]
     best = scores >= least
     if (extra := int(np.count_nonzero(best)) - number) > 0:
         best[np.flatnonzero(scores == least)[-extra:]] = False

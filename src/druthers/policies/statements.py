@@ -155,6 +155,15 @@ def values_of(arms: StatedArms, weights: Floats, rows: Integers) -> Floats:
     return values
 
 
+@kernel
+def utility_of(arms: StatedArms, arm: int, estimate: Floats) -> float:
+    """Return the utility of an arm by a user's weights and, last, the mood, as the score has it."""
+    new, utility = never_seen(arms, arm), 0.0
+    for k in range(arms.means.shape[1]):
+        utility += estimate[k] * value_of(arms, arm, k, new, estimate[k] > 0.0)
+    return float(utility + estimate[arms.means.shape[1]])
+
+
 @implements(score_policy, StatedState)
 @kernel
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:

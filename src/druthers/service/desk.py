@@ -227,15 +227,15 @@ class Desk:
         if self.unreadable:
             await self._catch_up()
         strangers = self.fold.strangers(fresh)
-        if strangers:
-            found = await self._in_thread(self._writer, self.operations.fetcher.fetch, strangers, self.fold.position)
-            self._bring_in(found.values())
-        append = partial(self.store.append, together=len(fresh) > len(batch))
-        positions = await self._in_thread(self._writer, append, fresh)
+        fetch = partial(self.operations.fetcher.fetch, strangers, self.fold.position) if strangers else dict
+        append = partial(self.store.append, fresh, together=len(fresh) > len(batch))
+        # Both in one errand: to send for it and to wait takes longer than to look.
+        found, positions = await self._in_thread(self._writer, lambda: (fetch(), append()))
         self.unwritable = False
         before = self.fold.position
         futures = (future for one in batch for future in (*[None] * (len(one.events) - 1), one.future))
         try:
+            self._bring_in(found.values())
             for event, position, future in zip(fresh, positions, futures, strict=True):
                 if position > self.fold.position:
                     if position > self.fold.position + 1:  # others wrote in between
