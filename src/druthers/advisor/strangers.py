@@ -67,7 +67,7 @@ def told_apart(text: str, limits: Limits, reader: LimitReader, parser: Parser) -
     """
     if not is_english(limits.rest):
         return limits
-    return _without_things(text, _without_place(limits, parser) if reader.places else limits, reader, parser)
+    return _without_things(text, _without_place(limits, parser) if reader.index.places else limits, reader, parser)
 
 
 def _without_place(limits: Limits, parser: Parser) -> Limits:

@@ -97,7 +97,7 @@ def in_force(text: str, context: Context, parser: Parser, limits: LimitReader) -
         name
         for name, facts in known.items()
         if about & set(stems(name))
-        or (name == limits.price and speaks_of_money(text))
+        or (name == limits.index.price and speaks_of_money(text))
         or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
     ]
     if not found and about & {"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"}:

@@ -80,7 +80,13 @@ class Telling:
         lost = listed([f"“{piece}”" for piece in pieces]) or "this"
         reader = self.ask.limit_reader(columns)
         things = [piece for piece in pieces if not re.search(r"\d", piece)]
-        where = reader.places if any(SOMEWHERE.match(piece) for piece in pieces) else reader.lists if things else ()
+        where = (
+            reader.index.places
+            if any(SOMEWHERE.match(piece) for piece in pieces)
+            else reader.index.lists
+            if things
+            else ()
+        )
         known = [
             f" There is {one['name']} {listed(one['values'])}."
             for one in columns.domains()
@@ -162,7 +168,7 @@ class Telling:
         named = () if reading is None else (*reading.names, *reading.dismissed_names)
         names = [name for name in self.ask.columns.names if _asks_for(name, asked) or name in named]
         names = [turn.message.detail] if turn.message.detail else names
-        price = self.ask.limit_reader(self.ask.columns).price
+        price = self.ask.limit_reader(self.ask.columns).index.price
         if HOW_MUCH.search(turn.text) and price is not None:
             names.append(price)
         if re.search(r"\bwhere\b", turn.text, re.I):
@@ -225,7 +231,7 @@ class Telling:
         upward = any(one.name == name and one.less_is_better for one in self.ask.catalog.objectives)
         if turn.message.detail:
             upward = SMALLEST.search(turn.text) is not None
-        price = self.ask.limit_reader(columns).price
+        price = self.ask.limit_reader(columns).index.price
         if price is not None and not turn.message.detail and speaks_of_money(turn.text):
             name, upward = price, True  # the price itself, where it is known
         if REVERSED.search(turn.text):

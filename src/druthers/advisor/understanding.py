@@ -190,7 +190,7 @@ class Understanding:
 
     def _alike(self, text: str) -> Where:
         """Return the flag whose name is most like a question, if one is clearly: "are any open round the clock?"."""
-        names, encoder = sorted(self.limits.flags), self.parser.encoder()
+        names, encoder = sorted(set(self.limits.index.flags.values())), self.parser.encoder()
         if not names or not is_english(text):
             return {}
         near = np.max([one.encode(names) @ one.encode([text])[0] for one in (Table(), encoder) if one], axis=0)

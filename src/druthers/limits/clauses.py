@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from druthers.limits import phrases
+from druthers.limits.attributes import Attribute
 from druthers.limits.numbers import is_year
-from druthers.limits.quantities import LED, Attribute, Quantity
+from druthers.limits.quantities import LED, Quantity
 from druthers.limits.stated import Stated
 from druthers.limits.words import pattern, stem, words
 

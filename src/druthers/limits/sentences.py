@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from druthers.denials import find_denials
 from druthers.limits import clauses, phrases
+from druthers.limits.attributes import find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
-from druthers.limits.columns import Columns, canonical
-from druthers.limits.days import by_month, find_days, is_day
+from druthers.limits.columns import Columns
+from druthers.limits.days import find_days
+from druthers.limits.index import Index
 from druthers.limits.linking import accepted, linked
-from druthers.limits.quantities import Attribute, find_attribute, find_quantities
-from druthers.limits.shortening import Key, add, cut_short, firsts, heads, stands_alone
+from druthers.limits.quantities import find_quantities
+from druthers.limits.shortening import stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.stated import Limits, Stated, joined, lost_alternatives
 from druthers.limits.where import Where
 from druthers.limits.words import (
-    SMALL_WORDS,
-    also_called,
     blanked,
-    demonyms,
     fold,
-    foreign,
     in_english,
     pattern,
-    speaks_of_money,
     stem,
     stems,
     table,
@@ -38,8 +32,8 @@ from druthers.limits.words import (
 )
 from druthers.types import Objective
 
-MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 MOST_LETTERS = 2_000  # of a text that limits are read in
+LINKS = frozenset({"or", "and", "please"})
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
 
 
@@ -59,8 +53,8 @@ class LimitReader:
 
     Attributes
     ----------
-    lists
-        The names of details that are lists of texts.
+    index
+        The words of the catalog.
 
     Examples
     --------
@@ -79,69 +73,7 @@ class LimitReader:
         self, columns: Columns, objectives: Sequence[Objective], title: str = "", said: Vocabulary = NO_WORDS
     ) -> None:
         self.title, self._said = title, said
-        self._attributes: list[Attribute] = []
-        self._flags: dict[tuple[str, ...], str] = {}
-        self._values: dict[Key, dict[str, Any]] = {}
-        self._names: dict[tuple[str, ...], str] = {}
-        self._days: dict[str, list[str]] = {}
-        self.lists: set[str] = set()
-        self._kinds: dict[Key, dict[str, Any]] = {}
-        self._heads: dict[Key, dict[str, Any]] = {}
-        self._without: dict[Key, dict[str, Any]] = {}  # "gluten free", by what it is free of
-        taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
-        self._taken = taken | SMALL_WORDS
-        general = set(stems(title))
-        by_name = {one.name: one for one in objectives}
-        own: set[Key] = set()
-        for name in columns.names:
-            objective = by_name.get(name)
-            if objective is not None:
-                self._attributes.append(Attribute.of_objective(objective))
-                continue
-            self._names[tuple(stems(name))] = name
-            column = columns.column(name)
-            kinds = column.kinds
-            if all(isinstance(canonical(kind), bool) for kind in kinds):
-                own |= self._know_flag(name, taken)
-            elif kinds and all(is_day(str(kind)) for kind in kinds):
-                self._days[name] = sorted(map(str, kinds))
-                for spelled, inside in by_month(self._days[name]).items():
-                    self._values.setdefault((spelled,), {})[name] = inside
-            elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
-                self._attributes.append(Attribute.of_detail(name, column.numbers))
-            elif len(kinds) <= MOST_VALUES:
-                self.lists |= {name} if column.has_lists else set()
-                also: dict[Key, Any] = {}
-                for kind in kinds:
-                    parts = tuple(stems(str(kind)))
-                    if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
-                        spelled = " ".join(parts)
-                        others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
-                        made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
-                        also |= dict.fromkeys((*others, *made), kind)
-                        self._values.setdefault(parts, {})[name] = kind
-                        own.add(parts)
-                        if parts[-1] == "free" and len(parts) > 1:
-                            self._without.setdefault(parts[:-1], {})[name] = kind
-                add(self._values, also, name)
-                if column.has_lists:
-                    add(self._values, cut_short(kinds), name)
-                    add(self._heads, heads(kinds, taken | general | set(said.wishes)), name)
-                else:
-                    add(self._kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
-        # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
-        self._ambiguous = {key for key in foreign() - own if len(key) == 1 and key[0] in said.words}
-        shorter = self._heads | self._kinds
-        self._kinds = {key: owners for key, owners in shorter.items() if key not in {*self._values, *self._names}}
-
-    def _know_flag(self, name: str, taken: set[str]) -> set[Key]:
-        """Learn what a detail of yes and no is called; return its own names."""
-        parts = tuple(stems(name))
-        core = tuple(part for part in parts if part not in words("flag_verbs"))
-        known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
-        called = [other for one in known for other in also_called().get(" ".join(one), ())]
-        self._flags = dict.fromkeys(called, name) | self._flags | dict.fromkeys(known, name)
-        return known
+        self.index = Index(columns, objectives, title, said)
 
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
@@ -154,14 +86,14 @@ class LimitReader:
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
-        for name, inside, start, end in find_days(folded, self._days):
+        for name, inside, start, end in find_days(folded, self.index.days):
             found.append(Stated(name, inside, text[start:end], start, end))
             folded = blanked(folded, (start, end))
         numbers, unmatched, lost = self._numbers(folded, text)
         found += numbers
         found += self._spread(folded, text)
         found += self._texts(folded, text, found)
-        found, also, spared = accepted(found, folded, set(self._names.values()))
+        found, also, spared = accepted(found, folded, set(self.index.names.values()))
         freed += spared
         found.sort(key=lambda one: one.start)
         where = joined(found)
@@ -169,7 +101,7 @@ class LimitReader:
         gaps += [span for _, span in unneeded if span]
         rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *lost, *(one.span for one in freed))
         names = {name for _, _, name in dropped} | {name for name, _ in unneeded}
-        gone = tuple(name for name in self._limitable.values() if "" in names or name in names)
+        gone = tuple(name for name in self.index.limitable.values() if "" in names or name in names)
         unmatched += lost_alternatives(found)
         corrects = re.search(phrases.CORRECTION, folded) is not None
         return Limits(where, tuple(found), gone, tuple(unmatched), rest, tuple(freed), corrects, tuple(also))
@@ -177,32 +109,12 @@ class LimitReader:
     def knows(self, text: str) -> bool:
         """Tell whether a text is that of some column, or the name of a flag."""
         key = tuple(stems(text))
-        return key in self._values or key in self._flags
+        return key in self.index.values or key in self.index.flags
 
     def flags_in(self, text: str) -> Where:
         """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""
         spoken = set(stems(fold(text)))
-        return {name: True for key, name in self._flags.items() if spoken.issuperset(key)}
-
-    @property
-    def flags(self) -> set[str]:
-        """The names of details that are there or not."""
-        return set(self._flags.values())
-
-    @cached_property
-    def price(self) -> str | None:
-        """The name of what is paid for an item; None where nothing is called like it."""
-        return next((one.name for one in self._attributes if speaks_of_money(one.name)), None)
-
-    @cached_property
-    def places(self) -> list[str]:
-        """The names of details that tell where an item is."""
-        return [name for parts, name in self._names.items() if set(parts) & words("places")]
-
-    @cached_property
-    def _limitable(self) -> dict[tuple[str, ...], str]:
-        """Everything that a limit can be on, by the stems of its name."""
-        return {**self._names, **{tuple(stems(one.name)): one.name for one in self._attributes}}
+        return {name: True for key, name in self.index.flags.items() if spoken.issuperset(key)}
 
     def _numbers(self, folded: str, text: str) -> tuple[list[Stated], list[str], list[tuple[int, int]]]:
         """Return limits by numbers, pieces that sound like one and fit nothing, and where such are no wishes either."""
@@ -212,7 +124,7 @@ class LimitReader:
             clause = clause_of(folded, quantity.start, quantity.end)
             if pattern(phrases.SOFT).search(clause) or clauses.is_condition(folded, quantity.start):
                 continue
-            if (aged := clauses.aged(folded, quantity, self._attributes)) is not None:
+            if (aged := clauses.aged(folded, quantity, self.index.attributes)) is not None:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
                 continue
             first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
@@ -222,11 +134,11 @@ class LimitReader:
                 clause, near = (f"{part} {in_english(part)}" for part in (clause, near))
             led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
-            attribute = find_attribute(quantity, self._attributes, clause, near, held=held)
+            attribute = find_attribute(quantity, self.index.attributes, clause, near, held=held)
             if attribute is None and quantity.bound and not quantity.units:  # "small groups, 8 at most"
                 named = [
                     one
-                    for one in self._attributes
+                    for one in self.index.attributes
                     if one.words & set(stems(clauses.sentence_of(folded, quantity.start)))
                 ]
                 attribute = find_attribute(quantity, named, folded, near)
@@ -239,7 +151,7 @@ class LimitReader:
                     unmatched.append(text[begin : quantity.end].strip())
                     lost += [(begin, quantity.end)] if people else []
                 continue
-            limit = quantity.limit(attribute)
+            limit = attribute.limit(quantity)
             if limit is not None:
                 start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
                 found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
@@ -248,7 +160,7 @@ class LimitReader:
     def _spread(self, folded: str, text: str) -> list[Stated]:
         """Return flags whose last word stands after a verb: "the first talk has to be free"."""
         found = []
-        for key, name in self._flags.items():
+        for key, name in self.index.flags.items():
             if len(key) > 1 and all(part in folded for part in key):
                 first = r"\W+".join(rf"{re.escape(part)}\w{{0,2}}" for part in key[:-1])
                 match = pattern(rf"\b{first}\s+<modal>\s+{re.escape(key[-1])}\w{{0,2}}\b").search(folded)
@@ -261,28 +173,18 @@ class LimitReader:
         taken = {one.name for one in found}
         gone: list[tuple[str, tuple[int, int] | None]] = []
         for start, end, key in pieces(folded):
-            flag, name = self._flags.get(key, ""), self._telling.get(key, "")
+            flag, name = self.index.flags.get(key, ""), self.index.telling.get(key, "")
             if flag and flag not in taken and pattern("<unneeded>").search(clause_of(folded, start, end)):
                 gone.append((flag, None))
             if name and name not in taken and clauses.is_dismissed(folded, start, end):
                 gone.append((name, (start, end)))
         return gone
 
-    @cached_property
-    def _telling(self) -> dict[Key, str]:
-        """Details by single words that no other one has, nor any objective, and by what they are called elsewhere."""
-        counts = Counter(part for parts in self._names for part in set(parts))
-        alone = ((part, name) for parts, name in self._names.items() for part in parts if counts[part] == 1)
-        single: dict[Key, str] = {(part,): name for part, name in alone}
-        for parts, name in self._names.items():
-            single |= {other: name for other in also_called().get(" ".join(parts), ()) if other not in self._ambiguous}
-        return {key: name for key, name in single.items() if not {*key} & self._taken}
-
     def _no_longer(self, folded: str) -> list[Stated]:
         """Return texts that need not be there any more: "I don't need a maths tutor"."""
         found: dict[tuple[str, Any], Stated] = {}  # of "cargo" and "cargo bike" the longer one
         for start, end, key in pieces(folded):
-            owners = self._values.get(key) or self._kinds.get(key)
+            owners = self.index.values.get(key) or self.index.kinds.get(key)
             if owners and (lead := pattern(phrases.NO_LONGER).search(folded[max(0, start - 40) : start])):
                 first = start - len(lead.group())
                 found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
@@ -303,39 +205,41 @@ class LimitReader:
                         place += length - 1
                         break
             place += 1
-        return linked(found, folded, self.lists)
+        return linked(found, folded, self.index.lists)
 
     @cached_property
     def _meant(self) -> Callable[[str], str]:
-        return Spelling((word for key in (*self._values, *self._flags) for word in key), self._said.words).mended
+        return Spelling(
+            (word for key in (*self.index.values, *self.index.flags) for word in key), self._said.words
+        ).mended
 
     def _text(self, folded: str, text: str, spots: list[tuple[int, int, str]], piece: slice) -> Stated | None:
         """Return the limit that a piece of text states: the name of a flag, or a text of some column."""
-        key = tuple(word for _, _, word in spots[piece])
-        if not any(key in known for known in (self._flags, self._values, self._kinds, self._without)):
+        key, index = tuple(word for _, _, word in spots[piece]), self.index
+        if not any(key in known for known in (index.flags, index.values, index.kinds, index.without)):
             return None
         start, end = spots[piece.start][0], spots[piece.stop - 1][1]
-        if key in self._ambiguous and self._said.leans_english(f"{text[:start]} {text[end:]}"):
+        if key in index.ambiguous and self._said.leans_english(f"{text[:start]} {text[end:]}"):
             return None
         clause = clause_of(folded, start, end)
         if pattern(phrases.SOFT).search(clause) or re.search(phrases.STORY, clause):
             return None
         before = re.split(phrases.BREAK, folded[max(0, start - 40) : start])[-1]
         negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)
-        if key in self._flags:
-            return self._flag(self._flags[key], folded, text, (start, end), before, negated)
-        if key in self._without and key not in self._values:  # "I can't eat gluten"
-            name, kind = next(iter(self._without[key].items()))
+        if key in index.flags:
+            return self._flag(index.flags[key], folded, text, (start, end), before, negated)
+        if key in index.without and key not in index.values:  # "I can't eat gluten"
+            name, kind = next(iter(index.without[key].items()))
             begin = clauses.begin_of(start, before, negated)
             return Stated(name, kind, text[begin:end], begin, end) if negated else None
-        if key in self._kinds:
-            head = key in self._heads
+        if key in index.kinds:
+            head = key in index.heads
             alone = stands_alone(folded[end:], before if head else "") and (
                 head or not re.search(phrases.WHERE, before)
             )
             if not alone or key[0] in words("common"):
                 return None
-        owners = self._values.get(key) or self._kinds[key]
+        owners = index.values.get(key) or index.kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
         usual = len(key) == 1 and key[0] in words("common") and not named
@@ -359,8 +263,10 @@ class LimitReader:
         asked = pattern(r"\s*<listing>\b").match(folded)
         if asked and re.search(r"\b(?:are|is|and|or|any|all|the)\s+$", before):  # "which are free of nuts and small?"
             return True
-        here = set(self._values[(stem(folded[start:end]),)])
-        others = [set(self._values.get((word,), ())) for word in stems(folded) if word not in ("or", "and", "please")]
+        here = set(self.index.values[(stem(folded[start:end]),)])
+        others = [
+            set(self.index.values.get((word,), ())) for word in stems(folded) if word not in ("or", "and", "please")
+        ]
         return len(others) > 1 and all(here & other for other in others)
 
     def _flag(
@@ -387,8 +293,8 @@ class LimitReader:
         """Return what is taken back: start, end and name of each, an empty name for everything."""
         found = [(match.start(), match.end(), "") for match in pattern(r"\b<drop_all>\b").finditer(folded)]
         for match in pattern(r"\b<anywhere>\b").finditer(folded):
-            found += [(match.start(), match.end(), name) for name in self.places]
-        for parts, name in self._limitable.items():
+            found += [(match.start(), match.end(), name) for name in self.index.places]
+        for parts, name in self.index.limitable.items():
             if parts and all(part in folded for part in parts):
                 spelled = r"\W+".join(rf"{re.escape(part)}\w{{0,3}}" for part in parts)
                 for one in table()["any"]:

@@ -1,0 +1,129 @@
+"""What a catalog calls things: the words by which sentences name its details, their texts, and what has numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from druthers.limits.attributes import Attribute
+from druthers.limits.clauses import LONGEST
+from druthers.limits.columns import Columns, canonical
+from druthers.limits.days import by_month, is_day
+from druthers.limits.shortening import Key, add, cut_short, firsts, heads
+from druthers.limits.spelling import Vocabulary
+from druthers.limits.words import (
+    SMALL_WORDS,
+    also_called,
+    demonyms,
+    foreign,
+    speaks_of_money,
+    stems,
+    words,
+)
+from druthers.types import Objective
+
+MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
+
+
+class Index:
+    """The words of a catalog, by their stems.
+
+    Parameters
+    ----------
+    columns, objectives, title, said
+        As for `LimitReader`.
+    """
+
+    def __init__(self, columns: Columns, objectives: Sequence[Objective], title: str, said: Vocabulary) -> None:
+        self.attributes: list[Attribute] = []
+        self.flags: dict[tuple[str, ...], str] = {}
+        self.values: dict[Key, dict[str, Any]] = {}
+        self.names: dict[tuple[str, ...], str] = {}
+        self.days: dict[str, list[str]] = {}
+        self.lists: set[str] = set()
+        self.kinds: dict[Key, dict[str, Any]] = {}
+        self.heads: dict[Key, dict[str, Any]] = {}
+        self.without: dict[Key, dict[str, Any]] = {}  # "gluten free", by what it is free of
+        taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
+        self.taken = taken | SMALL_WORDS
+        general = set(stems(title))
+        by_name = {one.name: one for one in objectives}
+        own: set[Key] = set()
+        for name in columns.names:
+            objective = by_name.get(name)
+            if objective is not None:
+                self.attributes.append(Attribute.of_objective(objective))
+                continue
+            self.names[tuple(stems(name))] = name
+            column = columns.column(name)
+            kinds = column.kinds
+            if all(isinstance(canonical(kind), bool) for kind in kinds):
+                own |= self._know_flag(name, taken)
+            elif kinds and all(is_day(str(kind)) for kind in kinds):
+                self.days[name] = sorted(map(str, kinds))
+                for spelled, inside in by_month(self.days[name]).items():
+                    self.values.setdefault((spelled,), {})[name] = inside
+            elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
+                self.attributes.append(Attribute.of_detail(name, column.numbers))
+            elif len(kinds) <= MOST_VALUES:
+                self.lists |= {name} if column.has_lists else set()
+                also: dict[Key, Any] = {}
+                for kind in kinds:
+                    parts = tuple(stems(str(kind)))
+                    if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
+                        spelled = " ".join(parts)
+                        others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
+                        made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
+                        also |= dict.fromkeys((*others, *made), kind)
+                        self.values.setdefault(parts, {})[name] = kind
+                        own.add(parts)
+                        if parts[-1] == "free" and len(parts) > 1:
+                            self.without.setdefault(parts[:-1], {})[name] = kind
+                add(self.values, also, name)
+                if column.has_lists:
+                    add(self.values, cut_short(kinds), name)
+                    add(self.heads, heads(kinds, taken | general | set(said.wishes)), name)
+                else:
+                    add(self.kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
+        # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
+        self.ambiguous = {key for key in foreign() - own if len(key) == 1 and key[0] in said.words}
+        shorter = self.heads | self.kinds
+        self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
+
+    def _know_flag(self, name: str, taken: set[str]) -> set[Key]:
+        """Learn what a detail of yes and no is called; return its own names."""
+        parts = tuple(stems(name))
+        core = tuple(part for part in parts if part not in words("flag_verbs"))
+        known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
+        called = [other for one in known for other in also_called().get(" ".join(one), ())]
+        self.flags = dict.fromkeys(called, name) | self.flags | dict.fromkeys(known, name)
+        return known
+
+    @cached_property
+    def price(self) -> str | None:
+        """The name of what is paid for an item; None where nothing is called like it."""
+        return next((one.name for one in self.attributes if speaks_of_money(one.name)), None)
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The names of details that tell where an item is."""
+        return [name for parts, name in self.names.items() if set(parts) & words("places")]
+
+    @cached_property
+    def limitable(self) -> dict[tuple[str, ...], str]:
+        """Everything that a limit can be on, by the stems of its name."""
+        return {**self.names, **{tuple(stems(one.name)): one.name for one in self.attributes}}
+
+    @cached_property
+    def telling(self) -> dict[Key, str]:
+        """Details by single words that no other one has, nor any objective, and by what they are called elsewhere."""
+        counts = Counter(part for parts in self.names for part in set(parts))
+        alone = ((part, name) for parts, name in self.names.items() for part in parts if counts[part] == 1)
+        single: dict[Key, str] = {(part,): name for part, name in alone}
+        for parts, name in self.names.items():
+            single |= {other: name for other in also_called().get(" ".join(parts), ()) if other not in self.ambiguous}
+        return {key: name for key, name in single.items() if not {*key} & self.taken}
