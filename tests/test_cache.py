@@ -361,3 +361,39 @@ def test_no_kernel_reaches_itself():
                 reached.add(one)
                 queue += calls[one]
         assert start not in reached
+
+
+SERVED = """
+import druthers as dr
+from druthers import _jit
+
+made, entry = set(), _jit._entry
+
+
+def noted(function, signature, *where):
+    made.add((function.__qualname__, str(signature)))
+    return entry(function, signature, *where)
+
+
+_jit._entry = noted
+advisor = dr.Advisor("hotels", parser="lexicon")
+advisor.compile()
+ready = set(made)
+for context in (None, {"device": "phone"}):
+    for user in ("ada", "ben"):
+        one = advisor.recommend(user, size=3, context=context)
+        advisor.feedback(one.id, utility=0.4)
+        advisor.message(user, "quiet and cheap, ideally with a pool")
+        advisor.message(user, "I'll take the second")
+        advisor.preference(user)
+        one = advisor.recommend(user, size=3, context=context)
+        advisor.feedback(one.id, utility=0.4, rewards={"cleanliness": 4.0})
+        advisor.feedback(one.id, utility=0.1)
+print(sorted(name for name, _ in made - ready))
+"""
+
+
+def test_no_request_waits_for_machine_code():
+    """What a service compiles when it starts is all that its requests need: none waits seconds for more."""
+    done = subprocess.run([sys.executable, "-c", SERVED], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

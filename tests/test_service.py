@@ -26,7 +26,7 @@ class Client:
         self.port = port
 
     def __call__(self, method, path, body=None, expect=200):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         try:
             headers = {} if body is None else {"Content-Type": "application/json"}
             connection.request(method, path, None if body is None else json.dumps(body), headers)

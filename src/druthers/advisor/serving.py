@@ -62,8 +62,22 @@ def compile_steps(policy: Policy, catalog: Catalog) -> None:
         if scratch.learns_choices:
             scratch.learn_choice("a", "a", ["a", "b"])
         scratch.utility_weight("a", "b")
-        if scratch.values_answers:
-            made_to_ask: Any = scratch
-            made_to_ask.ask("a", price=0.0)
+        scratch.sources("a")
+    _ask(scratch)
+    if scratch.learns_contexts:
+        with scratch.in_context({"a": 1.0}):
+            scratch.learn("a", "a", [0.5] * scratch.n_objectives, 0.5)
+            scratch.choose_slate("a", size=2)
+            _ask(scratch)
+            scratch.revise("a", "a", 0.4, before=0.5)
+            if scratch.learns_choices:
+                scratch.learn_choice("a", "a", ["a", "b"])
+        scratch.utilities_apart("a", ["a"])
     Predictor(scratch, catalog.objectives).compile()
-    Mixture(n_objectives=scratch.n_objectives).fit([(0,)])
+    _ = Mixture(n_objectives=scratch.n_objectives).fit([(0,)]).responsibilities
+
+
+def _ask(policy: Any) -> None:
+    """Weigh what to ask somebody known, and a stranger."""
+    for user in ("a", "b") if policy.values_answers else ():
+        policy.ask(user, price=0.0, offer=["a", "b"])
