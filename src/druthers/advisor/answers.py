@@ -68,6 +68,8 @@ class Heard(Answer):
         Names whose limits are taken back.
     not_understood
         Pieces that fit nothing in the catalog.
+    hopes
+        What would be nice in an item, and need not be, by the words of this query.
     new
         Whether it was not heard before, with the same id.
     """
@@ -79,6 +81,7 @@ class Heard(Answer):
     limits: tuple[Stated, ...] = ()
     dropped: tuple[str, ...] = ()
     not_understood: tuple[str, ...] = ()
+    hopes: dict[str, Any] = field(default_factory=dict)
     new: bool = field(default=True, compare=False, metadata=UNTOLD)
 
 
@@ -353,6 +356,8 @@ class Card(Answer):
         Objectives that do not matter by what was said.
     limits
         What an item must be, by what was said.
+    hopes
+        What would be nice in an item, and need not be, by what was said.
     """
 
     user: str
@@ -364,6 +369,7 @@ class Card(Answer):
     wished: tuple[str, ...] = ()
     dismissed: tuple[str, ...] = ()
     limits: dict[str, Any] = field(default_factory=dict)
+    hopes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
 from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
-from druthers.advisor.wording import limit_in_words
+from druthers.advisor.wording import hopes_in_words, limit_in_words
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where, check_where
@@ -35,6 +35,7 @@ from druthers.types import ChoiceQuestion, Decision, Floats, RankingQuestion
 # was rated is less of an unknown than the others; who rates as the weights say has little to find out.
 OWN_SHARE = 0.58
 OWN_WORTH = 0.35
+HOPED = 0.2  # utility of having what would be nice: as much as a fifth of all that matters
 OPTIMISM = 0.3
 
 
@@ -135,23 +136,33 @@ class Choosing:
                 )
         return rows
 
+    def hoped(self, person: Person | None) -> dict[Hashable, float]:
+        """Return by how much items are better for a person that have something of what would be nice."""
+        shifts: dict[Hashable, float] = {}
+        for name, hope in {} if person is None else person.wishes.hopes.items():
+            for row in np.flatnonzero(self.columns.column(name).within(hope)).tolist():
+                item = self.columns.ids[row]
+                shifts[item] = shifts.get(item, 0.0) + HOPED
+        return shifts
+
     def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
         """Return by how much single items are better or worse for a person than weights can tell.
 
         What the person felt about an item beyond what the weights say, as far as so many utilities can be believed: one
         bad night lowers a hotel at once, and is not the whole truth.
         """
+        shifts = self.hoped(person)
         felt = {} if person is None else {item: told for item, told in person.felt.items() if item in self.fold.items}
         if not felt:
-            return {}
+            return shifts
         expected = self._utilities(user, felt, {} if person is None else person.visits).tolist()
         noise = self.fold.policy.utility_noise(user)
         own = min(math.sqrt(OWN_SHARE) * noise, OWN_WORTH)
         doubt = max((1.0 - OWN_SHARE) / OWN_SHARE, (noise / OWN_WORTH) ** 2)
-        shifts: dict[Hashable, float] = {}
         for (item, (count, total)), utility in zip(felt.items(), expected, strict=True):
             known = 1.0 - math.sqrt(doubt / (count + doubt))
-            shifts[item] = (total / count - utility) * count / (count + doubt) - OPTIMISM * own * known
+            apart = (total / count - utility) * count / (count + doubt) - OPTIMISM * own * known
+            shifts[item] = shifts.get(item, 0.0) + apart
         return shifts
 
     def _utilities(
@@ -198,10 +209,11 @@ class Choosing:
         offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
         wished: Sequence[str] = ()
         dismissed: Sequence[str] = ()
+        hopes: Where = {}
         learned: Sequence[str] = ()
         if person is not None:
             said = person.wishes.standing(self.catalog)
-            wished, dismissed = said["wished"], said["dismissed"]
+            wished, dismissed, hopes = said["wished"], said["dismissed"], said["hopes"]
             if person.feedbacks and self.fold.policy.learns_preference:
                 learned = cards.learned(self.fold.policy, self.catalog, user)
         suggestions = []
@@ -216,6 +228,9 @@ class Choosing:
             facts = tuple(self.expected(thing, fact) if fact.value is None else fact for fact in facts)
             traded = offer.trade_off(thing, wished)
             why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
+            row = columns.places[thing.id]
+            if met := {name: hope for name, hope in hopes.items() if columns.column(name).within(hope)[row]}:
+                why += f" As you hoped: {hopes_in_words(met)}."
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why
             suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))

@@ -148,8 +148,7 @@ def _wish(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
             today[part] = list(names.places(body[part]))
     if body.get("draws"):
         today["draws"] = [body["draws"][place] for place in names.places(body["ranking"]).values()]
-    if "limits" in body:
-        today["limits"] = names.limits(body["limits"])
+    today |= {part: names.limits(body[part]) for part in ("limits", "hopes") if part in body}
     if "said" in body:
         today["said"] = [_wish(one, names) for one in body["said"]]
     if "dropped" in body:

@@ -19,7 +19,7 @@ from druthers.advisor.person import COUNTS, Person
 from druthers.advisor.population import Population
 from druthers.advisor.predicting import Predictor
 from druthers.advisor.sources import digest_of
-from druthers.advisor.wishes import PLAIN, Statement, Wishes
+from druthers.advisor.wishes import PLAIN, Statement
 from druthers.catalogs import Catalog, Item
 from druthers.errors import DamagedState, ObjectivesChanged, UnknownUser
 from druthers.policies import Policy
@@ -284,7 +284,7 @@ class Fold:
             self.population.correct(self.people[event.user].first, said, event.body.get("heard"))
         if person is not None and event.body.get("heard", person.said) == person.said:  # else more was said meanwhile
             person.speak()
-            person.wishes = Wishes(limits={} if event.body.get("limitless") else person.wishes.limits)
+            person.wishes = person.wishes.unsaid(limitless=bool(event.body.get("limitless")))
             self.policy.unhear(event.user)
             for said in (*event.body.get("said", ()), event.body):
                 self._hear(str(event.user), person, said)
@@ -293,7 +293,7 @@ class Fold:
         """Take in what a message says, as wishes; a policy that cannot hear weights hears the ranking."""
         statement = self._statement(said)
         person.wishes.hear(statement)
-        person.wishes.limit(said.get("limits", {}), said.get("dropped", ()))
+        person.wishes.limit(said.get("limits", {}), said.get("dropped", ()), said.get("hopes"))
         if self.policy.hears_weights and not (person.wishes.draws or person.wishes.dismissed):
             self.policy.unhear(user)  # met as a stranger: nothing was said of what matters
         elif self.policy.hears_weights:

@@ -9,6 +9,7 @@ from typing import Any
 from druthers.advisor.answers import Heard
 from druthers.advisor.wishes import DRAWS, sureness
 from druthers.limits import Limits, Stated, check_shape
+from druthers.limits.stated import joined
 from druthers.stores import Event
 from druthers.types import Evidence, Reading, Strength
 
@@ -25,6 +26,7 @@ def content(reading: Reading, limits: Limits, lost: Sequence[str]) -> dict[str, 
         "dismissed": list(reading.dismissed_names),
         "confidence": reading.confidence,
         "limits": check_shape(limits.where, math.inf),  # a journal takes nothing that cannot be decided with
+        **({"hopes": check_shape(joined(limits.hopes), math.inf)} if limits.hopes else {}),
         "dropped": list(limits.dropped),
         "draws": draws,
         "only": Strength.ONLY in reading.strengths,
@@ -45,7 +47,8 @@ def heard_then(event: Event, objectives: Sequence[str]) -> Heard | None:
     stated = tuple(Stated(**one) for one in body["stated"])
     reading = _reading({**body["reading"], "text": body["text"]}, objectives)
     dropped, lost = tuple(body["dropped"]), tuple(body["not_understood"])
-    return Heard(user, ranking, reading, event.position, stated, dropped, lost, new=False)
+    hopes = dict(body.get("hopes", {}))
+    return Heard(user, ranking, reading, event.position, stated, dropped, lost, hopes, new=False)
 
 
 def _reading(told: Mapping[str, Any], objectives: Sequence[str]) -> Reading:

@@ -23,13 +23,14 @@ from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
 from druthers.advisor.stating import stated_in
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
+from druthers.advisor.wishes import Wishes
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
 from druthers.language import Parser, is_english, leans_english
 from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
-from druthers.limits import Columns, LimitReader, Limits, Where, check_where, merge
+from druthers.limits import Columns, LimitReader, Limits, check_where, merge
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.stated import beside
 from druthers.limits.words import stem
@@ -125,13 +126,14 @@ class Operations:
             body = {"ranking": self._names(query)}
         person = yield from self.find(user)
         if reading is not None:
-            limits = limits if person is None else _beside(limits, reading, person.wishes.limits)
+            limits = limits if person is None else _beside(limits, reading, person.wishes)
             lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name, limits.dropped)
             body = hearing.content(reading, limits, lost)
         position = yield Append(events.make(events.QUERY, body, user=user, key=key))
         if not position:
             return (yield from self.heard_again((yield from self._heard_before(str(key), user, body))))
-        return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost)
+        hopes = dict(body.get("hopes", {}))
+        return Heard(user, tuple(body["ranking"]), reading, position, limits.stated, limits.dropped, lost, hopes)
 
     def heard_again(self, event: Event) -> Operation[Heard]:
         """Return what was understood of a query that is in the journal, as it was told then."""
@@ -385,10 +387,11 @@ def vocabulary() -> Vocabulary:
     )
 
 
-def _beside(limits: Limits, reading: Reading, known: Where) -> Limits:
-    """Return limits beside those in force: what does not matter any more is not limited any more."""
-    limits = beside(limits, known)
-    lifted = [name for name in reading.dismissed_names if name in known]
+def _beside(limits: Limits, reading: Reading, wishes: Wishes) -> Limits:
+    """Return limits beside those in force: what does not matter any more is neither limited nor hoped for."""
+    limits = beside(limits, wishes.limits)
+    lifted = [name for name in reading.dismissed_names if name in wishes.hopes | wishes.limits]
+    lifted += [one.name for one in limits.freed if one.name in wishes.hopes.keys() - wishes.limits.keys()]
     lifted = [name for name in lifted if name not in limits.where and name not in limits.dropped]
     return replace(limits, dropped=(*limits.dropped, *lifted))
 

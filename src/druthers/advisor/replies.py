@@ -123,7 +123,7 @@ class Conversation:
         felt = picked or next(reversed(person.felt), None)
         there = [place for place, item in enumerate(shown) if item.id in self.ask.fold.items]
         latest = next((place for place in there if shown[place].id == felt), there[0] if there else 0)
-        return Context(shown, wished, dict(person.wishes.limits), latest)
+        return Context(shown, wished, person.wishes.hopes | person.wishes.limits, latest)
 
     @property
     def _costs(self) -> set[str]:
@@ -134,14 +134,14 @@ class Conversation:
         if turn.message.forgotten:  # "I didn't say cheap, I said clean"
             yield from self.ask.take_back(turn.user, turn.message.forgotten)
         person = yield from self.ask.find(turn.user)
-        before = {} if person is None else dict(person.wishes.limits)
+        before, hoped = ({}, ()) if person is None else (dict(person.wishes.limits), tuple(person.wishes.hopes))
         unsaid = person is None or not person.queries  # what matters is asked once
         heard = yield from self._heard(turn)
         person = yield from self.ask.find(turn.user)
         unsaid = unsaid or bool(heard.ranking)
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
         text = f"Taken back: {listed(turn.message.forgotten)}. " if turn.message.forgotten else ""
-        text += understood_in_words(heard, asks=unsaid, before=before, costs=self._costs)
+        text += understood_in_words(heard, asks=unsaid, before=before, hoped=hoped, costs=self._costs)
         only = self._foremost(turn, {} if person is None else person.wishes.limits) if turn.message.most else None
         return (yield from self._recommend(turn, text, heard=heard, asks=not asked, only=only))
 
@@ -271,7 +271,9 @@ class Conversation:
     def _heard_beside(self, turn: Turn, text: str) -> Operation[tuple[str, Heard | None]]:
         """Hear what is wished beside pointing at items, and word it before a text."""
         reading = turn.message.reading
-        if reading is None or not (reading.ranking or reading.dismissed or turn.message.limits.where):
+        if reading is None or not (
+            reading.ranking or reading.dismissed or turn.message.limits.where or turn.message.limits.hopes
+        ):
             return f"{lost_in_words(turn.message.limits.unmatched)} {text}".strip(), None
         heard = yield from self._heard(turn)
         return f"{understood_in_words(heard, costs=self._costs)} {text}", heard

@@ -14,7 +14,7 @@ from druthers.stores import Event
 
 # Wishes of older statements have faded to nothing; what they limit and dismiss is kept.
 MOST = 40
-PARTS = ("ranking", "draws", "only", "dismissed", "limits", "dropped")
+PARTS = ("ranking", "draws", "only", "dismissed", "limits", "hopes", "dropped")
 
 
 def counted(past: Iterable[Event]) -> Iterator[Event]:
@@ -43,10 +43,10 @@ def _in_short(said: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what old statements still limit and dismiss."""
     wishes, dismissed = Wishes(), dict[str, None]()
     for one in said:
-        wishes.limit(one.get("limits", {}), one.get("dropped", ()))
+        wishes.limit(one.get("limits", {}), one.get("dropped", ()), one.get("hopes"))
         kept = () if one.get("only") else dismissed
         dismissed = dict.fromkeys(name for name in (*kept, *one.get("dismissed", ())) if name not in one["ranking"])
-    short = {"ranking": [], "limits": wishes.limits, "dismissed": list(dismissed)}
+    short = {"ranking": [], "limits": wishes.limits, "hopes": wishes.hopes, "dismissed": list(dismissed)}
     return [short] if any(short.values()) else []
 
 
@@ -68,8 +68,8 @@ def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[d
             rest["draws"] = [one["draws"][place] for place in kept]
         if "dismissed" in one:
             rest["dismissed"] = [name for name in one["dismissed"] if name not in names]
-        if "limits" in one:
-            rest["limits"] = {name: limit for name, limit in one["limits"].items() if name not in names}
+        for part in {"limits", "hopes"} & set(one):
+            rest[part] = {name: limit for name, limit in one[part].items() if name not in names}
         left.append(rest)
     return [one for one in left if any(one.values())]
 
@@ -96,4 +96,4 @@ def _is_weight(value: object) -> bool:
 
 
 def _limits(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {"ranking": [], **{part: one[part] for part in ("limits", "dropped") if part in one}}
+    return {"ranking": [], **{part: one[part] for part in ("limits", "hopes", "dropped") if part in one}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.words import blanked, fold, pattern
 from druthers.types import Reading
 
+NEAR = 12  # letters before a word in which "too" makes it a complaint
 LIKELY = 0.5  # how sure a wish beside a limit must be to be more than a guess
 HOPED = r"\b<soft>\b|\bwould be (?:[a-z]+\b)?"
 
@@ -37,18 +39,35 @@ def stated_in(
     limits = apart_from_items(text, reader, parser, columns, shown)
     limits = with_items(text, limits, parser, columns, shown)
     limits = told_apart(text, limits, reader, parser)
+    hopes = hoped(text, reader, limits)
+    lost = tuple(piece for piece in limits.unmatched if not any(piece in one.text for one in hopes))
+    limits = replace(limits, hopes=hopes, unmatched=lost)
     # "A pool would be nice" is no limit, and no guess at a wish either.
-    reading = parser.read(blanked(limits.rest, *(one.span for one in hoped(text, reader))))
-    contrary, lost = much_of_costs(text, reading, limits, parser)
-    limits = told(limits, lost)
+    words = [match.span() for match in pattern(HOPED).finditer(fold(text[:MOST_LETTERS]))] if hopes else []
+    reading = parser.read(blanked(limits.rest, *(one.span for one in hopes), *words))
+    contrary, unlikely = much_of_costs(text, reading, limits, parser)
+    limits = told(limits, unlikely)
     # What is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else".
-    return without_guesses(reading, LIKELY if limits.where else 0.0, contrary), limits
+    return without_guesses(reading, LIKELY if limits.where else 0.0, {*contrary, *_complained(reading, limits)}), limits
 
 
-def hoped(text: str, reader: LimitReader) -> tuple[Stated, ...]:
-    """Return what would be limits if they were not only hoped for."""
-    strict, many = pattern(HOPED).subn(lambda match: " " * len(match.group()), fold(text[:MOST_LETTERS]))
-    return reader.read(strict).stated if many else ()
+def _complained(reading: Reading, limits: Limits) -> set[str]:
+    """Return what is wished for only by a complaint that a limit puts right: "that's too much, make it 20 at most"."""
+    complaints: dict[str, bool] = {}
+    for one in reading.evidence:
+        name, before = reading.objectives[one.objective], reading.text[max(0, one.start - NEAR) : one.end]
+        complaints[name] = complaints.get(name, True) and re.search(r"\btoo\b", before.casefold()) is not None
+    return {name for name, only in complaints.items() if only and isinstance(limits.where.get(name), dict)}
+
+
+def hoped(text: str, reader: LimitReader, limits: Limits) -> tuple[Stated, ...]:
+    """Return what would be limits, beside those that there are, if it were not only hoped for: "ideally blue"."""
+    if not pattern(HOPED).search(fold(text[:MOST_LETTERS])):
+        return ()
+    strict = pattern(HOPED).sub(lambda match: " " * len(match.group()), fold(text[:MOST_LETTERS]))
+    firm = [(one.start, one.end) for one in limits.stated]
+    said = (one for one in reader.read(strict).stated if not any(a < one.end and one.start < b for a, b in firm))
+    return tuple(one._replace(text=text[one.start : one.end]) for one in said)
 
 
 def without_guesses(reading: Reading, bar: float, without: Collection[str] = ()) -> Reading:

@@ -15,7 +15,7 @@ from druthers.advisor.reasons import number
 from druthers.advisor.sayings import beyond
 from druthers.advisor.steps import Look, Operation
 from druthers.advisor.turns import Turn
-from druthers.advisor.wording import count, fact_in_words, limit_in_words, listed, lost_in_words
+from druthers.advisor.wording import count, fact_in_words, hopes_in_words, limit_in_words, listed, lost_in_words
 from druthers.catalogs import Item
 from druthers.language import not_understood
 from druthers.language.data import small_words
@@ -273,6 +273,8 @@ class Telling:
         if person.wishes.limits:
             limits = [f"{name} {limit_in_words(limit)}" for name, limit in person.wishes.limits.items()]
             said.append(f"Limits: {', '.join(limits)}.")
+        if person.wishes.hopes:
+            said.append(f"If possible: {hopes_in_words(person.wishes.hopes)}.")
         said.append(f"From {count(person.queries, 'message')} and {count(person.feedbacks, 'rating')}.")
         return turn.reply(" ".join(said))
 

@@ -16,7 +16,7 @@ from druthers.advisor.other_numbers import another_number
 from druthers.advisor.questions import MOST, find_question
 from druthers.advisor.said import Said
 from druthers.advisor.sayings import beyond, ways, whole_words
-from druthers.advisor.stating import hoped, stated_in, without_guesses
+from druthers.advisor.stating import stated_in, without_guesses
 from druthers.advisor.strangers import told
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.advisor.wording import worth_telling
@@ -139,7 +139,7 @@ class Understanding:
             if found is not None:
                 stated_so = found is read and read.kind in STATED
                 return replace(_as_stated(read, likely) if stated_so else found, chance=odds[kind])
-        aside = read.limits.unmatched or supposed or hoped(said.text, self.limits)  # "a pool would be nice" is no guess
+        aside = read.limits.unmatched or supposed
         if stated >= SURE and likely[Kind.WISH] >= LIKELY and not aside and len(said.plain.split()) >= FEWEST:
             # a wish for sure, but for what?
             reading = self.parser.suppose(said.text)
@@ -299,14 +299,14 @@ def is_worded(message: Message) -> bool:
 
 def _limits_something(limits: Limits) -> bool:
     """Tell whether limits are set, widened or taken back."""
-    return bool(limits.where or limits.dropped or limits.freed or limits.also)
+    return bool(limits.where or limits.dropped or limits.freed or limits.also or limits.hopes)
 
 
 def _parts(reading: Reading, limits: Limits) -> dict[Kind, bool]:
     """Return which of the kinds of statements have a part in what was read."""
     return {
         Kind.WISH: bool(set(reading.names) - set(limits.where)),
-        Kind.LIMIT: bool(limits.where) or (_limits_something(limits) and not reading.dismissed),
+        Kind.LIMIT: bool(limits.where or limits.hopes) or (_limits_something(limits) and not reading.dismissed),
         Kind.DISMISSAL: bool(reading.dismissed),
     }
 

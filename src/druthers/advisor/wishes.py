@@ -78,7 +78,7 @@ def _shares(places: int) -> Floats:
 
 @dataclass
 class Wishes:
-    """What is wished for: draws of objectives, the latest message first; what is dismissed; limits.
+    """What is wished for: draws of objectives, the latest message first; what is dismissed; limits, and hopes.
 
     Examples
     --------
@@ -95,6 +95,7 @@ class Wishes:
     draws: dict[int, float] = field(default_factory=dict)
     dismissed: list[int] = field(default_factory=list)
     limits: Where = field(default_factory=dict)
+    hopes: Where = field(default_factory=dict)  # limits that would be nice, and need not hold
 
     def hear(self, said: Statement) -> None:
         """Take in a message: repetition strengthens, contradiction replaces, what was said earlier fades a little."""
@@ -114,10 +115,16 @@ class Wishes:
         kept = () if said.only else self.dismissed
         self.dismissed = list(dict.fromkeys(one for one in (*kept, *said.dismissed) if one not in draws))
 
-    def limit(self, limits: Where, dropped: Sequence[str] = ()) -> None:
-        """Take in limits: about the same thing the later one counts."""
+    def limit(self, limits: Where, dropped: Sequence[str] = (), hopes: Where | None = None) -> None:
+        """Take in limits and hopes: about the same thing the later one counts, and a limit before a hope of before."""
         kept = {name: limit for name, limit in self.limits.items() if name not in dropped}
         self.limits = merge(kept, limits)
+        left = {name: hope for name, hope in self.hopes.items() if name not in dropped and name not in limits}
+        self.hopes = merge(left, hopes or {})
+
+    def unsaid(self, *, limitless: bool) -> Wishes:
+        """Return what is left when all wishes are taken back: limits and hopes, unless these go too."""
+        return Wishes() if limitless else Wishes(limits=self.limits, hopes=self.hopes)
 
     def weights(self, n_objectives: int) -> tuple[Floats, Floats]:
         """Return mean and variance of the weights that the words suggest."""
@@ -129,12 +136,13 @@ class Wishes:
         return mean, np.maximum(mean * (1.0 - mean) / (counts.sum() + 1.0), LEAST_DEVIATION**2)
 
     def standing(self, catalog: Catalog) -> dict[str, Any]:
-        """Return what was said, as far as it stands: objectives in their order, those set aside, limits."""
+        """Return what was said, as far as it stands: objectives in their order, those set aside, limits, hopes."""
         names = [objective.name for objective in catalog.objectives]
         return {
             "wished": tuple(names[k] for k in sorted(self.draws, key=lambda k: -self.draws[k])),
             "dismissed": tuple(names[k] for k in self.dismissed),
             "limits": dict(self.limits),
+            "hopes": dict(self.hopes),
         }
 
     def content(self) -> dict[str, Any]:
@@ -143,10 +151,12 @@ class Wishes:
             "draws": [list(pair) for pair in self.draws.items()],
             "dismissed": self.dismissed,
             "limits": self.limits,
+            "hopes": self.hopes,
         }
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Wishes:
         """Undo `content`."""
         draws = {int(objective): float(count) for objective, count in content["draws"]}
-        return cls(draws, [int(one) for one in content["dismissed"]], dict(content["limits"]))
+        limits, hopes = dict(content["limits"]), dict(content.get("hopes", {}))
+        return cls(draws, [int(one) for one in content["dismissed"]], limits, hopes)

@@ -27,7 +27,12 @@ LONG_WORD = re.compile(r"[^\W_]{4,}\b(?!'t\b)")
 
 
 def understood_in_words(
-    heard: Heard, *, asks: bool = False, before: Where | None = None, costs: Collection[str] = ()
+    heard: Heard,
+    *,
+    asks: bool = False,
+    before: Where | None = None,
+    hoped: Collection[str] = (),
+    costs: Collection[str] = (),
 ) -> str:
     """Return what was understood, in words, which limits from before it takes the place of, and what is asked back.
 
@@ -54,6 +59,8 @@ def understood_in_words(
         else f"Only {name} {limit_in_words(limit)}."
         for name, limit in shown.items()
     ]
+    if heard.hopes:
+        said.append(f"If possible: {hopes_in_words(heard.hopes)}.")
     gone_limits = {name: limit for name, limit in (before or {}).items() if name in where}
     said += [
         f"No longer only {name} {limit_in_words(limit)}."
@@ -62,7 +69,7 @@ def understood_in_words(
     ]
     if heard.reading is not None and not_understood() in heard.reading.notes:
         said.append(f"As for the rest, {not_understood()}.")
-    dropped = [name for name in heard.dropped if before is None or name in before]
+    dropped = [name for name in heard.dropped if before is None or name in before or name in hoped]
     if set(heard.dropped) - set(where):
         dropped = [name for name in dropped if name not in where]
         said.append(f"No limit on {listed(dropped)} any more." if dropped else "There was no such limit.")
@@ -104,6 +111,17 @@ def listed(names: Sequence[str]) -> str:
     """Return names as people list them."""
     told = [*names[:MOST_LISTED], f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else list(names)
     return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+
+
+def hopes_in_words(hopes: Where) -> str:
+    """Return what would be nice, in words."""
+    named = {True: "{}", False: "no {}"}
+    return listed(
+        [
+            named[hope].format(name) if isinstance(hope, bool) else f"{name} {limit_in_words(hope)}"
+            for name, hope in hopes.items()
+        ]
+    )
 
 
 def limit_in_words(limit: Any) -> str:

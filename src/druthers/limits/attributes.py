@@ -16,6 +16,8 @@ from druthers.limits.words import SMALL_WORDS, any_of, pattern, stems, table, te
 from druthers.types import Floats, Objective
 
 PACE = re.compile(r"\b(?:km/h|kmh|kph|mph)\b")
+# Around a year, which else may be an amount of money: "under 2000"
+DATED = r"\b(?:(?:new|old|lat|earli|young)er|after|before|since|from|built|made|model|years?|registered)\b"
 FAR_OFF = 20.0  # times the largest number there is
 TINY = 1e-4  # times the largest number there is
 AROUND = 1.2  # times a number that is only near it
@@ -25,6 +27,7 @@ IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
+MANY = 100.0  # of what is counted, from which on it is rather measured
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
 
@@ -40,13 +43,15 @@ class Attribute:
     objective: bool
     counted: bool = False
     less_is_better: bool = False
+    least: float = -math.inf  # the lowest number that an item has
 
     @classmethod
-    def of_objective(cls, one: Objective) -> Attribute:
+    def of_objective(cls, one: Objective, numbers: Floats) -> Attribute:
         """Return an objective as an attribute."""
         words = frozenset(word for text in (one.name, *one.synonyms) for word in telling_stems(text))
         about = " ".join([one.name, *one.synonyms, one.description]).casefold()
-        return cls(one.name, words, about, one.low, one.high, objective=True, less_is_better=one.less_is_better)
+        least, less = float(np.nanmin(numbers)), one.less_is_better
+        return cls(one.name, words, about, one.low, one.high, objective=True, less_is_better=less, least=least)
 
     @classmethod
     def of_detail(cls, name: str, numbers: Floats) -> Attribute:
@@ -98,7 +103,8 @@ class Attribute:
         over = [
             number / self.high if self.high > 0.0 else math.inf for number in quantity.numbers if number > self.high
         ]
-        under = [self.low / number if number > 0.0 else math.inf for number in quantity.numbers if number < self.low]
+        least = max(self.low, self.least)
+        under = [least / number if number > 0.0 else math.inf for number in quantity.numbers if number < least]
         return max((1.0, *over, *under))
 
     def bears(self, quantity: Quantity, *, beside: bool) -> bool:
@@ -162,11 +168,12 @@ class Attribute:
             return {"max" if self.less_is_better else "min": numbers[0]}
         if quantity.bound == "range":
             return {"min": min(numbers), "max": max(numbers)}
-        turned = (quantity.speedy and self.measures("time")) or (quantity.aged and self.in_years)
-        if quantity.bound and turned:
-            return {"min" if quantity.bound == "max" else "max": numbers[0]}
         if quantity.bound:
-            return {quantity.bound: numbers[0]}
+            turned = (quantity.speedy and self.measures("time")) or (quantity.aged and self.in_years)
+            bound = {"min": "max", "max": "min"}[quantity.bound] if turned else quantity.bound
+            few = self.in_years or (self.counted and self.high <= MANY and quantity.measure is None)
+            beyond = quantity.strict and few and isinstance(numbers[0], int)  # "more than 3 rooms" are 4
+            return {bound: numbers[0] + (1 if bound == "min" else -1) * beyond}
         if self.objective:
             return None
         if quantity.measure == "area" or re.search(any_of("hints", "roomy"), self.about):
@@ -214,13 +221,14 @@ def find_attribute(
         roomy = (one for one in attributes if one.words & people and (quantity.bound or not one.objective))
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
-    if quantity.bound and not quantity.units and all(map(is_year, quantity.numbers)):
-        years = (one for one in attributes if one.in_years)
-        if (year := next(years, None)) is not None:
+    # Not value for money.
+    prices = [one for one in attributes if one.measures("money") and (one.less_is_better or not one.objective)]
+    if not quantity.units and all(map(is_year, quantity.numbers)):
+        paid = quantity.bound and any(one.fits(quantity) for one in prices) and not pattern(DATED).search(clause)
+        year = next((one for one in attributes if one.in_years), None)
+        if year is not None and not paid and (quantity.bound or year.low <= quantity.numbers[0] <= year.high):
             return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
-        paid = (one for one in attributes if one.less_is_better or not one.objective)  # not value for money
-        prices = [one for one in paid if one.measures("money")]
         nearest = min(prices, key=lambda one: one.beyond(quantity), default=None)
         if nearest is not None and nearest.beyond(quantity) <= NEARBY:  # "under 20" is a price, if none is that low
             return nearest

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from datetime import date
 
 from druthers.limits import phrases
 from druthers.limits.attributes import Attribute
+from druthers.limits.days import month_of
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Quantity
 from druthers.limits.stated import Stated
-from druthers.limits.words import pattern, stem, words
+from druthers.limits.words import pattern, stem, telling_stems, words
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
@@ -60,9 +63,9 @@ def is_dismissed(text: str, start: int, end: int) -> bool:
 
 def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:
     """Return a piece with the attribute's own name beside it: "rent under 900", "16 GB of RAM"."""
-    before = re.search(r"([^\W_]+)(?:\s+(?:is|of|should be|must be|has to be|for|:))*\s*$", text[:start])
-    if before and stem(before.group(1)) in attribute.words:
-        start = before.start()
+    linking = r"(?:\s+(?:is|of|should be|must be|has to be|for|:))*\s*$"
+    while (before := re.search(r"([^\W_]+)" + linking, text[:start])) and stem(before.group(1)) in attribute.words:
+        start, linking = before.start(), r"\s+$"  # "playing time under an hour"
     made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
     start = made.start() if made else start
     start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
@@ -71,6 +74,29 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()
     return start, end
+
+
+def until_closing(folded: str, quantity: Quantity) -> Quantity:
+    """Return the hour until which something must be open as a least one of when it closes: "open until 17"."""
+    opened = re.search(phrases.OPEN, sentence_of(folded, quantity.start) + folded[quantity.start : quantity.end])
+    return replace(quantity, bound="min", units=("close",)) if opened else quantity
+
+
+def is_month(text: str, folded: str, start: int, end: int) -> bool:
+    """Tell whether a word that may be a month is one: "in May", "May or June", but not "it may", "May I"."""
+    before = re.split(r"[.;!?]", folded[:start])[-1]
+    beside = re.match(r"\s*(?:,|/|or\b|and\b|oder\b|-|to\b)\s*([a-z]+)", folded[end:])
+    return bool(
+        pattern(phrases.IN_A_MONTH).search(before)
+        or (text[start].isupper() and before.strip())
+        or (beside and month_of(beside[1]))
+    )
+
+
+def named(before: str, name: str) -> re.Match[str] | None:
+    """Return the name of a detail where it stands right before a text: "size " before "L"; None where it does not."""
+    match = pattern(phrases.NAMED).search(before)
+    return match if match is not None and stem(match["name"]) in telling_stems(name) else None
 
 
 def begin_of(start: int, before: str, lead: re.Match[str] | None) -> int:
@@ -93,13 +119,22 @@ def led_by(before: str, name: Collection[str]) -> str:
     return left if len(left) < len(before) else ""
 
 
-def aged(folded: str, quantity: Quantity, attributes: Iterable[Attribute]) -> Stated | None:
-    """Return the limit that somebody's age sets: on the least age of those let in, or on the highest one."""
+def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> Stated | None:
+    """Return the limit that an age sets: somebody's on the ages let in, that of a thing on the year it is from."""
     before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
     number = quantity.numbers[0]
-    if quantity.unit is not None and not words("years") & set(quantity.units):
+    in_years = bool(words("years") & set(quantity.units))
+    if (quantity.unit is not None and not in_years) or number != int(number):
         return None  # "it is 20 minutes away"
-    if quantity.bound or number != int(number) or not pattern(r"\b<age>\s*$").search(before):
+    if quantity.bound in ("min", "max"):
+        old = re.search(r"\b(?:older|younger) than\b", folded[quantity.start : quantity.end])
+        after = re.match(r"\s*old\b", folded[quantity.end :])
+        year = next((one for one in attributes if one.in_years), None)
+        if not in_years or not (old or after) or year is None:
+            return None
+        limit = {"max" if quantity.bound == "min" else "min": date.today().year - int(number)}
+        return Stated(year.name, limit, "", quantity.start, quantity.end + (after.end() if after else 0))
+    if not pattern(r"\b<age>\s*$").search(before):
         return None
     for one in attributes:
         if "age" in one.words and one.words & (words("least_age") | words("most_age")):

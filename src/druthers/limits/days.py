@@ -12,6 +12,7 @@ DAY = (
     r"\b(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<month>[a-z]{3,})"
     r"|(?P<name>[a-z]{3,})\s+(?P<number>\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+\d{4}\b)?"
 )
+MONTH = r"\b(?:(?:the )?(?:end|middle|beginning) of\s+)?(?P<month>[a-z]{3,})\b(?!\s+\d)"
 NEAR = 30  # letters before and after a day in which a bound may stand
 
 
@@ -44,6 +45,47 @@ def by_month(days: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
+def month_of(text: str) -> int:
+    """Return which month a text names, or a day is in; 0 for none.
+
+    Examples
+    --------
+    >>> month_of("May"), month_of("2026-07-06"), month_of("north")
+    (5, 7, 0)
+    """
+    if is_day(text):
+        return int(text[5:7])
+    names = (month for month, named in enumerate(table()["months"], start=1) if text.casefold() in named)
+    return next(names, 0)
+
+
+def find_months(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]:
+    """Return what a folded text says about months with a bound, for each column of days or months.
+
+    Examples
+    --------
+    >>> next(find_months("we start no later than may", {"starts": ["March", "May", "June"]})).inside
+    ['March', 'May']
+    """
+    for match in re.finditer(MONTH, text) if columns else ():
+        month = month_of(match["month"])
+        before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
+        late, early = pattern(r"\b<by>\s*$").search(before), pattern(r"\b(?:<from_on>|from)\s*$").search(before)
+        later = pattern(r"\s*,?\s*(?:<least_after>)").match(after)
+        latest = None if later else pattern(r"\s*,?\s*(?:<most_after>)").match(after)
+        if not month or not (late or early or later or latest):
+            continue
+        lead, tail = late or early, latest or later
+        out = lead is not None and pattern(r"(?<!not )<beyond_it>\b").match(lead.group()) is not None
+        start = match.start() - (len(before) - lead.start() if lead else 0)
+        for name, kinds in columns.items():
+            upward = bool(early or later)
+            inside = [one for one in kinds if (month_of(one) >= month if upward else month_of(one) <= month)]
+            inside = [one for one in inside if not (out and month_of(one) == month)]
+            if inside:
+                yield Days(name, inside, start, match.end() + (tail.end() if tail else 0))
+
+
 def find_days(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]:
     """Return what a folded text says about days, for the first column of days that has any of them.
 
@@ -65,7 +107,7 @@ def find_days(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]
         lead = late or early
         start = match.start() - (len(before) - lead.start() if lead else 0)
         end = match.end() + (latest.end() if latest else 0)
-        for name, days in columns.items():
+        for name, days in ((name, days) for name, days in columns.items() if all(map(is_day, days))):
             inside = [
                 one
                 for one in days

@@ -11,8 +11,8 @@ import numpy as np
 
 from druthers.limits.attributes import Attribute
 from druthers.limits.clauses import LONGEST
-from druthers.limits.columns import Columns, canonical
-from druthers.limits.days import by_month, is_day
+from druthers.limits.columns import Column, Columns, canonical
+from druthers.limits.days import by_month, is_day, month_of
 from druthers.limits.shortening import Key, add, cut_short, firsts, heads
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.words import (
@@ -22,6 +22,7 @@ from druthers.limits.words import (
     foreign,
     speaks_of_money,
     stems,
+    table,
     words,
 )
 from druthers.types import Objective
@@ -44,6 +45,7 @@ class Index:
         self.values: dict[Key, dict[str, Any]] = {}
         self.names: dict[tuple[str, ...], str] = {}
         self.days: dict[str, list[str]] = {}
+        self.months: dict[str, list[str]] = {}
         self.lists: set[str] = set()
         self.kinds: dict[Key, dict[str, Any]] = {}
         self.heads: dict[Key, dict[str, Any]] = {}
@@ -56,7 +58,7 @@ class Index:
         for name in columns.names:
             objective = by_name.get(name)
             if objective is not None:
-                self.attributes.append(Attribute.of_objective(objective))
+                self.attributes.append(Attribute.of_objective(objective, columns.numbers(name)))
                 continue
             self.names[tuple(stems(name))] = name
             column = columns.column(name)
@@ -67,32 +69,43 @@ class Index:
                 self.days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self.days[name]).items():
                     self.values.setdefault((spelled,), {})[name] = inside
+            elif kinds and all(month_of(str(kind)) for kind in kinds):
+                self.months[name] = sorted(map(str, kinds), key=month_of)
+                for kind in self.months[name]:
+                    for spelled in table()["months"][month_of(kind) - 1]:
+                        self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self.attributes.append(Attribute.of_detail(name, column.numbers))
             elif len(kinds) <= MOST_VALUES:
-                self.lists |= {name} if column.has_lists else set()
-                also: dict[Key, Any] = {}
-                for kind in kinds:
-                    parts = tuple(stems(str(kind)))
-                    if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
-                        spelled = " ".join(parts)
-                        others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
-                        made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
-                        also |= dict.fromkeys((*others, *made), kind)
-                        self.values.setdefault(parts, {})[name] = kind
-                        own.add(parts)
-                        if parts[-1] == "free" and len(parts) > 1:
-                            self.without.setdefault(parts[:-1], {})[name] = kind
-                add(self.values, also, name)
-                if column.has_lists:
-                    add(self.values, cut_short(kinds), name)
-                    add(self.heads, heads(kinds, taken | general | set(said.wishes)), name)
-                else:
-                    add(self.kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
+                own |= self._know_texts(name, column, taken, general, said)
         # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
         self.ambiguous = {key for key in foreign() - own if len(key) == 1 and key[0] in said.words}
         shorter = self.heads | self.kinds
         self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
+
+    def _know_texts(self, name: str, column: Column, taken: set[str], general: set[str], said: Vocabulary) -> set[Key]:
+        """Learn the texts of a detail, and what else they are called; return these texts."""
+        kinds, own = column.kinds, set[Key]()
+        self.lists |= {name} if column.has_lists else set()
+        also: dict[Key, Any] = {}
+        for kind in kinds:
+            parts = tuple(stems(str(kind)))
+            if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
+                spelled = " ".join(parts)
+                others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
+                made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
+                also |= dict.fromkeys((*others, *made), kind)
+                self.values.setdefault(parts, {})[name] = kind
+                own.add(parts)
+                if parts[-1] == "free" and len(parts) > 1:
+                    self.without.setdefault(parts[:-1], {})[name] = kind
+        add(self.values, also, name)
+        if column.has_lists:
+            add(self.values, cut_short(kinds), name)
+            add(self.heads, heads(kinds, taken | general | set(said.wishes)), name)
+        else:
+            add(self.kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
+        return own
 
     def _know_flag(self, name: str, taken: set[str]) -> set[Key]:
         """Learn what a detail of yes and no is called; return its own names."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-SOFT = r"\b<soft>\b"
+SOFT = r"\b(?:<soft>|<optional>)\b"
 NOT = (
-    r"(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
+    r"\bnon-$|(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
     r"|\b(?:must|should|may|can|shall|does|do|will|wo|would)(?:\s?not|n't)\s+"
     r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
     r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
 )
+ALL_BUT = r"\b(?:any|every|all)\w*(?:\s+[a-z]+){0,2}\s+but(?:\s+<articles>)*\s+$"  # "any color but black"
 # "it must not lack a pool"
 MISSED = (
     r"(?:\bnever|(?:\b(?:must|should|may|can|shall)|(?<!\bi )(?<!\bwe )\bdo)(?:\s?not|n't))\s+"
@@ -33,7 +34,10 @@ HAD = (
 FREE = r"[\s-]free\b"  # "nut-free" is without nuts
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
 ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
+OPEN = r"\bopen(?:ed)?\s+(?:un)?til+\s+(?:at least\s+)?(?:\d+|$)"  # "open until 17" closes at 17 or later
 IN_A_MONTH = r"\b<in_a_month>\s*$"
+# The name of a detail right before its text: "size L", "the color should be red"
+NAMED = r"\b(?:the\s+|its\s+)?(?P<name>[^\W_]+)(?:\s*[:=]|\s+(?:<modal>|in|of))?\s*$"
 CLOSE = r"\b(?:closer? to|next to|far from|away from|walking distance (?:of|from|to))\s+(?:the\s+|my\s+)?$"
 PLACE = r"\b(?:in|im|at|near|from|en|à|a|em|te)\s+(?:the\s+)?$"
 WHERE = r"\b(?:in|at|on|to|by|near|from|around|too|with|of)\s+(?:the\s+)?$"  # "in the city" speaks of no city bike

@@ -13,10 +13,15 @@ from druthers.limits.numbers import ANY_NUMBER, ends, is_year, value_of
 from druthers.limits.words import pattern, stem, table, units
 
 # What may follow a number and counts nothing: "up to 450 actually".
-NO_UNIT = re.compile(r"\w+ly|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should")
+NO_UNIT = re.compile(
+    r"\w+ly|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should"
+    r"|with|without|from|that|this|than|which|where|when|what|also|just|must|have|need\w*|want\w*|like|but|and|even|both"
+)
 FILLER = r"(?:\s+<filler>)*[\s:]*"
 # "it must take at least 6", "it has to go 50 km"
 LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
+# "more than 3", "under 3"; what is denied lets the number in: "no more than 3"
+STRICT = r"^(?:<lead>\s+)*(?:(?:<upward>|<downward>) (?:than|als)|over|above|under|below|mehr als|weniger als)"
 LEAST_PRICE = 10.0  # a bare number that is only near it, and smaller, is something else: "about 2"
 SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
 MOST = 50  # numbers that are looked at in one text
@@ -34,6 +39,7 @@ class Quantity:
     end: int
     speedy: bool = False  # whether it is "faster than 30" of what no unit tells: of a time, less
     aged: bool = False  # whether it is "older than 2018": of a year, less
+    strict: bool = False  # whether the number itself is out: "newer than 2023", but not "no newer than 2023"
 
     @property
     def unit(self) -> str | None:
@@ -102,7 +108,8 @@ def find_quantities(text: str) -> list[Quantity]:
         if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
             value = value_of(match.group(1))
             speedy, older = speedy and not units_, older and is_year(value)
-            found.append(Quantity((value,), bound, units_, start, end, speedy, older))
+            strict = pattern(rf"{STRICT}{FILLER}$").search(text[start : match.start()]) is not None
+            found.append(Quantity((value,), bound, units_, start, end, speedy, older, strict))
     return [one for one in found if all(map(math.isfinite, one.numbers))]
 
 
@@ -134,7 +141,10 @@ def _before(before: str, here: int) -> tuple[str, int]:
 
 def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequence[str]) -> tuple[str, int, int]:
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
-    of_what = r"(?:\s*\bof\s+(?:(?:the|my)\s+)?[a-z]+|\s*\b(?:walk|drive|ride|away|long|wide|tall|each))?\s*,?\s*"
+    counted = "".join(rf"|\s*\b{re.escape(unit)}\w{{0,3}}" for unit in units_)  # "12 gears or more"
+    of_what = (
+        rf"(?:\s*\bof\s+(?:(?:the|my)\s+)?[a-z]+|\s*\b(?:walk|drive|ride|away|long|wide|tall|each){counted})?\s*,?\s*"
+    )
     owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
     most = "<most_after>|<means>" if owned else "<most_after>"
     bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"

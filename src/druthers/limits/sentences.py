@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from druthers.denials import find_denials
 from druthers.limits import clauses, phrases
-from druthers.limits.attributes import find_attribute
+from druthers.limits.attributes import Attribute, find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
-from druthers.limits.days import find_days
+from druthers.limits.days import find_days, find_months
 from druthers.limits.index import Index
 from druthers.limits.linking import accepted, linked
-from druthers.limits.quantities import find_quantities
+from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.shortening import stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.stated import Limits, Stated, joined, lost_alternatives
@@ -28,6 +28,7 @@ from druthers.limits.words import (
     stem,
     stems,
     table,
+    telling_stems,
     words,
 )
 from druthers.types import Objective
@@ -86,9 +87,10 @@ class LimitReader:
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
-        for name, inside, start, end in find_days(folded, self.index.days):
-            found.append(Stated(name, inside, text[start:end], start, end))
-            folded = blanked(folded, (start, end))
+        for find in (find_days, find_months):  # "by 15 June" before "by June"
+            dated = list(find(folded, self.index.days | self.index.months))
+            found += [Stated(name, inside, text[start:end], start, end) for name, inside, start, end in dated]
+            folded = blanked(folded, *((one.start, one.end) for one in dated))
         numbers, unmatched, lost = self._numbers(folded, text)
         found += numbers
         found += self._spread(folded, text)
@@ -119,8 +121,8 @@ class LimitReader:
     def _numbers(self, folded: str, text: str) -> tuple[list[Stated], list[str], list[tuple[int, int]]]:
         """Return limits by numbers, pieces that sound like one and fit nothing, and where such are no wishes either."""
         found, unmatched, lost = [], [], []
-        foreign_text = not self._said.is_english(text)
-        for quantity in find_quantities(folded):
+        foreign_text = not (self._said.is_english(text) and self._said.leans_english(text))
+        for quantity in map(partial(clauses.until_closing, folded), find_quantities(folded)):
             clause = clause_of(folded, quantity.start, quantity.end)
             if pattern(phrases.SOFT).search(clause) or clauses.is_condition(folded, quantity.start):
                 continue
@@ -135,13 +137,8 @@ class LimitReader:
             led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
             attribute = find_attribute(quantity, self.index.attributes, clause, near, held=held)
-            if attribute is None and quantity.bound and not quantity.units:  # "small groups, 8 at most"
-                named = [
-                    one
-                    for one in self.index.attributes
-                    if one.words & set(stems(clauses.sentence_of(folded, quantity.start)))
-                ]
-                attribute = find_attribute(quantity, named, folded, near)
+            if quantity.bound and not quantity.units and not (attribute and attribute.words & set(stems(clause))):
+                attribute = self._spoken_of(folded, quantity, near) or attribute
             if attribute is None:
                 people = bool(
                     set(quantity.units) & set(table()["hints"]["people"])
@@ -149,13 +146,19 @@ class LimitReader:
                 if quantity.bound or people or quantity.measure not in (None, "time"):
                     begin = quantity.start - 4 * (people and folded[: quantity.start].endswith("for "))
                     unmatched.append(text[begin : quantity.end].strip())
-                    lost += [(begin, quantity.end)] if people else []
+                    lost += [(begin, quantity.end)] if people or not quantity.bound else []  # nor is "I weigh 95 kg"
                 continue
             limit = attribute.limit(quantity)
             if limit is not None:
                 start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
                 found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
         return found, unmatched, lost
+
+    def _spoken_of(self, folded: str, quantity: Quantity, near: str) -> Attribute | None:
+        """Return what was named before a number that is about nothing else: "too many gears, 8 at most"."""
+        said = set(stems(folded[: quantity.start]))
+        named = [one for one in self.index.attributes if one.words & said and one.fits(quantity)]
+        return find_attribute(quantity, named, folded, near)
 
     def _spread(self, folded: str, text: str) -> list[Stated]:
         """Return flags whose last word stands after a verb: "the first talk has to be free"."""
@@ -224,8 +227,11 @@ class LimitReader:
         clause = clause_of(folded, start, end)
         if pattern(phrases.SOFT).search(clause) or re.search(phrases.STORY, clause):
             return None
-        before = re.split(phrases.BREAK, folded[max(0, start - 40) : start])[-1]
-        negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)
+        before = folded[max(0, start - 40) : start]
+        negated = pattern(phrases.ALL_BUT).search(before)
+        if negated is None:
+            before = re.split(phrases.BREAK, before)[-1]
+            negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)
         if key in index.flags:
             return self._flag(index.flags[key], folded, text, (start, end), before, negated)
         if key in index.without and key not in index.values:  # "I can't eat gluten"
@@ -242,10 +248,12 @@ class LimitReader:
         owners = index.values.get(key) or index.kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
-        usual = len(key) == 1 and key[0] in words("common") and not named
+        usual = len(key) == 1 and folded[start:end] in words("common") and not named
         if usual and not self._is_strict(folded, start, end, before):
             return None
-        no_month = key[0] in words("month_names") and not pattern(phrases.IN_A_MONTH).search(before)
+        if key[0] in words("tiny") and len(key) == 1 and not self._is_written(text, start, end, before, owners):
+            return None
+        no_month = key[0] in words("month_names") and not clauses.is_month(text, folded, start, end)
         if no_month or re.search(phrases.CLOSE, before):  # how far something is, is no matter of yes or no
             return None
         name = named[0] if named else next(iter(owners))
@@ -253,8 +261,18 @@ class LimitReader:
             negated = pattern(phrases.NOT).search(led)
         if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
             end += after.end()
-        begin = clauses.begin_of(start, before, negated or re.search(phrases.PLACE, before))
+        lead = negated or re.search(phrases.PLACE, before) or clauses.named(before, name)
+        begin = clauses.begin_of(start, before, lead)
         return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
+
+    @staticmethod
+    def _is_written(text: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
+        """Tell whether a tiny word is meant as a text: written in capitals, or right after the name of its column."""
+        if any(clauses.named(before, name) for name in owners):
+            return True
+        after_sentence = not before.strip() or before.strip()[-1] in ".!?:"  # "A quiet one", and "I" anywhere
+        pronoun = text[start:end] == "I" or (text[start:end] == "A" and after_sentence)
+        return text[start:end].isupper() and not pronoun and not text.isupper()
 
     def _is_strict(self, folded: str, start: int, end: int, before: str) -> bool:
         """Tell whether a text that is said all the time is meant as a limit: "small ones only", "medium or large"."""
@@ -278,13 +296,16 @@ class LimitReader:
         free = re.match(phrases.FREE, folded[end:]) if "free" not in stems(name) else None
         lead = negated or pattern(phrases.MISSED).search(before) or pattern(phrases.HAVING).search(before)
         follow = free or pattern(phrases.HAD).match(folded[end:])
+        # "an electric bike", "an electric mountain bike"
+        things = re.findall(r"^\s+([a-z]+)(?:\s+([a-z]+))?", folded[end:])
+        describes = any(stem(thing) in telling_stems(self.title) for pair in things for thing in pair)
         alone = (
             len(name) > 2
             and stems(folded[start:end])[0] not in words("common")
             and re.match(phrases.ALONE_BEFORE, before)
             and re.match(phrases.ALONE_AFTER, folded[end:])
         )
-        if not (lead or follow or alone) or pattern("<unneeded>").search(clause):
+        if not (lead or follow or alone or describes) or pattern("<unneeded>").search(clause):
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)

@@ -38,6 +38,7 @@ class Limits:
     freed: tuple[Stated, ...] = ()
     corrects: bool = False  # whether all this is said in place of something: "actually, a drama"
     also: tuple[Stated, ...] = ()  # texts that are let in beside others: "a drama is fine too"
+    hopes: tuple[Stated, ...] = ()  # what would be nice, and need not be: "ideally blue"
 
 
 def beside(limits: Limits, known: Where) -> Limits:
