@@ -12,7 +12,7 @@ from druthers.catalogs import Catalog, item_features
 from druthers.environments import Items
 from druthers.errors import DamagedState, InvalidSetting, UnknownArm
 from druthers.policies import rewards as model_of
-from druthers.policies.looking import FIRST_ARMS, gain
+from druthers.policies.looking import AGAIN, FIRST_ARMS, ONCE_MORE, gain, look
 from druthers.policies.regression import FIRST_RIDGE, RIDGE_STEP, RIDGES
 from druthers.policies.rewards import NEXT
 from druthers.simulation import play_by_steps, play_tape, simulate
@@ -52,6 +52,39 @@ def dense_regression(x, y, variances, spread, at):
     return mean, variance, 1.0 - weights[-1]
 
 
+def dense_with_squares(x, y, variances, spread, at):
+    """The same with squares, less what features tell of them, and ridges and "nothing" of their own."""
+    p, ones = x.shape[1], np.ones(len(y))
+    both, weights = np.r_[x, at], spread / variances
+    design, squares = np.c_[np.ones(len(both)), both], (np.minimum(np.abs(both), 4.0) ** 2 - 1.0) / math.sqrt(2.0)
+    known = design[: len(y)]
+    line = np.linalg.solve(known.T * weights @ known, known.T * weights @ squares[: len(y)])
+    bent = squares - design @ line
+    x, at, q, q_at = both[: len(y)], both[len(y) :], bent[: len(y)], bent[len(y) :]
+    against = 1.0 / (math.sqrt(2.0) - 1.0)
+    priors = [(1.0 / ridge, 1.0) for ridge in FIRST_RIDGE * p * RIDGE_STEP ** np.arange(RIDGES)]
+    priors.append((0.0, RIDGES * against))
+    results = []
+    for steep, odds in priors:
+        for curved, other in priors:
+            covariance = np.diag(variances) + spread * (steep * x @ x.T + curved * q @ q.T)
+            inverse = np.linalg.inv(covariance)
+            level_variance = 1.0 / (ones @ inverse @ ones)
+            residual = y - level_variance * ones @ inverse @ y
+            determinant = np.linalg.slogdet(covariance)[1] - math.log(level_variance)
+            cross = spread * (steep * at @ x.T + curved * q_at @ q.T)
+            mean = y[0] - residual[0] + cross @ inverse @ residual
+            lack = 1.0 - cross @ inverse @ ones
+            own = spread * (steep * (at * at).sum(1) + curved * (q_at * q_at).sum(1))
+            variance = own - np.einsum("ij,jk,ik->i", cross, inverse, cross) + lack * lack * level_variance
+            fit = determinant + residual @ inverse @ residual
+            results.append((math.log(odds * other) - 0.5 * fit, mean, variance))
+    logs = np.array([result[0] for result in results])
+    weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    mean, variance = (sum(w * result[k] for w, result in zip(weights, results, strict=True)) for k in (1, 2))
+    return mean, variance, 1.0 - weights[-1]
+
+
 def dense_belief(prior, expected, pulls, means, within):
     """Condition a normal law on what was observed of it."""
     seen = pulls > 0
@@ -75,23 +108,25 @@ def drawn_arms(n_arms=40, n_objectives=3, n_features=4, seed=0, *, gaps=True):
     return arms, truth, np.full(n_objectives, 0.25), np.array([0.5, 0.4, 0.6])[:n_objectives]
 
 
-def test_the_model_is_exact_against_a_dense_twin():
+@pytest.mark.parametrize(("columns", "twin"), [(4, dense_regression), (8, dense_with_squares)])
+def test_the_model_is_exact_against_a_dense_twin(columns, twin):
     """Level, slopes, evidence and uncertainty are those of kriging with a flat level, however often arms were seen."""
-    arms, _, within, overall = drawn_arms()
-    model = model_of.fresh_model(3, 4)
+    arms, _, within, overall = drawn_arms(n_arms=40 if columns == 4 else 2 * model_of.LEAST_SQUARED)
+    model = model_of.fresh_model(3, 4, columns)
     for _ in range(3):
         model_of.fit_rewards(model, arms, within, overall)
     # The last sweep regressed with the spread before its last step; one more fit by hand with the spread as it is.
     x = (arms.features[1:] - np.nanmean(arms.features[1:], axis=0)) / arms.features[1:].std(axis=0)
+    whole = np.c_[x, (x * x - 1.0) / math.sqrt(2.0)][:, :columns]
     pulls, means = arms.pulls[1:], arms.means[1:]
     kept = pulls.any(axis=1)
-    model_of.regress(model, np.ascontiguousarray(x[kept]), pulls[kept], means[kept], within)
+    model_of.regress(model, np.ascontiguousarray(whole[kept]), pulls[kept], means[kept], within)
     model_of.expect_arm(model, arms, 7)
     for k in range(3):
         seen = pulls[:, k] > 0
         spread = model.spread[k, k]
         own = spread + within[k] / pulls[seen, k]
-        mean, variance, share = dense_regression(x[seen], means[seen, k], own, spread, x)
+        mean, variance, share = twin(x[seen], means[seen, k], own, spread, x)
         assert model.share[k] == pytest.approx(share, rel=1e-6)
         assert arms.expected[7, k] == pytest.approx(mean[6], rel=1e-9)
         assert arms.leverage[7, k] ** 2 == pytest.approx(variance[6] / spread, rel=1e-6)
@@ -441,3 +476,51 @@ def test_details_of_items_are_features():
         policy.learn("ada", item.id, mean)
     missed = np.array([policy.predict(item.id).mean for item in catalog.items[1::2]]) - means[1::2]
     assert missed.var() < 0.6 * means[1::2].var()
+
+
+def test_features_that_are_not_believed_move_nothing_once_enough_was_seen():
+    """Useless ones are a random order in which arms come first, and no more than that."""
+    rng = np.random.default_rng(5)
+    policy = dr.FisherPQUCB(n_objectives=2)
+    policy.add_arms(range(320), rng.standard_normal((320, 3)))
+    for arm in range(280):
+        reward = 3.5 + 0.6 * rng.standard_normal(2)
+        policy.learn("ada", arm, reward, float(reward.sum()))
+        if arm == 99:
+            early = policy.choose("ada", range(280, 320)).reasons
+    late = policy.choose("ada", range(280, 320)).reasons
+    assert not (policy.predict(300).share > 0.9).any()
+    assert len(np.unique(early[0].round(12))) == 40
+    assert len(np.unique(late[3].round(12))) == 1
+
+
+def test_an_arm_that_bad_luck_may_have_buried_is_looked_at_once_more():
+    """Only where features are believed, and only arms hardly seen; by the same gain as for arms never seen."""
+    arms = model_of.fresh_arms(4, 2, 1)
+    arms.pulls[1:] = [[1.0, 1.0], [AGAIN, AGAIN], [0.0, 0.0]]
+    offer, spreads = np.array([1, 2, 3]), np.full(3, 0.4)
+    before = np.tile([[9.0], [0.5], [0.0], [9.5]], (1, 3))
+    best, noise, rounds = 10.0, 0.3, 5000.0
+    for featured in (False, True):
+        out = before.copy()
+        look(arms, offer, featured, spreads, best, noise, rounds, out)
+        gained = rounds * gain(0.4, noise, 1.0)
+        wanted = [9.0 + ONCE_MORE * gained if featured else 9.5, 9.5, 9.0 + gained]
+        np.testing.assert_allclose(out[3], wanted)
+        np.testing.assert_allclose(out.sum(axis=0) - out[3], out[3])
+
+
+def test_truths_that_bend_are_expected_where_squares_tell():
+    """An extreme arm is foreseen by the squares of its features; a straight truth gives them nothing."""
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((300, 2))
+    for bend in (0.5, 0.0):
+        policy = dr.FisherPQUCB(n_objectives=1)
+        policy.add_arms(range(300), x)
+        for arm in range(200):
+            policy.learn("ada", arm, [x[arm, 0] + bend * x[arm, 1] ** 2 + 0.1 * rng.standard_normal()])
+        policy.add_arms(["far"], [[0.0, 3.0]])
+        far = policy.predict("far")
+        assert far.mean[0] == pytest.approx(9.0 * bend, abs=0.5)
+        assert far.parts.shape == (2, 1)
+        assert (abs(far.parts[1, 0]) > 1.0) == (bend > 0.0)

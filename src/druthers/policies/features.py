@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from druthers.errors import InvalidSetting, UnknownArm
 from druthers.policies.base import Policy
 from druthers.policies.looking import FIRST_ARMS
-from druthers.policies.regression import TINY, weigh_arms
+from druthers.policies.regression import TINY, standard, weigh_arms
 from druthers.policies.rewards import (
     FITTED,
     SEEN,
@@ -26,6 +26,9 @@ from druthers.policies.rewards import (
 from druthers.policies.rows import flatten, unflatten, wholeness_of
 from druthers.policies.totals import clock_size, reward_variances, totals_of, with_together
 from druthers.types import Floats, Integers
+
+# Squares of so many features count too; of more, their cost would grow too far.
+MOST_SQUARED = 32
 
 
 class Prediction(NamedTuple):
@@ -68,7 +71,8 @@ class FeaturePolicy(Policy):
     def _begin_model(self, n_features: int) -> None:
         """Make room for what features say, and for what many arms of which some are never seen have in common."""
         arms = self._state.arms
-        self._state = self._state._replace(model=fresh_model(self.n_objectives, n_features))
+        columns = 2 * n_features if n_features <= MOST_SQUARED else n_features
+        self._state = self._state._replace(model=fresh_model(self.n_objectives, n_features, columns))
         grown = self._fresh_arms(len(arms.pulls))._replace(pulls=arms.pulls, means=arms.means)
         self._state = self._state._replace(arms=grown)
         self._state.model.counts[SEEN] = float((arms.pulls > 0.0).any(axis=1).sum())
@@ -142,8 +146,12 @@ class FeaturePolicy(Policy):
         if self._model is None:
             return Prediction(mean, np.sqrt(variance), np.zeros_like(mean), np.zeros((0, len(mean))))
         model, features = self._model, self._state.arms.features[row]
-        x = np.where(np.isnan(features), 0.0, (features - model.origin) * model.scales)
-        return Prediction(mean, np.sqrt(variance), model.share.copy(), x[:, None] * model.slopes)
+        x = np.empty(len(model.slopes))
+        standard(features, model.origin, model.scales, x)
+        parts = x[:, None] * model.slopes
+        if len(parts) > len(features):
+            parts = parts[: len(features)] + parts[len(features) :]
+        return Prediction(mean, np.sqrt(variance), model.share.copy(), parts)
 
     def _leverage(self, row: int) -> Floats | None:
         """Return how unsure it is what to expect of an arm, in units of the spread; None without a fit to features.
@@ -164,7 +172,8 @@ class FeaturePolicy(Policy):
             if total > 0.0:
                 noisy = 1.0 + within[k] / spread[k] / pulls[seen, k]
                 scales[k] = weights[seen] ** 2 @ noisy / total
-        unknown = np.isnan(arms.features[row]) @ model.slopes**2 / spread
+        gaps = np.isnan(arms.features[row])
+        unknown = np.tile(gaps, len(model.slopes) // len(gaps)) @ model.slopes**2 / spread
         leverage: Floats = np.sqrt(scales * np.maximum(arms.leverage[row] ** 2 - unknown, 0.0) + unknown)
         return leverage
 
@@ -223,7 +232,7 @@ class FeaturePolicy(Policy):
             with wholeness_of(self.name):
                 model = None
                 if any(key.startswith("model.") for key in state):
-                    fresh = fresh_model(self.n_objectives, len(state["model.origin"]))
+                    fresh = fresh_model(self.n_objectives, *map(len, (state["model.origin"], state["model.slopes"])))
                     model = unflatten("model", fresh, state)
                 self._state = before._replace(model=model)
                 whole = {**state, "clock": with_together(state["clock"], before.clock.shape[0], self.n_objectives)}

@@ -34,6 +34,9 @@ FIRST_FEATURED = 64.0
 LEAST_ROUNDS = 5000.0
 # Most looks that are planned at once, as a power of four.
 MOST_LOOKS = 256.0
+# Arms seen fewer times than this are looked at again as far as that may pay in this share of the rounds.
+AGAIN = 4.0
+ONCE_MORE = 0.1
 # Most standard deviations for an arm that was seen, squared.
 WIDEST = 4.0
 
@@ -102,13 +105,15 @@ def looking_scores(
 
     Arms seen are scored as ever, unless features are believed: then by what is believed of them, with as many standard
     deviations as their own rewards alone would give, two at most. Arms never seen are scored by what to expect of
-    them, and once enough were seen, by what a look may gain if that is more.
+    them, and once enough were seen, by what a look may gain if that is more; features that are not believed by then
+    tell nothing.
     """
     if model.counts[FITTED] == 0.0:
         fisher_scores(arms, totals, offer, believed, width, feedbacks, out)
         return
     estimate, size = believed.estimate, believed.estimate.shape[0]
     featured, first = believes(model.share), looks_first(model)
+    told = arms.leverage.shape[1] > 0 and (featured or first)
     columns = np.empty((size, offer.shape[0]))
     spreads = np.empty(offer.shape[0])
     variances = weigh_variances(totals, estimate)
@@ -127,12 +132,12 @@ def looking_scores(
             own = CAUTION * common * (1.0 + model.level[0])
             best = max(best, usual + (out[0, j] - usual) * own / (own + out[1, j] + 1e-300))
             continue
-        spreads[j] = prior_variance(model, arms, arm, estimate, common)
-        out[0, j], out[1, j] = modelled_arm(model, arms, arm, new, estimate, spreads[j], columns, j)
+        prior = prior_variance(model, arms, arm, told, estimate, common)
+        out[0, j], spreads[j], out[1, j] = modelled_arm(model, arms, arm, new, told, estimate, prior, columns, j)
         best = max(best, out[0, j])
     add_up(arms.pulls, offer, believed, columns, width, feedbacks, first, out)
     if not first:
-        look(arms, offer, spreads, best, noise, max(LEAST_ROUNDS, totals.rewards), out)
+        look(arms, offer, featured, spreads, best, noise, max(LEAST_ROUNDS, totals.rewards), out)
 
 
 @kernel
@@ -148,10 +153,10 @@ def quadratic(matrix: Floats, x: Floats) -> float:
 
 
 @kernel
-def prior_variance(model: RewardModel, arms: Any, arm: int, estimate: Floats, common: float) -> float:
+def prior_variance(model: RewardModel, arms: Any, arm: int, told: bool, estimate: Floats, common: float) -> float:
     """Return the variance of an arm's utility before it is seen; `common` is that of arms around what is expected."""
     size = estimate.shape[0]
-    if arms.leverage.shape[1] == 0:
+    if not told:
         return common * (1.0 + model.level[0])  # type: ignore[no-any-return]
     total = common
     for k in range(size):
@@ -164,13 +169,21 @@ def prior_variance(model: RewardModel, arms: Any, arm: int, estimate: Floats, co
 
 @kernel
 def modelled_arm(
-    model: RewardModel, arms: Any, arm: int, new: bool, estimate: Floats, prior: float, columns: Floats, j: int
-) -> tuple[float, float]:
-    """Write what is believed of an arm into column j; return its utility and the variance to take for it."""
+    model: RewardModel,
+    arms: Any,
+    arm: int,
+    new: bool,
+    told: bool,
+    estimate: Floats,
+    prior: float,
+    columns: Floats,
+    j: int,
+) -> tuple[float, float, float]:
+    """Write what is believed of an arm into column j; return its utility, its variance and the one to take for it."""
     utility = square = 0.0
     place = 0
     for k in range(estimate.shape[0]):
-        if arms.believed.shape[1] == 0:
+        if not told:
             mean = model.center[k]
         elif new:
             mean = arms.expected[arm, k]
@@ -184,14 +197,23 @@ def modelled_arm(
         columns[k, j] = mean
         utility += estimate[k] * mean
     if new:
-        return utility, prior
-    own = 1.0 - square / (CAUTION * prior + 1e-300)
-    return utility, max(square, 0.0) * min(1.0 / max(own, 1e-9), WIDEST)
+        return utility, prior, prior
+    square, own = max(square, 0.0), 1.0 - square / (CAUTION * prior + 1e-300)
+    return utility, square, square * min(1.0 / max(own, 1e-9), WIDEST)
 
 
 @kernel
-def look(arms: Any, offer: Integers, spreads: Floats, best: float, noise: float, rounds: float, out: Floats) -> None:
-    """Raise the scores of arms never seen to what looking at them may gain over so many rounds, if that is more.
+def look(
+    arms: Any,
+    offer: Integers,
+    featured: bool,
+    spreads: Floats,
+    best: float,
+    noise: float,
+    rounds: float,
+    out: Floats,
+) -> None:
+    """Raise the scores of arms hardly seen to what looking at them may gain over so many rounds, if that is more.
 
     Only where it can be more than the best score so far: a gain is at most deviation x density(gap/deviation).
     """
@@ -199,15 +221,25 @@ def look(arms: Any, offer: Integers, spreads: Floats, best: float, noise: float,
     for j in range(offer.shape[0]):
         top = max(top, out[3, j])
     for j in range(offer.shape[0]):
-        if not never_seen(arms, offer[j]):
+        new = never_seen(arms, offer[j])
+        if not new and not (featured and hardly_seen(arms.pulls[offer[j]])):
             continue
-        gap = max(best - out[0, j], 0.0)
+        gap, meant = max(best - out[0, j], 0.0), rounds if new else ONCE_MORE * rounds
         odds = gap * gap / (spreads[j] + 1e-300)
-        if odds < 36.0 and out[0, j] + 0.4 * rounds * np.sqrt(spreads[j]) * np.exp(-0.5 * odds) > top:
-            score = out[0, j] + rounds * gain(spreads[j], noise, gap)
+        if odds < 36.0 and out[0, j] + 0.4 * meant * np.sqrt(spreads[j]) * np.exp(-0.5 * odds) > top:
+            score = out[0, j] + meant * gain(spreads[j], noise, gap)
             if score > out[3, j]:
                 out[1, j] += score - out[3, j]
                 out[3, j] = score
+
+
+@kernel
+def hardly_seen(pulls: Floats) -> bool:
+    """Tell whether an arm was seen so few times that bad luck may have buried it."""
+    most = 0.0
+    for k in range(pulls.shape[0]):
+        most = max(most, pulls[k])
+    return bool(most < AGAIN)
 
 
 @kernel

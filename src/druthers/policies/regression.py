@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from druthers._jit import kernel
+from druthers._matrices import eigen
 from druthers.types import Floats
 
 # Ridges that are tried, per feature: from 33 times the spread of arms explained down to almost nothing.
@@ -12,6 +13,8 @@ RIDGES = 12
 FIRST_RIDGE = 0.03
 RIDGE_STEP = 2.5
 TINY = 1e-300
+# A square says no more than this many standard deviations do.
+FARTHEST = 4.0
 
 
 @kernel
@@ -33,10 +36,14 @@ def standardize(features: Floats, origin: Floats, scales: Floats) -> None:
 
 @kernel
 def standard(features: Floats, origin: Floats, scales: Floats, out: Floats) -> None:
-    """Write standardized features; what is unknown is as on average."""
-    for i in range(out.shape[0]):
+    """Write standardized features, and their squares, of the same scale, if there is room; what is unknown is 0."""
+    p = features.shape[0]
+    for i in range(p):
         value = features[i]
         out[i] = 0.0 if np.isnan(value) else (value - origin[i]) * scales[i]
+    for i in range(out.shape[0] - p):
+        far = min(abs(out[i]), FARTHEST)
+        out[p + i] = 0.0 if np.isnan(features[i]) else (far * far - 1.0) / np.sqrt(2.0)
 
 
 @kernel
@@ -90,6 +97,46 @@ def add_squares(x: Floats, weights: Floats, middle: Floats, out: Floats) -> None
 
 
 @kernel
+def find_axes(moments: Floats, p: int, squared: bool, values: Floats, axes: Floats) -> None:
+    """Write axes along which rows are uncorrelated, and the sums of squares there: of p features, then of the rest.
+
+    The rest, which are squares, is taken as what the features leave of it, so that each of both has evidence of its
+    own; or not at all, its axes being 0.
+    """
+    size = moments.shape[0]
+    line, turned = moments[:p, :p].copy(), np.empty((p, p))
+    eigen(line, values[:p], turned)
+    axes[:] = 0.0
+    axes[:p, :p] = turned
+    if not squared:
+        return
+    told = np.zeros((size - p, p))  # along the axes of the features
+    for i in range(size - p):
+        for j in range(p):
+            for h in range(p):
+                told[i, j] += moments[p + i, h] * turned[h, j]
+    left = moments[p:, p:].copy()
+    most = np.max(values[:p])
+    for i in range(size - p):
+        for j in range(p):
+            if values[j] > 1e-9 * most:
+                for h in range(size - p):
+                    left[i, h] -= told[i, j] * told[h, j] / values[j]
+    bent = np.empty((size - p, size - p))
+    eigen(left, values[p:], bent)
+    axes[p:, p:] = bent
+    for k in range(size - p):
+        values[p + k] = max(values[p + k], 0.0)
+        for j in range(p):
+            if values[j] > 1e-9 * most:
+                along = 0.0
+                for i in range(size - p):
+                    along += told[i, j] * bent[i, k]
+                for h in range(p):
+                    axes[h, p + k] -= turned[h, j] * along / values[j]
+
+
+@kernel
 def add_products(
     x: Floats, weights: Floats, middle: Floats, y: Floats, center: float, axes: Floats, out: Floats
 ) -> None:
@@ -106,15 +153,15 @@ def add_products(
 
 
 @kernel
-def weigh_ridges(values: Floats, along: Floats, spread: float, tilt: Floats) -> float:
+def weigh_ridges(values: Floats, along: Floats, spread: float, against: float, tilt: Floats) -> float:
     """Write the mean of 1/(value + ridge) over ridges, by their evidence; return the chance that features tell.
 
     Against no features at all, the log-evidence of a ridge is half the sum of along^2/(spread (value + ridge))
-    - ln(1 + value/ridge) over the axes.
+    - ln(1 + value/ridge) over the axes; `against` are the odds of that before anything is seen.
     """
     p = values.shape[0]
     evidence = np.empty(RIDGES)
-    nothing = np.log(float(RIDGES))
+    nothing = np.log(float(RIDGES) * against)
     top = nothing
     for g in range(RIDGES):
         ridge = FIRST_RIDGE * p * RIDGE_STEP**g

@@ -2,7 +2,8 @@
 
 The mean reward of arm a is m + W'x_a + d_a with d_a ~ N(0, spread), and a reward has noise of its own. Objectives that
 were observed equally often share one regression. How steep it is, and whether features tell anything at all, is
-weighed by the evidence, half of the prior being on "nothing"; the spread is fitted by expectation maximization.
+weighed by the evidence, half of the prior being on "nothing"; the spread is fitted by expectation maximization. Where
+there are squares of the features beside them, x has both, and evidence of its own says whether they tell anything.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import copy_vector, eigen
+from druthers._matrices import copy_vector
 from druthers.policies.regression import (
     TINY,
     add_leverage,
     add_products,
     add_squares,
     average,
+    find_axes,
     find_leads,
     standard,
     standardize,
@@ -34,6 +36,8 @@ SWEEPS = 2
 OFTEN = 1.05
 # Fewest arms seen for features to be looked at.
 LEAST_ARMS = 3
+# Fewest arms seen for squares of features to be looked at.
+LEAST_SQUARED = 64
 # Prior spread of arms seen is taken twice as large: a best arm lies in its tail, and must not be shrunk for good.
 CAUTION = 2.0
 # Correlations between objectives are shrunk as if so many arms had shown none.
@@ -47,10 +51,11 @@ ERROR = 0.05
 class RewardModel(NamedTuple):
     """What is common to all arms.
 
-    Features are standardized by `origin` and `scales` (p,), the latter one over a standard deviation. For objective d,
-    `center[d]` is what to expect of an arm with average features, `slopes[:, d]` how it changes with them, and
-    `share[d]` how likely it is that they tell anything. The variance of that expectation, in units of the spread, is
-    `level[d]` and what `tilt[d]` (p,) gives to the squares of features along `axes[d]` (p, p), from `middle[d]` (p,).
+    Features are standardized by `origin` and `scales` (p,), the latter one over a standard deviation. They are q = p
+    columns, and with their squares q = 2p. For objective d, `center[d]` is what to expect of an arm whose columns are
+    0, `slopes[:, d]` how it changes with them, and `share[d]` how likely it is that they tell anything. The variance of
+    that expectation, in units of the spread, is `level[d]` and what `tilt[d]` (q,) gives to the squares of columns
+    along `axes[d]` (q, q), from `middle[d]` (q,).
     `lead[d]` is the first objective that was observed as often in each arm: it has middle and axes.
     """
 
@@ -85,9 +90,9 @@ class FeaturedArms(NamedTuple):
     doubt: Floats
 
 
-def fresh_model(n_objectives: int, n_features: int) -> RewardModel:
-    """Return a model that was never fitted."""
-    d, p = n_objectives, n_features
+def fresh_model(n_objectives: int, n_features: int, n_columns: int | None = None) -> RewardModel:
+    """Return a model that was never fitted; with twice as many columns as features for their squares."""
+    d, p, q = n_objectives, n_features, n_features if n_columns is None else n_columns
     return RewardModel(
         counts=np.zeros(3),
         center=np.zeros(d),
@@ -97,10 +102,10 @@ def fresh_model(n_objectives: int, n_features: int) -> RewardModel:
         lead=np.zeros(d),
         origin=np.zeros(p),
         scales=np.zeros(p),
-        middle=np.zeros((d, p)),
-        slopes=np.zeros((p, d)),
-        tilt=np.zeros((d, p)),
-        axes=np.zeros((d, p, p)),
+        middle=np.zeros((d, q)),
+        slopes=np.zeros((q, d)),
+        tilt=np.zeros((d, q)),
+        axes=np.zeros((d, q, q)),
     )
 
 
@@ -138,7 +143,7 @@ def fit_rewards(model: RewardModel, arms: Any, within: Floats, overall: Floats) 
     rows = np.empty(arms.pulls.shape[0], dtype=np.int64)
     count = find_seen(arms.pulls, rows)
     size, p = model.center.shape[0], model.origin.shape[0]
-    x = np.empty((count, p))
+    x = np.empty((count, model.slopes.shape[0]))
     pulls = np.empty((count, size))
     means = np.empty((count, size))
     expected = np.empty((count, size))
@@ -184,6 +189,10 @@ def regress(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within:
 
     An arm counts by how much of what it shows is its own mean and not noise, on average over these objectives.
     """
+    p = model.origin.shape[0]
+    squared = x.shape[1] > p and x.shape[0] >= LEAST_SQUARED
+    # Half of the prior is on nothing at all: that neither of two tells anything.
+    against = 1.0 / (np.sqrt(2.0) - 1.0) if squared else 1.0
     weights = np.empty(x.shape[0])
     moments = np.empty((x.shape[1], x.shape[1]))
     products = np.empty(x.shape[1])
@@ -196,7 +205,7 @@ def regress(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within:
         share = 1.0 / total if total > 0.0 else 0.0
         average(x, weights, share, middle)
         add_squares(x, weights, middle, moments)
-        eigen(moments, values, axes)
+        find_axes(moments, p, squared, values, axes)
         for k in range(first, pulls.shape[1]):
             if model.lead[k] == first:
                 model.level[k] = share
@@ -204,7 +213,12 @@ def regress(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within:
                 for i in range(x.shape[0]):
                     center += share * weights[i] * means[i, k]
                 add_products(x, weights, middle, means[:, k], center, axes, products)
-                model.share[k] = weigh_ridges(values, products, max(model.spread[k, k], ROUNDING), model.tilt[k])
+                spread, tilt = max(model.spread[k, k], ROUNDING), model.tilt[k]
+                model.share[k] = weigh_ridges(values[:p], products[:p], spread, against, tilt[:p])
+                tilt[p:] = 0.0
+                if squared:
+                    bent = weigh_ridges(values[p:], products[p:], spread, against, tilt[p:])
+                    model.share[k] = 1.0 - (1.0 - model.share[k]) * (1.0 - bent)
                 for i in range(x.shape[1]):
                     slope = 0.0
                     for j in range(x.shape[1]):
@@ -228,7 +242,7 @@ def expect(x: Floats, center: Floats, slopes: Floats, out: Floats) -> None:
 def expect_arm(model: RewardModel, arms: Any, arm: int) -> None:
     """Write what to expect of an arm and how unsure that is: the regression, and features that are unknown."""
     features, leverage = arms.features[arm], arms.leverage[arm]
-    x = np.empty(features.shape[0])
+    x = np.empty(model.slopes.shape[0])
     standard(features, model.origin, model.scales, x)
     expect(x, model.center, model.slopes, arms.expected[arm])
     for k in range(leverage.shape[0]):
@@ -239,7 +253,7 @@ def expect_arm(model: RewardModel, arms: Any, arm: int) -> None:
     for k in range(leverage.shape[0]):
         unknown = 0.0
         for i in range(x.shape[0]):
-            if np.isnan(features[i]):
+            if np.isnan(features[i % features.shape[0]]):
                 unknown += model.slopes[i, k] * model.slopes[i, k]
         leverage[k] = np.sqrt(leverage[k] + unknown / (model.spread[k, k] + TINY))
 
