@@ -164,3 +164,57 @@ def test_hopes_outlive_a_restart(tmp_path):
         assert advisor.preference("ada").hopes == {"color": "blue"}
         assert advisor.recommend("ada", size=3, id="one").items == shown.items
         assert [one.item for one in advisor.recommend("ada", size=3).items] == [one.item for one in shown.items]
+
+
+SEEN = {
+    str(n): Item(
+        str(n),
+        values={"price": 300.0 + 150 * n, "memory": 4.0 + 4 * n},
+        details={
+            "screen inches": (13.3, 14.0, 17.3)[n % 3],
+            "closed on": ("Monday", "Sunday", "never")[n % 3],
+            "release date": f"{2023 + n % 3}-0{1 + n % 9}-15",
+            "kids menu": ("yes", "no")[n % 2],
+            "languages": [["Spanish"], ["German", "English"]][n % 2],
+            "maker": ("Dell", "Apple", "Acer")[n % 3],
+            "seats": 20 + n,
+        },
+    )
+    for n in range(9)
+}
+SHOP = LimitReader(
+    Columns(SEEN),
+    [Objective("price", low=0, high=3000, less_is_better=True), Objective("memory", "Gigabytes.", low=0, high=64)],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("14 inch or smaller", {"screen inches": {"max": 14}}),
+        ("17 inches", {"screen inches": {"min": 16.49, "max": 17.51}}),
+        ("32gb memory minimum", {"memory": {"min": 32}}),
+        ("16 GB of memory, something around 900 dollars", {"memory": {"min": 16}, "price": {"max": 1080}}),
+        ("open on Sundays", {"closed on": {"not": "Sunday"}}),
+        ("not closed on Mondays", {"closed on": {"not": "Monday"}}),
+        ("kid friendly", {"kids menu": True}),
+        ("they should speak Spanish", {"languages": {"all": "Spanish"}}),
+        ("I already own a Dell", {}),
+        ("we'll be 6 people", {"seats": {"min": 6}}),
+        ("up to 2000", {"price": {"max": 2000}}),
+        (
+            "released after March 2024",
+            {"release date": ["2024-05-15", "2024-08-15", "2025-03-15", "2025-06-15", "2025-09-15"]},
+        ),
+        ("newer than 2024", {"release date": ["2025-03-15", "2025-06-15", "2025-09-15"]}),
+        ("no older than 2025", {"release date": ["2025-03-15", "2025-06-15", "2025-09-15"]}),
+        ("not before June 2025", {"release date": ["2025-06-15", "2025-09-15"]}),
+    ],
+)
+def test_sizes_days_and_what_is_there(text, where):
+    assert SHOP.read(text).where == where
+
+
+def test_what_limits_say_is_not_told_as_lost():
+    assert SHOP.read("they should speak Spanish").rest.split() == ["they"]
+    assert not SHOP.read("Spanish food").rest.strip()

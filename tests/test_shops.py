@@ -83,7 +83,7 @@ A-10;Mid 5;$980;1.6 kg;10 hours;8 GB;14";7.9/10;45;No;office
 """
     made = built(tmp_path, text)
     assert objectives(made) == {
-        **{"price": "cost", "weight": "cost", "battery life": "gain", "ram": "gain", "user": "gain"},
+        **{"price": "cost", "weight": "cost", "battery life": "gain", "ram": "gain", "score": "gain"},
     }
     feather, zephyr = made.catalog.item("A-4"), made.catalog.item("A-1")
     assert zephyr.values["price"] == 1299
@@ -91,7 +91,7 @@ A-10;Mid 5;$980;1.6 kg;10 hours;8 GB;14";7.9/10;45;No;office
     assert zephyr.values["weight"] == pytest.approx(2.8 * 0.45359237)
     assert made.catalog.item("A-6").values["battery life"] == 10
     assert feather.values["ram"] == 1000
-    assert zephyr.counts == {"user": 1204}
+    assert zephyr.counts == {"score": 1204}
     assert made.catalog.objectives[4].high == 10
     assert zephyr.details["tags"] == ("light", "office")
     assert zephyr.details["touch"] is True

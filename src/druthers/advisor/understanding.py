@@ -238,7 +238,8 @@ class Understanding:
 
     def _something_else(self, said: Said, read: Message) -> Message:
         """Return a call for other items, which tells what was not understood: "show me an easier one"."""
-        lost = () if is_worded(read) or said.has("other") else worth_telling([said.text], self.limits.title)
+        understood = is_worded(read) or (read.reading is not None and read.reading.ranking)
+        lost = () if understood or said.has("other") else worth_telling([said.text], self.limits.title)
         return Message(Kind.OTHER, reading=read.reading, limits=told(read.limits, lost))
 
     def _wishing(self, said: Said) -> Message:

@@ -14,14 +14,16 @@ from druthers.language.data import small_words
 from druthers.language.lexicon.languages import marks_of
 from druthers.limits import Where, merge
 from druthers.limits.columns import Relaxation
+from druthers.limits.days import is_day
 from druthers.limits.stated import join
 from druthers.limits.where import holds, values_of
 from druthers.limits.words import fold, pattern, stem, stems
 
 MOST_LISTED = 20
+FEW_DAYS = 3  # that are told one by one
 MOST_WAYS = 3  # out of limits that leave nothing
 IDLE = frozenset(
-    {"instead", "said", "told", "which", "again", "each", "both", "available"}
+    {"instead", "said", "told", "which", "again", "each", "both", "available", "away"}
 )  # beside what is understood
 LONG_WORD = re.compile(r"[^\W_]{4,}\b(?!'t\b)")
 
@@ -135,6 +137,8 @@ def limit_in_words(limit: Any) -> str:
         words = {"min": "from", "max": "up to"}
         return " ".join(f"{words[bound]} {fact_in_words(limit[bound])}" for bound in ("min", "max") if bound in limit)
     if isinstance(limit, list):
+        if len(limit) > FEW_DAYS and all(is_day(str(one)) for one in limit):
+            return f"{min(limit)} to {max(limit)}"
         return " or ".join(map(fact_in_words, limit))
     return fact_in_words(limit)
 

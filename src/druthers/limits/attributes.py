@@ -12,7 +12,7 @@ import numpy as np
 
 from druthers.limits.numbers import is_year, plain_number
 from druthers.limits.quantities import Quantity
-from druthers.limits.words import SMALL_WORDS, any_of, pattern, stems, table, telling_stems, units
+from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units
 from druthers.types import Floats, Objective
 
 PACE = re.compile(r"\b(?:km/h|kmh|kph|mph)\b")
@@ -27,6 +27,7 @@ IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
+SIZES = frozenset({"inch", "inches", "cm", "mm"})
 MANY = 100.0  # of what is counted, from which on it is rather measured
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
@@ -87,7 +88,8 @@ class Attribute:
         people = set(table()["hints"]["people"])
         made = any(word == f"{own}er" for own in self.words for word in said)  # "a two-seater" has two seats
         alike = known & {units().get(word, word) for word in said}
-        return bool(alike or made or (self.words & people and people & set(said)))
+        crowd = self.words & people and people & set(said) and not self.measures("money")  # not a price per person
+        return bool(alike or made or crowd)
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
@@ -174,20 +176,28 @@ class Attribute:
             few = self.in_years or (self.counted and self.high <= MANY and quantity.measure is None)
             beyond = quantity.strict and few and isinstance(numbers[0], int)  # "more than 3 rooms" are 4
             return {bound: numbers[0] + (1 if bound == "min" else -1) * beyond}
-        if self.objective:
-            return None
+        if self.objective:  # "16 GB of RAM"
+            return {"max" if self.less_is_better else "min": numbers[0]}
+        if quantity.unit in SIZES and not self.counted:  # screens of 17 inches have 17.3
+            return {"min": plain_number(round(0.97 * numbers[0], 6)), "max": plain_number(round(1.03 * numbers[0], 6))}
         if quantity.measure == "area" or re.search(any_of("hints", "roomy"), self.about):
             return {"min": numbers[0]}
         return numbers[0] if self.counted and isinstance(numbers[0], int) else None
 
 
 def find_attribute(
-    quantity: Quantity, attributes: Sequence[Attribute], clause: str, near: str | None = None, *, held: bool = False
+    quantity: Quantity,
+    attributes: Sequence[Attribute],
+    clause: str,
+    near: str | None = None,
+    *,
+    held: bool = False,
+    counted: str = "",
 ) -> Attribute | None:
     """Return what a number is about: by a name in the clause, by its unit, or as the only price there is.
 
     Money is for what is paid: for anything else only if that is named right beside it ("a desk for 300 a month").
-    A number that is `held` has "room for" or the like before it.
+    A number that is `held` has "room for" or the like before it; what is `counted` stands right after its unit.
     """
     said, beside = (_with_nouns(set(stems(text))) for text in (clause, clause if near is None else near))
     found = None
@@ -201,7 +211,8 @@ def find_attribute(
             )  # not "10 minutes to the floor"
             if quantity.measure == "money" and not one.measures("money") and not one.words <= beside:
                 fitting = False
-            if (one.objective and not quantity.bound) or not fitting:
+            bare = one.objective and not quantity.bound and not (quantity.measure and one.words <= beside)
+            if bare or not fitting:
                 continue
             if not one.fits(quantity, within=FAR_OFF if named else 1.0 if quantity.bound == "need" else within):
                 continue
@@ -211,6 +222,7 @@ def find_attribute(
             score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
             score += 0.9 * any(units()[own] == units().get(str(quantity.unit)) for own in one.units)
+            score += 2.0 * (stem(counted) in one.words)  # "16 GB RAM and 512 GB storage"
             score += 0.8 * bool(beside & set(stems(one.described)) - set(quantity.units) - SMALL_WORDS)  # "of ascent"
             if score > best:
                 best, found = score, one

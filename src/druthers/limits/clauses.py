@@ -17,6 +17,7 @@ from druthers.limits.words import pattern, stem, telling_stems, words
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
+LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
 LONGEST = 5  # words in a text that is looked for
 
@@ -74,6 +75,14 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()
     return start, end
+
+
+def counted(folded: str, quantity: Quantity) -> str:
+    """Return the word after a number and its unit: "storage" of "512 GB of storage"."""
+    unit = re.escape(str(quantity.unit))
+    piece = folded[quantity.start : quantity.end + LONGEST_WORD]
+    after = re.search(rf"\d\s*(?:{unit}\w{{0,2}})\s+(?:of\s+)?([a-z]+)", piece)
+    return after[1] if after else ""
 
 
 def until_closing(folded: str, quantity: Quantity) -> Quantity:

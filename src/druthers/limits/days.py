@@ -1,9 +1,11 @@
-"""Days in sentences: "in July", "14 June or 15 June", "by September 1", held against what a catalog has."""
+"""Days in sentences: "in July", "by September 1", "after June 2024", held against what a catalog has."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 from druthers.limits.words import pattern, table
@@ -12,7 +14,8 @@ DAY = (
     r"\b(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<month>[a-z]{3,})"
     r"|(?P<name>[a-z]{3,})\s+(?P<number>\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+\d{4}\b)?"
 )
-MONTH = r"\b(?:(?:the )?(?:end|middle|beginning) of\s+)?(?P<month>[a-z]{3,})\b(?!\s+\d)"
+LATE = r"\b(?:<by>|(?:no|not) (?:newer|younger|later) than|(?:older|earlier) than)\s*$"
+EARLY = r"\b(?:<from_on>|from|(?:no|not) (?:older|earlier) than|(?:newer|younger|later) than)\s*$"
 NEAR = 30  # letters before and after a day in which a bound may stand
 
 
@@ -59,31 +62,67 @@ def month_of(text: str) -> int:
     return next(names, 0)
 
 
-def find_months(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]:
-    """Return what a folded text says about months with a bound, for each column of days or months.
+@cache
+def _period() -> re.Pattern[str]:
+    """Return a pattern of months and years."""
+    months = "|".join(name for names in table()["months"] for name in names)
+    return re.compile(
+        r"\b(?:(?:the )?(?:end|middle|beginning) of\s+)?"
+        rf"(?:(?P<month>{months})\b(?:\s+(?P<year>(?:19|20)\d\d)\b|(?!\s+\d))"
+        r"|(?P<alone>(?:19|20)\d\d)\b(?!\s*[€$£%])|(?P<this>this|last) year\b)"
+    )
+
+
+def find_periods(text: str, columns: Mapping[str, Sequence[str]], *, years: bool = True) -> Iterator[Days]:
+    """Return what a folded text says about months and years, for each column of days or months.
+
+    A month alone counts with a bound; without `years`, no year does, for it is about something else.
 
     Examples
     --------
-    >>> next(find_months("we start no later than may", {"starts": ["March", "May", "June"]})).inside
+    >>> next(find_periods("we start no later than may", {"starts": ["March", "May", "June"]})).inside
     ['March', 'May']
+    >>> next(find_periods("released after june 2025", {"out": ["2024-09-01", "2025-06-30", "2026-01-15"]})).inside
+    ['2026-01-15']
     """
-    for match in re.finditer(MONTH, text) if columns else ():
-        month = month_of(match["month"])
+    for match in _period().finditer(text) if columns else ():
+        month = month_of(match["month"] or "")
+        year = match["year"] or match["alone"] or (match["this"] and str(_year(match["this"]))) or ""
         before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
-        late, early = pattern(r"\b<by>\s*$").search(before), pattern(r"\b(?:<from_on>|from)\s*$").search(before)
+        late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
+        if late and early:  # "no later than" says more than "later than"
+            late, early = (late, None) if late.start() < early.start() else (None, early)
         later = pattern(r"\s*,?\s*(?:<least_after>)").match(after)
         latest = None if later else pattern(r"\s*,?\s*(?:<most_after>)").match(after)
-        if not month or not (late or early or later or latest):
+        bounded = late or early or later or latest
+        if not (bounded if month and not year else year and years):
             continue
+        if match["alone"] and not pattern(r"\b(?:<dated>)\s*$").search(before) and not (later or latest):
+            continue  # "up to 2000" is a price
         lead, tail = late or early, latest or later
-        out = lead is not None and pattern(r"(?<!not )<beyond_it>\b").match(lead.group()) is not None
+        out = lead is not None and pattern(r"(?<!not )(?:<beyond_it>\b|\w+ than\b)").match(lead.group()) is not None
         start = match.start() - (len(before) - lead.start() if lead else 0)
         for name, kinds in columns.items():
-            upward = bool(early or later)
-            inside = [one for one in kinds if (month_of(one) >= month if upward else month_of(one) <= month)]
-            inside = [one for one in inside if not (out and month_of(one) == month)]
+            point = f"{year}-{month:02}" if year and month else year or f"{month:02}"
+            told = {one: _point(one, bool(year), bool(month)) for one in kinds}
+            if (early or later) and not (early and early.group().strip() == "from" and year and not month):
+                inside = [one for one in kinds if told[one] >= point]
+            else:
+                inside = [one for one in kinds if (told[one] <= point if late or latest else told[one] == point)]
+            inside = [one for one in inside if told[one] and not (out and told[one] == point)]
             if inside:
                 yield Days(name, inside, start, match.end() + (tail.end() if tail else 0))
+
+
+def _year(which: str) -> int:
+    return date.today().year - (which == "last")
+
+
+def _point(day: str, year: bool, month: bool) -> str:
+    """Return the year and month of a day, as far as asked for; nothing where a month has no year."""
+    if year and not is_day(day):
+        return ""
+    return day[: 7 if month else 4] if year else f"{month_of(day):02}"
 
 
 def find_days(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]:

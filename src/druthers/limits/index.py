@@ -112,6 +112,8 @@ class Index:
         parts = tuple(stems(name))
         core = tuple(part for part in parts if part not in words("flag_verbs"))
         known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
+        if len(parts) > 1 and parts[0] not in taken | words("flag_verbs"):
+            known |= {(parts[0], "friendly")}  # "kid friendly" of a kids menu
         called = [other for one in known for other in also_called().get(" ".join(one), ())]
         self.flags = dict.fromkeys(called, name) | self.flags | dict.fromkeys(known, name)
         return known

@@ -119,7 +119,7 @@ def _near(before: str, after: str, units_: Sequence[str], value: float) -> int |
     money = any(units().get(unit, ("",))[0] == "money" for unit in units_)
     if (units_ or value < LEAST_PRICE or is_year(value) or pattern(r"\s*<hour>").match(after)) and not money:
         return None
-    if lead is not None and not lead["other"]:
+    if lead is not None and not (lead["other"] and "about" in lead.group()):  # "what about 900", "something around 900"
         return len(before) - lead.start()
     return 0 if pattern(r"\s*<or_so>\b").match(after) else None
 
@@ -141,10 +141,8 @@ def _before(before: str, here: int) -> tuple[str, int]:
 
 def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequence[str]) -> tuple[str, int, int]:
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
-    counted = "".join(rf"|\s*\b{re.escape(unit)}\w{{0,3}}" for unit in units_)  # "12 gears or more"
-    of_what = (
-        rf"(?:\s*\bof\s+(?:(?:the|my)\s+)?[a-z]+|\s*\b(?:walk|drive|ride|away|long|wide|tall|each){counted})?\s*,?\s*"
-    )
+    # "12 gears or more", "32 GB of RAM at least", "a 2 year warranty or longer"
+    of_what = r"(?:\s*\b(?:of\s+)?(?:(?:the|my)\s+)?(?!<no_noun>\b)[a-z]+)?\s*,?\s*"
     owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
     most = "<most_after>|<means>" if owned else "<most_after>"
     bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"

@@ -12,7 +12,7 @@ from druthers.limits import clauses, phrases
 from druthers.limits.attributes import Attribute, find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
-from druthers.limits.days import find_days, find_months
+from druthers.limits.days import find_days, find_periods
 from druthers.limits.index import Index
 from druthers.limits.linking import accepted, linked
 from druthers.limits.quantities import Quantity, find_quantities
@@ -87,7 +87,8 @@ class LimitReader:
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
-        for find in (find_days, find_months):  # "by 15 June" before "by June"
+        periods = partial(find_periods, years=not any(one.in_years for one in self.index.attributes))
+        for find in (find_days, periods):  # "by 15 June" before "by June"
             dated = list(find(folded, self.index.days | self.index.months))
             found += [Stated(name, inside, text[start:end], start, end) for name, inside, start, end in dated]
             folded = blanked(folded, *((one.start, one.end) for one in dated))
@@ -136,7 +137,9 @@ class LimitReader:
                 clause, near = (f"{part} {in_english(part)}" for part in (clause, near))
             led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
-            attribute = find_attribute(quantity, self.index.attributes, clause, near, held=held)
+            attribute = find_attribute(
+                quantity, self.index.attributes, clause, near, held=held, counted=clauses.counted(folded, quantity)
+            )
             if quantity.bound and not quantity.units and not (attribute and attribute.words & set(stems(clause))):
                 attribute = self._spoken_of(folded, quantity, near) or attribute
             if attribute is None:
@@ -259,9 +262,13 @@ class LimitReader:
         name = named[0] if named else next(iter(owners))
         if negated is None and (led := clauses.led_by(before, stems(name))):  # "not closed on Mondays"
             negated = pattern(phrases.NOT).search(led)
+        if "closed" in stems(name) and (opened := re.search(phrases.OPENED, before)):  # "open on Sundays"
+            negated = None if negated else opened
         if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
             end += after.end()
+        end += len(thing.group()) if (thing := re.match(phrases.THING, folded[end:])) else 0
         lead = negated or re.search(phrases.PLACE, before) or clauses.named(before, name)
+        lead = lead or pattern(r"\b<having>(?:\s+<articles>)*\s+$").search(before)  # "they should speak Spanish"
         begin = clauses.begin_of(start, before, lead)
         return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
 

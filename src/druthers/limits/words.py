@@ -126,6 +126,7 @@ def stem(word: str) -> str:
     >>> stem("hostels"), stem("cities"), stem("bus"), stem("glass")
     ('hostel', 'city', 'bus', 'glass')
     """
+    word = word.replace("ß", "ss")
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):

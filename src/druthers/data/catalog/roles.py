@@ -17,6 +17,7 @@ from druthers.errors import InvalidSetting, choices
 COST, GAIN = "cost", "gain"
 MOST_OBJECTIVES = 12
 MOST_DETAILS = 50
+EACH = frozenset({"per", "pro", "je", "por", "par", "each"})
 LONG, LONGEST = 80, 400  # letters: of a description, and of a detail
 OF_THEIR_OWN = 0.7  # share of different texts that makes them names
 RATED_AGAIN = 1.5  # rows to an item from which on a table with people in it is one of ratings
@@ -60,12 +61,13 @@ def tidy(header: str) -> tuple[str, str]:
     --------
     >>> tidy("avg_price_per_night_eur"), tidy("review_scores_cleanliness"), tidy("hasPool"), tidy("Noise (dB)")
     (('price', 'euros'), ('cleanliness', ''), ('pool', ''), ('noise', 'decibels'))
-    >>> tidy("# reviews")
-    ('reviews', '')
+    >>> tidy("# reviews"), tidy("Price per person")
+    (('reviews', ''), ('price', ''))
     """
     said, unit = [word for word in tokens(header) if word != "#"] or tokens(header), ""
     while len(said) > 1 and said[-1] in words()["units"]:
         unit = words()["units"][said.pop()]
+    said = _paid(said)
     fillers = words()["fillers"]
     kept = [word for word in said if not any(stem in fillers for stem in stems(word))]
     if not kept:
@@ -78,16 +80,25 @@ def direction(header: str) -> str | None:
 
     Examples
     --------
-    >>> [direction(name) for name in ("price_eur", "Distance to beach", "review_score", "year_built")]
-    ['cost', 'cost', 'gain', None]
+    >>> [
+    ...     direction(name)
+    ...     for name in ("price_eur", "Distance to beach", "review_score", "year_built", "cost per person")
+    ... ]
+    ['cost', 'cost', 'gain', None, 'cost']
     """
-    said = [word for word in tokens(header) if word not in words()["units"]] or tokens(header)
+    said = _paid([word for word in tokens(header) if word not in words()["units"]]) or tokens(header)
     neither = words()["neither"]
     if " ".join(said) in neither:
         return None
     if any(stem in neither for word in (*said[-1:], *said[:1]) for stem in stems(word)) and not _way(said[-1]):
         return None
     return next(filter(None, map(_way, reversed(said))), None)
+
+
+def _paid(said: Sequence[str]) -> list[str]:
+    """Return the words of a name without what a price is for: "per person", "pro Nacht"."""
+    place = next((place for place, word in enumerate(said) if word in EACH and _way(said[place - 1]) == COST), None)
+    return list(said) if place in (None, 0) else list(said[:place])
 
 
 def _way(word: str) -> str | None:
