@@ -40,11 +40,14 @@ class Person:
         How many statements and corrections are in.
     rated
         Whether the user rated something after the last statement.
+    spoken_of
+        After which decision an answer was about which item, the last one that was: what "it" is in a question. It is
+        not kept: no event tells of questions.
     """
 
     __slots__ = (
-        *("feedbacks", "felt", "first", "position", "queries", "rated", "said", "seen", "shown", "visits"),
-        "wishes",
+        *("feedbacks", "felt", "first", "position", "queries", "rated", "said", "seen", "shown", "spoken_of"),
+        *("visits", "wishes"),
     )
 
     def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
@@ -59,6 +62,7 @@ class Person:
         self.seen: list[str] = []
         self.said = 0
         self.rated = False
+        self.spoken_of: tuple[str, str] = "", ""
 
     def memory(self) -> bytes:
         """Return what the user said, felt about items and was shown last, to be kept with the state."""

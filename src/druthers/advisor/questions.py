@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from druthers.advisor.messages import Kind, Message
-from druthers.advisor.said import Said
+from druthers.advisor.said import IN_SHORT, Said
+from druthers.advisor.sayings import table, ways, whole_words
+from druthers.advisor.stating import stated_in
+from druthers.advisor.there_is import asked_values, name_of, namesakes
+from druthers.advisor.wording import IDLE
 from druthers.catalogs import Item
 from druthers.language import Parser
-from druthers.limits import Columns, LimitReader, Limits
+from druthers.language.data import small_words
+from druthers.language.lexicon.concepts import adjectives
+from druthers.limits import Columns, LimitReader, Limits, Where
+from druthers.limits.days import is_day
 from druthers.limits.numbers import is_year
-from druthers.limits.words import stems, telling_stems
+from druthers.limits.words import fold, stems, telling_stems
 
 HOW_MANY = re.compile(r"(?:and |so )?how many\b(?!.*\b(?:it|its|he|she)\b)(?P<what>.*)")
 THERE_ARE = re.compile(r"\b(?:are there|is there|do you have|have you|exist|in total|fit|are left|left)\b.*")
@@ -22,9 +29,35 @@ COUNTED = frozenset(
     {"item", "option", "choice", "one", "result", "thing", "of", "them", "these", "in", "all", "different"}
 )
 ABOUT = re.compile(
-    r"(?:and |but |so )?(?:(?:what|how) about |(?=.*\?))(?:(?:the|its|their|his|her) )?(?P<what>[\w\s-]+?)\s*\?*"
+    r"(?:and |but |so )?(?:(?:what|how) about |(?:show|tell|give)(?: me| us) (?=the|its|their)|(?=.*\?))"
+    r"(?:(?:the|its|their|his|her) )?(?P<what>[\w\s-]+?)\s*\?*"
 )
 ABOUT_IT = re.compile(r"(?:and |but |so )?(?:what|how) about\b")
+WHO = re.compile(
+    r"(?:and |but |so )?(?:who|whose|where|when|since when|how|what|which|wer|wo|wann|qui|quien|chi|wie)\b"
+)
+IT = re.compile(r"\b(?:it|he|she|they|these|those)\b")
+IS_IT = re.compile(
+    r"(?:and |but |so )?(?:is|was|does|has|did) (?:it|he|she|this(?: one)?|that one)\b"
+    r"(?! (?:have|need) to\b| matter\b).*\?"
+)
+ALL_OF_THEM = re.compile(
+    r"(?:and |but |so )?(?:do|does|have|has|are|is|can) (?:they all|all|both|each|every one|all three)\b"
+)
+ITS = re.compile(r"(?:and |but |so )?(?:what|who)(?:'s| is| are) (?:the|its|their|his|her) (?P<what>[\w\s-]+?)\s*\?*")
+IS_ALLOWED = re.compile(
+    r"(?:and |but |so )?(?:is|are) (?!(?:it|they|there|this|that)\b)[\w\s-]+?"
+    r" (?:ok(?:ay)?|fine|allowed|permitted|included|provided|possible|available|welcome)\s*\?+"
+)
+ANY = re.compile(
+    r"(?:and |but |so )?(?:(?:is|are) there|(?:do|have) you(?: have| got| know)?)"
+    r" (?:any(?:one|body|thing)?|some(?:one|body|thing)?|one|ones)\b.*\?"
+)
+WOULD_YOU = re.compile(
+    r"(?:and |but |so )?(?:which|what)(?: one)? (?:would|do|should) (?:you|i|we)"
+    r" (?:take|choose|recommend|suggest|pick|prefer|go for|buy|book|get)\s*\?*$"
+)
+THEY = re.compile(r"(?:and |but |so )?(?:do|have|are|were|can) (?:they|these|those)\b(?! have to\b| matter\b)")
 MORE = re.compile(
     r"(?:and |but |so )?(?:who|which(?: ones?)?|which of (?:them|these|those|the (?:two|three)))"
     r"(?: is| are| has| have)? (?:the )?(?:(?:more|less|fewer)\b.*|\w{2,}er(?: \w+)?)\s*\?*"
@@ -36,17 +69,20 @@ MOST = re.compile(
     r"|(?:cheap|quiet|clean|near|clos|fast|short|larg|bigg|small|light|high|low)est)\b"
 )
 THERE = re.compile(r"(?:and |but |so )?(?:is|are) there (?:an?|any|some) (?P<what>[a-z]+(?: [a-z]+)?)\s*\?*")
-AGE = re.compile(r"\b(?:new|old|young|lat|recent)(?:est)?\b|\bmost recent\b")
+AGE = re.compile(r"\b(?:new|old|young|recent)(?:est)?\b|\bthe latest\b|\bmost recent\b")
 NOT_MOST = r"(?!(?:forr?|gu|requ|hon|mod|harv|inter|earn|cont|dig|conqu|north-?w|south-?w|midw|budap|buchar|ever)est\b)"
-MOST_OF = re.compile(rf"\b(?:which|what|who)\b.*\b(?P<how>{NOT_MOST}\w{{3,}}est|(?<!\bat )(?:most|least|fewest))\b")
+EXTREME = rf"(?:{NOT_MOST}\w{{3,}}est|(?<!\bat )(?:most|least|fewest))"
+MOST_OF = re.compile(rf"\b(?:which|what|who)\b.*\b{EXTREME}\b|(?:and |so )?(?:the )?{EXTREME}\b(?: \w+){{0,2}}\s*\?+")
 SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
 # How much there is of what is measured so, from "the highest" and "how wide" on.
 MEASURES = {
     "height": "high tall", "elevation": "high", "altitude": "high", "width": "wide wid narrow", "depth": "deep",
     "length": "long short", "duration": "long short", "hour": "long short", "minute": "long short",
     "weight": "heavy heavi light", "size": "big bigg large larg small", "area": "big bigg large larg small",
-    "age": "old young", "speed": "fast", "power": "strong",
+    "age": "old young", "speed": "fast", "power": "strong", "distance": "near clos far farth furth",
 }  # fmt: skip
+LONG = 6  # letters of a word that tells something though it is a small one
+SAME_FAMILY = 4  # letters that the shorter one of two words has
 TOPIC = re.compile(
     r"^(\W*(?:the |number |no\.? ?|#)?(?:[1-9](?:st|nd|rd|th)?|first|second|third|fourth|fifth)(?: one)?)\?\s+(?=\w)",
     re.I,
@@ -77,27 +113,18 @@ def find_question(
     others = tuple(item for item in named if item not in said.context.shown)
     if others and len(others) + len(said.places) > 1 and WHICH.match(said.core):
         return Message(Kind.COMPARE, said.places, others)
-    if (match := HOW_MANY.match(said.core)) and not said.places:
-        limits = reader.read(said.text)
-        limits = limits if limits.where else replace(limits, where=reader.flags_in(said.text))
-        bare = {*COUNTED, *stems(reader.title)}.issuperset(stems(THERE_ARE.sub("", match["what"])))
-        if limits.where or (bare and THERE_ARE.search(match["what"])):
-            return Message(Kind.FIND, limits=limits, counts=True)
+    if not said.places and (found := _for_all(said, parser, reader, columns)):
+        return found
+    if found := _for_those_shown(said, parser, reader, columns) if said.context.shown else None:
+        return found
     if (said.places or said.beyond) and ABOUT_IT.match(said.core) and (reading := parser.read(said.text)).names:
         return Message(Kind.DETAIL, said.places, reading=reading)  # "what about the snow in 2?"
-    if said.context.shown and not said.places:
-        if (match := ABOUT.fullmatch(said.core)) and (name := called(match["what"], columns)):
-            return Message(Kind.DETAIL, tuple(range(len(said.context.shown))), detail=name)
-        if MORE.fullmatch(said.core) and (reading := parser.read(said.text)).ranking:
-            return Message(Kind.BEST, reading=reading, shown=True)
-        if MAY.match(said.core) and (flags := reader.flags_in(said.text)):
-            return Message(Kind.DETAIL, tuple(range(len(said.context.shown))), detail=next(iter(flags)))
     if (match := THERE.fullmatch(said.core)) and not reader.read(said.text).where:
         if where := reader.flags_in(said.text):
             return Message(Kind.FIND, limits=Limits(where))
         if not parser.read(said.text).ranking:
             return Message(Kind.UNCLEAR, limits=Limits(unmatched=(match["what"],)))
-    if (match := MOST_OF.search(said.core)) and not parser.read(said.text).names:
+    if MOST_OF.search(said.core) and not parser.read(said.text).names:
         name = next((one for one in columns.names if _is_about(said.core, one, columns)), "")
         if name:
             reading = replace(parser.read(""), text=said.text)
@@ -106,11 +133,114 @@ def find_question(
     return None
 
 
-def called(text: str, columns: Columns) -> str:
-    """Return what is called like that, of all that is known of items: in full, or by a word that nothing else has."""
-    said = stems(text)
-    partly = [name for name in columns.names if set(said) <= set(stems(name))]
-    return next((name for name in partly if stems(name) == said or len(partly) == 1), "")
+def _for_all(said: Said, parser: Parser, reader: LimitReader, columns: Columns) -> Message | None:
+    """Return a question about all items: how many, which have something, what there is."""
+    if match := HOW_MANY.match(said.core):
+        limits = reader.read(said.text)
+        limits = limits if limits.where else replace(limits, where=reader.flags_in(said.text))
+        bare = {*COUNTED, *stems(reader.title)}.issuperset(stems(THERE_ARE.sub("", match["what"])))
+        if limits.where or (bare and THERE_ARE.search(match["what"])):
+            return Message(Kind.FIND, limits=limits, counts=True)
+    if name := asked_values(said, reader.title, columns):
+        return Message(Kind.FIND, limits=reader.read(said.text), detail=name)
+    if ways("which_most").match(said.core) and (reading := parser.read(said.text)).ranking:
+        return Message(Kind.BEST, reading=reading, limits=reader.read(said.text), shown=said.has("shown"))
+    any_of_them, in_words = ANY.match(said.core), ways("which_have").match(said.core)  # "quali hanno la sauna?"
+    if any_of_them or in_words:
+        reading, limits = stated_in(said.text, reader, parser, columns, said.context.shown)
+        where = limits.where or (reader.flags_in(said.text) if in_words else {})
+        if where and (in_words or not reading.ranking):  # "is there a cheaper one in Graz?" wishes
+            return Message(Kind.FIND, limits=replace(limits, where=where))
+    return None
+
+
+def _for_those_shown(said: Said, parser: Parser, reader: LimitReader, columns: Columns) -> Message | None:
+    """Return a question about items that were shown, pointed at or not."""
+    every = tuple(range(len(said.context.shown)))
+    of_it = WHO.match(said.core) and IT.search(said.core) and said.asks and not ABOUT_IT.match(said.core)
+    asks = of_it or (said.places and WHO.match(said.core))
+    if asks and asked_by_verb(said.text, columns, reader.index.places):  # "who makes it?"
+        return Message(Kind.DETAIL, said.places)
+    if ALL_OF_THEM.match(said.core):
+        return _whether(said, said.places or every, parser, reader)
+    if said.places:
+        return None
+    if THEY.match(said.core) and (
+        (found := _whether(said, every, parser, reader)).limits.where or flags_asked(said.core, reader)
+    ):
+        return found
+    if IN_SHORT.match(said.text) and said.asks and namesakes(said.text, columns):
+        return _whether(said, (), parser, reader)
+    if IS_IT.match(said.core) or IS_ALLOWED.fullmatch(said.core):  # "is it more than 40 euros?" sets no limit
+        found = _whether(said, every if IS_ALLOWED.fullmatch(said.core) else (), parser, reader)
+        return found if found.limits.where or flags_asked(said.core, reader) else None
+    if (match := ABOUT.fullmatch(said.core)) and (name := name_of(match["what"], columns)):
+        return Message(Kind.DETAIL, every, detail=name)
+    if (match := ITS.fullmatch(said.core)) and (name := name_of(match["what"], columns)):
+        return Message(Kind.DETAIL, detail=name)
+    asked = spoken_words(said.core) if of_it else ()
+    if any(asks_for(name, asked) for name in columns.names):
+        return Message(Kind.DETAIL, reading=parser.read(said.text))  # "which days are they closed?"
+    if MORE.fullmatch(said.core) and (reading := parser.read(said.text)).ranking:
+        return Message(Kind.BEST, reading=reading, shown=True)
+    if MAY.match(said.core) and (name := _allowed(said, reader, columns)):
+        return Message(Kind.DETAIL, every, detail=name)
+    return Message(Kind.WHY) if WOULD_YOU.match(said.core) else None
+
+
+def _whether(said: Said, places: tuple[int, ...], parser: Parser, reader: LimitReader) -> Message:
+    """Return a question for whether something is so."""
+    limits = reader.read(said.text)
+    return Message(Kind.DETAIL, places, reading=parser.read(limits.rest), limits=limits)
+
+
+def _allowed(said: Said, reader: LimitReader, columns: Columns) -> str:
+    """Return what is asked for by "can I ...?": what there is or not, or a detail that is called like it."""
+    asked = spoken_words(said.core)
+    named = (name for name in columns.names if asks_for(name, asked) and not np.isfinite(columns.numbers(name)).any())
+    return next(iter(reader.flags_in(said.text)), "") or next(named, "")
+
+
+def flags_asked(text: str, reader: LimitReader) -> Where:
+    """Return what there is or not of which a question names each part, if only by a family: "which deliver?"."""
+    asked = spoken_words(text)
+    family = {
+        name: True
+        for name in set(reader.index.flags.values())
+        if all(asks_for(part, asked) for part in telling_stems(name))
+    }
+    return reader.flags_in(text) or family
+
+
+def spoken_words(text: str) -> set[str]:
+    """Return the words of a question that may name something: "cancel" does, though it is said all the time."""
+    small = {word for word in small_words("light") if len(word) < LONG} | IDLE
+    return set(stems(text)) - small
+
+
+def asked_by_verb(text: str, columns: Columns, places: Collection[str] = ()) -> list[str]:
+    """Return what a question asks for by a verb: "who makes it?" for the brand, "where is it?" for the city."""
+    plain = fold(text)
+    found = [name for name in places if whole_words("asks_where").search(plain)]
+    for nouns, verbs in table()["asked_by"].items():
+        if re.search(rf"\b(?:{'|'.join(verbs)})\b", plain):
+            found += [name for name in columns.names if not set(stems(nouns)).isdisjoint(stems(name))]
+    if whole_words("asks_when").search(plain):
+        found += [name for name in columns.names if _are(is_day, columns.column(name).kinds)]
+    return found
+
+
+def _are(is_one: Callable[[str], bool], kinds: Collection[object]) -> bool:
+    return bool(kinds) and all(is_one(str(kind)) for kind in kinds)
+
+
+def asks_for(name: str, asked: Collection[str]) -> bool:
+    """Tell whether a question names something, if only by a word of its family: "can I park there" asks for parking."""
+    pairs = [(part, word) for part in stems(name) for word in asked]
+    if any(part == word or word in adjectives(part) for part, word in pairs):
+        return True
+    long = [pair for pair in pairs if min(map(len, pair)) >= SAME_FAMILY]
+    return any(part.startswith(word) or word.startswith(part) for part, word in long)
 
 
 def measured(words: Iterable[str]) -> set[str]:
@@ -122,6 +252,10 @@ def measured(words: Iterable[str]) -> set[str]:
 def _is_about(text: str, name: str, columns: Columns) -> bool:
     """Tell whether a text names something that has numbers, by one of its words at least: "tank" of "tank liters"."""
     numbers = columns.numbers(name)[np.isfinite(columns.numbers(name))]
-    years = AGE.search(text) is not None and len(numbers) > 0 and is_year(numbers.min()) and is_year(numbers.max())
+    years = AGE.search(text) is not None and len(numbers) > 0 and is_year(numbers.max())
+    years = years and (is_year(numbers.min()) or "year" in stems(name))
     spoken = stems(text)
-    return len(numbers) > 0 and (years or not {*spoken, *measured(spoken)}.isdisjoint(telling_stems(name)))
+    about = {*spoken, *measured(spoken)}
+    known = {word for word in about if len(word) > SAME_FAMILY}
+    family = any(word.startswith(part) for part in telling_stems(name) if len(part) > SAME_FAMILY for word in known)
+    return len(numbers) > 0 and (years or family or not about.isdisjoint(telling_stems(name)))

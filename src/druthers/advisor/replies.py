@@ -10,6 +10,7 @@ from druthers.advisor import decisions, events
 from druthers.advisor.acts import Act, find_acts
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
+from druthers.advisor.finding import ordered
 from druthers.advisor.messages import STATED, Context, Kind, Opinion
 from druthers.advisor.operations import Operations
 from druthers.advisor.person import Person
@@ -18,7 +19,7 @@ from druthers.advisor.rating import feedback
 from druthers.advisor.repeating import once
 from druthers.advisor.sayings import called
 from druthers.advisor.steps import Look, Operation, Read
-from druthers.advisor.telling import TELLING, Telling
+from druthers.advisor.telling import TELLING
 from druthers.advisor.turns import Turn, joined
 from druthers.advisor.understanding import Understanding
 from druthers.advisor.wording import grade, listed, lost_in_words, relaxed_in_words, understood_in_words
@@ -50,7 +51,6 @@ class Conversation:
         self.ask = operations
         self.erases = erases
         self._asked_to_erase: set[str] = set()
-        self._telling = Telling(operations)
 
     def reply(self, user: str, text: str, *, size: int = SIZE, id: str | None = None) -> Operation[Reply]:
         """Answer a message of a user; with an id, it may come again: it is taken in once and answered alike."""
@@ -74,12 +74,27 @@ class Conversation:
             about = tuple(item for item in pointed if item in shown)
             about = (*about, *message.items) if message.kind == Kind.COMPARE else about or message.items
             beside = any(act.message.kind in RECOMMENDING for act in acts[place + 1 :])
-            turn = Turn(user, said, message, decision, shown, about, size, at, beside)
+            spoken_of = self._spoken_of(user, decision, at[context.latest] if at else None)
+            turn = Turn(user, said, message, decision, shown, about, size, at, spoken_of, beside)
             if message.kind == Kind.UNCLEAR and len(acts) > 1:
                 replies.append(turn.reply(lost_in_words([said])))
             else:
                 replies.append((yield from self._act(turn, pointed)))
+            self._remember(turn, replies[-1])
         return replies[0] if len(replies) == 1 else joined(replies)
+
+    def _spoken_of(self, user: str, decision: str, latest: Item | None) -> Item | None:
+        """Return what "it" is: the item that the last answer since a decision was about, or else the latest one."""
+        person = self.ask.fold.people.get(user)
+        before, item = ("", "") if person is None else person.spoken_of
+        here = self.ask.fold.items.get(item) if before == decision else None
+        return here or (latest if latest is not None and latest.id in self.ask.fold.items else None)
+
+    def _remember(self, turn: Turn, reply: Reply) -> None:
+        """Keep in mind which item an answer was about: one alone, or the best."""
+        person = self.ask.fold.people.get(turn.user)
+        if person is not None and reply.items and (len(reply.items) == 1 or turn.message.kind == Kind.BEST):
+            person.spoken_of = turn.decision, reply.items[0]
 
     def _act(self, turn: Turn, pointed: Sequence[Item]) -> Operation[Reply]:
         """Do what one act of a message is about."""
@@ -93,7 +108,7 @@ class Conversation:
             there = yield from self._decision(turn, item)
             yield from feedback(self.ask, there, item=item.id, utility=DISLIKED)
         if message.kind in TELLING:
-            return (yield from TELLING[message.kind](self._telling, turn))
+            return (yield from TELLING[message.kind](self.ask, turn))
         return (yield from _ANSWERS[message.kind](self, turn))
 
     def _at_their_places(self, decision: str, ids: Sequence[str]) -> Operation[list[Item]]:
@@ -148,7 +163,7 @@ class Conversation:
     def _foremost(self, turn: Turn, limits: Where) -> list[str] | None:
         """Return as many items as are recommended, of those within limits the ones with the most of what is wished."""
         fitting = [self.ask.fold.items[id] for id in self.ask.columns.eligible(limits)]
-        return [item.id for item in self._telling.ordered(turn, fitting)[1][: turn.size]] or None
+        return [item.id for item in ordered(self.ask, turn, fitting)[1][: turn.size]] or None
 
     def _heard(self, turn: Turn) -> Operation[Heard]:
         assert turn.message.reading is not None

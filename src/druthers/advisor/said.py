@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from druthers.advisor.messages import Context, Kind
 from druthers.advisor.sayings import NEGATION, PLACES, beyond, feeling, references, table, ways, whole_words
+from druthers.catalogs import Item
 from druthers.language.data import contractions
 from druthers.limits.words import fold, pattern
 
@@ -50,6 +52,11 @@ COUNTED = re.compile(
     r"(?: \w+){0,2} (?:at|for|by|around|before|after|until) [1-9]\b(?! (?:and|or) [1-9])"
 )
 BEYOND = re.compile(r"\b(?:sixth|seventh|eighth|ninth|tenth|\d+th)(?: (?:one|option))?\b")
+# Where a capital letter begins a name: "does Ana drive?", "compare Ana and Ben"; not "is it in Graz?".
+IN_SHORT = re.compile(
+    r"\b(?i:does|do|is|has|was|can|will|did|about|take|book|choose|pick|why|compare|between|and|or|vs|than|not)"
+    r" (?:[Tt]he )?(?P<name>[A-Z][^\W\d_]{2,})\b"
+)
 SENTENCES = re.compile(r"(?<=[.;!?])\s+")
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": how many letters of an ending lack their mark, by what it stands for.
@@ -73,7 +80,8 @@ class Said:
         plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
         plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
         plain = re.sub(r"\b[a-z]+\b(?!')", lambda match: _marked(match.group()), plain)
-        return cls(text, plain, _core(plain), references(_without_counts(plain), context.shown), context)
+        places = references(_without_counts(plain), context.shown) or _in_short(text, context.shown)
+        return cls(text, plain, _core(plain), places, context)
 
     def has(self, name: str) -> bool:
         """Tell whether it says something in one of the ways of a list."""
@@ -215,6 +223,22 @@ class Said:
             for text in (match["given"] or str(len(match["drawn"])), match["of"] or "5")
         )
         return 2.0 * (max(given, 1.0) - 1.0) / (most - 1.0) - 1.0 if given <= most else None
+
+
+def _in_short(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
+    """Return which of the items shown a text calls by a part of their names that no other one has: "does Ana drive?".
+
+    Examples
+    --------
+    >>> _in_short("does Ana teach maths?", [Item("a", "Ana Costa"), Item("b", "Ben Costa")])
+    (0,)
+    """
+    words = [{fold(word) for word in re.findall(r"[^\W\d_]{3,}", item.name)} for item in shown]
+    found = []
+    for match in IN_SHORT.finditer(text):
+        having = [place for place, own in enumerate(words) if fold(match["name"]) in own]
+        found += having if len(having) == 1 else []
+    return tuple(dict.fromkeys(found))
 
 
 def _without_counts(plain: str) -> str:

@@ -31,7 +31,7 @@ AFTER = (
 )
 COUNTS = rf"(?:\s*(?:or|to|and|-)\s*[1-9])?\s+(?!{AFTER})[^\W\d_]"
 # Of what a bare number is said to be: "is 2 clean?", but not "is 2 nights enough?".
-IS = r"(?<=\bis )(?=[1-9] (?!\w+(?<!ou)(?<!s)s\b|people\b))"
+IS = r"(?:(?<=\bis )|(?<=\bdoes )|(?<=\bhas ))(?=[1-9] (?!\w+(?<!ou)(?<!s)s\b|people\b))"
 # A number of an item: after "number" or "#", or bare and no amount of something.
 PLACE = re.compile(
     rf"(?<![\w.,€$£/])(?P<marked>#|(?:number|nummer|numero|option|no\.?|nr\.?) ?|{IS})?([1-9])"
@@ -124,6 +124,17 @@ def called(text: str, item: Item) -> int:
     """Return where a text, in small plain letters, calls an item by its name; -1 where it does not."""
     name = re.sub(r"^the\s+", "", fold(item.name))
     return text.find(name) if len(name) > 2 else -1
+
+
+def without_items(text: str) -> str:
+    """Return a text without what points at items by number or ordinal, every other letter where it was.
+
+    Examples
+    --------
+    >>> without_items("how many rooms does 2 have?")
+    'how many rooms does   have?'
+    """
+    return blanked(text, *(match.span() for match in pointing().finditer(fold(text))))
 
 
 def references(text: str, shown: Sequence[Item]) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ class Turn:
     about: Sequence[Item]  # items that the message points at
     size: int  # how many items to recommend next
     at: Sequence[Item] = ()
+    spoken_of: Item | None = None  # the item that "it" is
     beside: bool = False  # whether another act of the same message recommends something after it
 
     def reply(

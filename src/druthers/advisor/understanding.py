@@ -13,12 +13,13 @@ from druthers.advisor.kinds import chances
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion
 from druthers.advisor.other_numbers import another_number
-from druthers.advisor.questions import MOST, find_question
+from druthers.advisor.questions import MOST, find_question, flags_asked
 from druthers.advisor.said import Said
-from druthers.advisor.sayings import beyond, ways, whole_words
+from druthers.advisor.sayings import beyond, ways, whole_words, without_items
 from druthers.advisor.stating import stated_in, without_guesses
 from druthers.advisor.strangers import told
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
+from druthers.advisor.there_is import values_in
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Item
 from druthers.denials import find_denials
@@ -40,6 +41,11 @@ BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
 # "book it": what was spoken of.
 SPOKEN_OF = re.compile(r"\b(?:it|its|he|she|him|her|this|that|these|those|them|they|one|there)\b")
+OF_THESE = re.compile(r"(?<!all )\b(?:of|among) (?:these|those|them|the (?:two|three))\b(?! all\b)")
+ONLY = re.compile(r"\b(?:only|just) (?:\w+ )?(?:ones?|those|things?)\b")
+AT_LEAST = re.compile(r"\bat (?:least|most)\b")
+# Whom a question for what is known is about.
+OF_ME = re.compile(r"\b(?:me|my|mine|i|i'm|i've|we|us|our|so far)\b")
 PERSON = re.compile(r"\b(?:he|she)\b", re.I)
 # What is only wondered about, or not all that matters, and wishes for nothing: "is comfort important?".
 SUPPOSED = re.compile(
@@ -130,6 +136,8 @@ class Understanding:
         if not supposed and (other := another_number(said, self.parser, self.limits)):
             return other
         read = Message(Kind.UNCLEAR) if supposed else self._wishing(said)
+        if read.kind == Kind.DISMISSAL and said.asks:  # "can we sit outside?" sets nothing aside
+            read = replace(read, kind=Kind.UNCLEAR)
         for kind in sorted(odds, key=lambda kind: -odds[kind]):
             if odds[kind] < POSSIBLE:
                 break
@@ -166,10 +174,11 @@ class Understanding:
             surely = chance >= LIKELY or said.has("forget_last")
             return find_taken_back(kind, said, self.parser, self.limits) if surely else None
         if kind == Kind.PROFILE:
-            return Message(kind) if is_english(said.text) or said.has("profile") else None
+            of_me = is_english(said.text) and OF_ME.search(said.plain)
+            return Message(kind) if of_me or said.has("profile") else None
         if kind in (Kind.FIND, Kind.BEST):
-            if read.most and not said.asks:
-                return read
+            if not said.asks and (read.most or (read.limits.where and ONLY.search(said.core))):
+                return read  # "the cheapest one", "only the ones with a dishwasher"
             wished = read.kind in STATED and is_worded(read) and not (said.places or said.has("shown"))
             return self._searching(kind, said) or (read if wished and kind == Kind.FIND and chance >= LIKELY else None)
         if not said.context.shown and not named:
@@ -178,15 +187,21 @@ class Understanding:
 
     def _searching(self, kind: Kind, said: Said) -> Message | None:
         """Return a question for items: those that have the most of something, or those within limits."""
-        reading, limits = self.parser.read(said.text), self.limits.read(said.text)
+        _, limits = stated_in(said.text, self.limits, self.parser, self.columns, said.context.shown)
+        reading = self.parser.read(said.text)
         ranking = reading.ranking or reading.dismissed  # "which barks least?"
-        most = said.has("best") or MOST.search(said.core)
+        most = ways("best").search(AT_LEAST.sub("", said.core)) or MOST.search(said.core)
         if ranking and (most or (kind == Kind.BEST and not limits.where)):
             reading = replace(reading, ranking=ranking, dismissed=())
             return Message(Kind.BEST, said.places, reading=reading, limits=limits, shown=said.has("shown"))
         if not limits.where:
-            limits = replace(limits, where=self.limits.flags_in(said.text) or self._alike(said.text))
-        return Message(Kind.FIND, limits=limits) if limits.where and not said.places else None
+            flags = flags_asked(said.core, self.limits)
+            texts = values_in(said.text, self.columns) if said.asks else {}
+            limits = replace(limits, where=flags or texts or self._alike(said.text))
+        reading = self.parser.read(limits.rest)  # "cheap ones with a bar"
+        of_these = bool(said.context.shown) and OF_THESE.search(said.core) is not None
+        found = Message(Kind.FIND, reading=reading, limits=limits, shown=of_these)
+        return found if limits.where and not said.places else None
 
     def _alike(self, text: str) -> Where:
         """Return the flag whose name is most like a question, if one is clearly: "are any open round the clock?"."""
@@ -220,7 +235,7 @@ class Understanding:
             there = len(said.context.shown) > 1 or others or beyond(said.plain, said.context.shown)
             return Message(kind, said.places, others) if there else None
         if kind == Kind.DETAIL:
-            limits = self.limits.read(said.text)
+            limits = self.limits.read(without_items(said.text))  # the number of an item is no limit
             reading = self.parser.read(limits.rest)
             about = pointed or limits.where or reading.names or SPOKEN_OF.search(said.core)
             return Message(kind, said.places, named, reading, limits) if about else None

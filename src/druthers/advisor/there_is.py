@@ -1,0 +1,151 @@
+"""What questions ask for by its name or its text: "which brands do you have?", "what's the price range?"."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+
+from druthers.advisor.said import IN_SHORT, Said
+from druthers.advisor.sayings import table
+from druthers.catalogs import Item
+from druthers.limits import Columns, Where
+from druthers.limits.words import also_called, fold, stems
+
+RANGE = re.compile(
+    r"(?:what(?:'s| is| are) |tell me |show me )?(?:(?:the|your) )?(?:(?P<what>[\w\s-]+?) (?:range|span|spread)s?"
+    r"|(?:range|span|spread) of (?P<of>[\w\s-]+?)|(?:average|mean|typical|usual) (?P<mean>[\w\s-]+?))"
+    r"(?: like)?(?: (?:in|for|of|with|under|among|from)\b.*)?"
+)
+ALL = r"(?: (?:all|the|your|available|different|possible|of))*"
+LISTED = re.compile(
+    rf"(?:(?:list|name)(?: me)?{ALL}"
+    rf"|(?:show|tell|give)(?: me| us)?(?: the)? (?:all|your|available|different|possible){ALL}"
+    rf"|what are (?:your|(?:the|all) (?:the|available|different|possible)){ALL}"
+    r"|how many different) (?P<what>[\w\s-]+?)(?: like)?(?: (?:are there|do you have|have you got|you have|exist))?"
+)
+HOW_MANY = re.compile(r"how many (?P<what>[\w\s-]+?) (?:are there|do you have|have you got|exist)")
+# Beside the noun that is asked for; and nouns for what sort of thing an item is.
+BESIDE = frozenset(
+    {"option", "choice", "different", "available", "possible", "various", "other", "your", "all", "any", "more", "the"}
+)
+SORTS = frozenset({"kind", "type", "sort", "category", "style", "class", "genre", "variety"})
+MOST_KINDS = 200  # texts under one name that a question may ask for without a limit being read
+FEWEST_LETTERS = 3  # of such a text: "s" and "m" stand in too many words
+NEAR = 2  # letters that endings of other languages may add
+
+
+@cache
+def _which() -> re.Pattern[str]:
+    which, there_are = ("|".join(table()[name]) for name in ("which", "there_are"))
+    return re.compile(rf"(?:and )?(?:{which}) (?:(?P<alone>[\w-]+)|(?P<what>[\w\s-]+?) (?:{there_are})(?:\b.*)?)")
+
+
+def asked_values(said: Said, title: str, columns: Columns) -> str:
+    """Return the name of that of which a question asks what there is; nothing where it asks for something else.
+
+    Parameters
+    ----------
+    said
+        The message.
+    title
+        What the catalog is about.
+    columns
+        All items.
+    """
+    core = said.core.strip(" ?!.")
+    if match := RANGE.fullmatch(core):
+        if name_of(core.removeprefix("what's the ").removeprefix("what is the "), columns):
+            return ""  # "what's the battery range?"
+        return name_of(match["what"] or match["of"] or match["mean"], columns)
+    if match := LISTED.fullmatch(core):
+        return _head(match["what"], title, columns)
+    if match := _which().fullmatch(core):
+        return name_of(match["alone"], columns) if match["alone"] else _head(match["what"], title, columns)
+    if match := HOW_MANY.fullmatch(core):
+        name = _head(match["what"], title, columns)
+        return "" if name and np.isfinite(columns.numbers(name)).any() else name
+    return ""
+
+
+def _head(text: str, title: str, columns: Columns) -> str:
+    """Return what a noun with whatever stands around it is the name of: "bike colors", "types of bikes"."""
+    sorts, _, rest = text.partition(" of ")
+    if rest and SORTS & set(stems(sorts)) and (name := _head(rest, title, columns)):  # "types of cancellation"
+        return name
+    before = re.split(r" (?:of|for|in|with|under|below|over|from|von|de|di|van) ", text)[0]
+    spoken = [word for word in stems(before) if word not in BESIDE]
+    general = set(stems(title))
+    for start in range(len(spoken)):
+        if name := name_of(" ".join(spoken[start:]), columns):
+            return name
+    last = [word for word in spoken if word not in general][-1:]
+    if SORTS.intersection(last):
+        return next((name for name in columns.names if SORTS & set(stems(name))), "")
+    return ""
+
+
+def name_of(text: str, columns: Columns) -> str:
+    """Return what is called like that, of all that is known of items.
+
+    That is in full, by a word that nothing else has, or by another word for it, here or in another language.
+    """
+    said = stems(text)
+    partly = [name for name in columns.names if said and set(said) <= set(stems(name))]
+    found = next((name for name in partly if stems(name) == said or len(partly) == 1), "")
+    if found or len(said) != 1:
+        return found
+    others = set(also_called().get(said[0], ()))
+    for name in columns.names:
+        known = also_called().get(" ".join(stems(name)), ())
+        if others & set(known) or any(len(key) == 1 and _is_near(said[0], key[0]) for key in known):
+            return name
+    return ""
+
+
+def _is_near(word: str, known: str) -> bool:
+    """Tell whether a word is another one but for its ending: "farben", "colori"."""
+    root = known[:-1] if len(known) > 4 else known
+    return len(root) > 2 and word.startswith(root) and len(word) - len(root) <= NEAR
+
+
+def values_in(text: str, columns: Columns, item: Item | None = None, *, endings: bool = False) -> Where:
+    """Return the texts of the catalog that a question names, as limits, whatever else their words may mean.
+
+    Parameters
+    ----------
+    text
+        The question.
+    columns
+        All items.
+    item
+        An item that it is about: its own texts count, however many there are under a name.
+    endings
+        Whether words may have other endings than the catalog has.
+    """
+    plain = " ".join(re.findall(r"[^\W_]+", fold(text)))
+    alike = " ".join(stems(text)) if endings else plain
+    where: Where = {}
+    for name in columns.names:
+        kinds, own = columns.column(name).kinds, None if item is None else item.details.get(name)
+        kinds = kinds if len(kinds) <= MOST_KINDS else set(own if isinstance(own, list | tuple) else [own])
+        found = [kind for kind in kinds if isinstance(kind, str) and _is_said(kind, plain, alike)]
+        longest = sorted(kind for kind in found if not any(kind != one and kind in one for one in found))
+        if longest:
+            where[name] = {"all": longest} if columns.column(name).has_lists else longest
+    return where
+
+
+def _is_said(kind: str, plain: str, alike: str) -> bool:
+    """Tell whether a text of the catalog stands in what is said, letter by letter or but for its endings."""
+    words = " ".join(re.findall(r"[^\W_]+", fold(kind)))
+    said = f" {words} " in f" {plain} " or f" {' '.join(stems(kind))} " in f" {alike} "
+    return said and len(words) >= FEWEST_LETTERS
+
+
+def namesakes(text: str, columns: Columns) -> list[Item]:
+    """Return the items of which a part of the name stands where names do and means nothing else: "does Ana drive?"."""
+    said = {fold(match["name"]) for match in IN_SHORT.finditer(text) if not values_in(match["name"], columns)}
+    named = (item for item in columns.items if said & set(re.findall(r"[^\W\d_]{3,}", fold(item.name))))
+    return list(named) if said else []
