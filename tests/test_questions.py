@@ -206,3 +206,53 @@ def test_which_have_something_in_other_languages(talk):
     for text in ("quali hanno la motor?", "welche haben motor?", "cuales tienen motor?"):
         assert talk(text).text.startswith("With motor yes: ")
     assert talk("wer ist am günstigsten?").text.startswith("Delta, price 45")
+
+
+PIERS = Catalog(
+    name="piers",
+    objectives=[Objective("fee", low=0, high=90, less_is_better=True), Objective("calm", low=1, high=5)],
+    items=[
+        Item(
+            f"p{k}",
+            f"Pier {name}",
+            values={"fee": 10.0 * (k + 1), "calm": 5.0 - k},
+            details={"delivery": k != 1, "first night free": k == 0, "closed on": day, "keeper": keeper},
+        )
+        for k, (name, day, keeper) in enumerate(
+            [("Ash", "Monday", "Ida"), ("Elm", "Sunday", "Nils"), ("Oak", "Monday", "Ida")]
+        )
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("which ones deliver?", "With delivery yes: Pier Ash and Pier Oak."),  # a word of the family
+        ("do they deliver?", "Yes. Pier Ash: delivery yes. No. Pier Elm: delivery no. Yes. Pier Oak: delivery yes."),
+        ("is the first night free at the first one?", "Yes. Pier Ash: first night free yes."),
+        ("can I have one more night?", None),  # a night is no free first one
+        ("who's the keeper?", "Pier Ash: keeper Ida."),
+        (
+            "which days are they closed?",
+            "Pier Ash: closed on Monday. Pier Elm: closed on Sunday. Pier Oak: closed on Monday.",
+        ),
+        ("does Elm deliver?", "No. Pier Elm: delivery no."),
+        ("which one would you take?", "Pier Ash: "),
+        ("which keepers are there?", "Keeper: Ida (2) and Nils (1)."),
+    ],
+)
+def test_details_are_asked_for_as_people_do(text, told):
+    with Advisor(PIERS) as advisor:
+        advisor.message("ada", "a low fee")
+        answer = advisor.message("ada", text).text
+        assert answer.startswith(told) if told else not answer.startswith(("Yes", "No."))
+
+
+def test_a_question_never_sets_anything_aside():
+    with Advisor(PIERS) as advisor:
+        advisor.message("ada", "a low fee")
+        for text in ("can we sit outside?", "what's included?", "do you have female keepers?"):
+            assert advisor.message("ada", text).recommendation is None
+        card = advisor.preference("ada")
+        assert (card.dismissed, card.limits) == ((), {})
