@@ -64,6 +64,13 @@ def test_whether_an_item_has_something_is_answered_by_yes_or_no(talk, question, 
         assert answer.startswith(f"{'Yes' if right(FACTS[name]) else 'No'}. {name}: ")
 
 
+def test_what_cannot_be_had_so_is_told_with_what_can(talk):
+    talk("rating, in Port Ash")
+    assert talk("can I get it in steel?").text == (
+        "No. Egret: hull wood. With hull steel: Brisa within your limits; 2 in all."
+    )
+
+
 def test_what_is_not_known_of_an_item_is_neither_yes_nor_no(talk):
     talk("rating, but only from 2023 on")
     assert talk("does Fjord have a ladder?").text == "Fjord: extras is not known."

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from druthers.advisor.answers import Reply
+from druthers.advisor.finding import find
 from druthers.advisor.messages import guessed
 from druthers.advisor.operations import Operations
 from druthers.advisor.questions import asked_by_verb, asks_for, flags_asked, measured, spoken_words
@@ -16,7 +18,7 @@ from druthers.advisor.there_is import SORTS, namesakes, values_in
 from druthers.advisor.turns import Turn
 from druthers.advisor.wording import count, fact_in_words, listed, lost_in_words
 from druthers.catalogs import Item
-from druthers.limits import Columns, Where
+from druthers.limits import Columns, Limits, Where
 from druthers.limits.where import holds, values_of
 from druthers.limits.words import blanked, fold, speaks_of_money, stems
 
@@ -24,13 +26,13 @@ HAS = re.compile(r"\b(?:has|have|offers?|includes?|got|there)\b", re.I)
 HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|does|do|would|for)\b|\bwhat do(?:es)? .+ (?:(?:go|sell|retail) for|cost|charge)\b", re.I
 )
+GET = re.compile(r"\W*(?:can|could|may) (?:i|we) (?:get|have|order|buy|take) (?:it|this|that)\b", re.I)
 THEM = re.compile(r"\b(?:they|them|these|those)\b", re.I)
 MOST_TOLD, MOST_COMPARED = 5, 3  # items that an answer is about
 
 
 def detail(ask: Operations, turn: Turn) -> Operation[Reply]:
-    """Tell what was asked about an item."""
-    yield from ()
+    """Tell what was asked about an item; where it cannot be had so, which others can."""
     bounded = any(
         isinstance(limit, dict) and not holds(limit) for limit in turn.message.limits.where.values()
     )  # "is it under 9?"
@@ -43,6 +45,10 @@ def detail(ask: Operations, turn: Turn) -> Operation[Reply]:
     items = list(turn.about or called or (turn.shown if THEM.search(turn.text) else one))
     told = [_facts(ask, turn, item) for item in items[:MOST_TOLD]]
     limits = turn.message.limits
+    if GET.match(turn.text) and len(items) == 1 and told[0].startswith("No. "):  # "can I get it in green?"
+        where = _asked_values(ask, turn, items[0])
+        others = replace(turn, message=replace(turn.message, limits=Limits(where), shown=False))
+        told.append((yield from find(ask, others)).text)
     lost = lost_in_words(limits.unmatched) if yes_or_no(turn.text) and limits.where else ""
     return turn.reply(" ".join((*told, lost)).strip(), about=items)
 
