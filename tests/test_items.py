@@ -524,3 +524,20 @@ def test_truths_that_bend_are_expected_where_squares_tell():
         assert far.mean[0] == pytest.approx(9.0 * bend, abs=0.5)
         assert far.parts.shape == (2, 1)
         assert (abs(far.parts[1, 0]) > 1.0) == (bend > 0.0)
+
+
+def test_a_state_from_before_squares_counted_goes_on_without_them(monkeypatch):
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((90, 2))
+    with monkeypatch.context() as before:
+        before.setattr("druthers.policies.features.MOST_SQUARED", 0)
+        policy = dr.FisherPQUCB(n_objectives=1)
+        policy.add_arms(range(90), x)
+    for arm in range(70):
+        policy.learn("ada", arm, [x[arm, 0] + 0.1 * rng.standard_normal()])
+    twin = dr.FisherPQUCB.from_state(policy.state())
+    for one in (policy, twin):
+        one.add_arms(["new"], [[1.0, 1.0]])
+        one.learn("ada", 80, [0.5])
+    np.testing.assert_array_equal(twin.predict("new").mean, policy.predict("new").mean)
+    assert len(twin.state()["model.slopes"]) == 2
