@@ -151,6 +151,15 @@ def test_hopes_beside_limits_on_the_same(advisor):
     assert heard.hopes == {"price": {"max": 500}}
 
 
+def test_hopes_can_be_set_by_hand(advisor):
+    advisor.hear("ada", "cheap, ideally blue, in size L")
+    card = advisor.correct("ada", ["price"], where={"size": "M"})
+    assert (card.limits, card.hopes) == ({"size": "M"}, {"color": "blue"})
+    card = advisor.correct("ada", ["price"], hopes={"electric": True})
+    assert (card.limits, card.hopes) == ({"size": "M"}, {"electric": True})
+    assert advisor.correct("ada", ["price"]).hopes == {"electric": True}
+
+
 def test_what_is_not_needed_is_no_hope(advisor):
     assert not advisor.hear("ada", "cheap, a bell is not essential").hopes
 

@@ -218,8 +218,8 @@ class Advisor:
         ranking
             What matters, most important first.
         instead
-            `weights` by objective in place of a ranking; `dismissed`, what does not matter; `where`, limits in place of
-            those that were said, which stay otherwise.
+            `weights` by objective in place of a ranking; `dismissed`, what does not matter; `where` and `hopes`, limits
+            and what would be nice, in place of those that were said, which stay otherwise.
         """
         return self._run(self.operations.correct(user, ranking, **instead))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from druthers.advisor import cards, decisions, events, hearing, statements
@@ -21,19 +21,15 @@ from druthers.advisor.decisions import Recent, Told
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
-from druthers.advisor.stating import stated_in
+from druthers.advisor.stating import stated_in, vocabulary
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
 from druthers.advisor.wishes import Wishes
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDecision, UnknownUser
-from druthers.language import Parser, is_english, leans_english
-from druthers.language.lexicon.concepts import lexicon
-from druthers.language.lexicon.spelling import english
+from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, check_where, merge
-from druthers.limits.spelling import Vocabulary
 from druthers.limits.stated import beside
-from druthers.limits.words import stem
 from druthers.policies.choosing import Places
 from druthers.policies.contexts import as_told
 from druthers.stores import Event, Store, UserState
@@ -178,21 +174,25 @@ class Operations:
         weights: Mapping[str, float] | None = None,
         dismissed: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
+        hopes: Mapping[str, Any] | None = None,
     ) -> Operation[Card]:
-        """Take back all that a user said, and hear this instead: a ranking or weights, and limits in place of others.
+        """Take back all that a user said, and hear this instead: a ranking or weights, limits and hopes.
 
-        Limits that were said stay unless others are given.
+        Limits and hopes that were said stay unless others are given.
         """
         body: dict[str, Any] = {"ranking": self._names(ranking)}
         if weights is not None:
             body |= statements.of_weights(self.catalog, weights)
         if dismissed:
             body["dismissed"] = self._names(dismissed)
-        if where is not None:
-            body |= {"limitless": True, "limits": check_where(where, self.choosing.limitable())}
+        given = {"limits": where, "hopes": hopes}
+        told = {part: check_where(one, self.choosing.limitable()) for part, one in given.items() if one is not None}
         person = yield from self.find(events.as_id(user, "a user"))
         if person is None:
             raise _unknown(user)
+        if told:
+            kept = {"limits": person.wishes.limits, "hopes": person.wishes.hopes}
+            body |= {"limitless": True, **kept, **told}
         self.fold.policy.preference(user)  # what cannot be answered is not begun
         if not (yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))):  # erased meanwhile
             yield CatchUp()
@@ -377,14 +377,6 @@ class Operations:
         if not isinstance(item, str) or item not in self.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {events.shown(item)}")
         yield Append(events.make(events.RETIREMENT, {"item": item}))
-
-
-@cache
-def vocabulary() -> Vocabulary:
-    """Return the words that mean something whatever a catalog has."""
-    return Vocabulary(
-        english(), frozenset(stem(words[0]) for words in lexicon() if len(words) == 1), is_english, leans_english
-    )
 
 
 def _beside(limits: Limits, reading: Reading, wishes: Wishes) -> Limits:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cache
 
 from druthers.advisor.comparing import apart_from_items, with_items
 from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.strangers import much_of_costs, told, told_apart
 from druthers.catalogs import Item
-from druthers.language import Parser
+from druthers.language import Parser, is_english, leans_english
+from druthers.language.lexicon.concepts import lexicon
+from druthers.language.lexicon.spelling import english
 from druthers.limits import Columns, LimitReader, Limits, Stated
-from druthers.limits.words import blanked, fold, pattern
+from druthers.limits.spelling import Vocabulary
+from druthers.limits.words import blanked, fold, pattern, stem
 from druthers.types import Reading
 
 NEAR = 12  # letters before a word in which "too" makes it a complaint
@@ -80,3 +84,11 @@ def without_guesses(reading: Reading, bar: float, without: Collection[str] = ())
     confidences = tuple(reading.confidences[place] for place in sure)
     strengths = tuple(reading.strengths[place] for place in sure)
     return replace(reading, ranking=ranking, confidences=confidences, strengths=strengths, question=None)
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """Return the words that mean something whatever a catalog has."""
+    return Vocabulary(
+        english(), frozenset(stem(words[0]) for words in lexicon() if len(words) == 1), is_english, leans_english
+    )

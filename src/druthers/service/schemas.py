@@ -143,6 +143,7 @@ def _correction(names: list[str], kinds: Kinds) -> Any:
         weights=(weights | None, None),
         dismissed=(Annotated[kinds.ranking | None, Field(description="What does not matter.")], None),
         where=(Annotated[kinds.limits, Field(description=instead)], None),
+        hopes=(Annotated[kinds.limits, Field(description="What would be nice, in place of what was said.")], None),
     )
 
 

@@ -7,17 +7,20 @@ import { correct } from "./state.js";
 export function Wishes({ card, objectives, columns, busy }) {
   const wished = card?.wished || [];
   const limits = Object.entries(card?.limits || {});
+  const hopes = Object.entries(card?.hopes || {});
   const dismissed = card?.dismissed || [];
   const left = objectives.map((one) => one.name).filter((name) => !wished.includes(name));
   const order = (ranking, told) => correct({ ranking, dismissed: dismissed.filter((name) => !ranking.includes(name)) }, told);
   const within = (where, told) => correct({ ranking: wished, dismissed, where }, told);
   const unlimit = (name) => within(Object.fromEntries(limits.filter(([other]) => other !== name)), `No limit on ${name} any more.`);
+  const unhope = (name) => correct({ ranking: wished, dismissed, hopes: Object.fromEntries(hopes.filter(([other]) => other !== name)) }, `${name} is not hoped for any more.`);
   return html`<section class="panel" aria-labelledby="wishes-title">
     <h2 id="wishes-title">What I go by</h2>
-    ${!wished.length && !limits.length && html`<p class="hint">Nothing yet: say what matters to you, or add it here.</p>`}
+    ${!wished.length && !limits.length && !hopes.length && html`<p class="hint">Nothing yet: say what matters to you, or add it here.</p>`}
     ${wished.length > 0 && html`<${Ranking} wished=${wished} order=${order} busy=${busy} />`}
-    ${(limits.length > 0 || dismissed.length > 0) && html`<ul class="chips" aria-label="Limits">
+    ${(limits.length > 0 || hopes.length > 0 || dismissed.length > 0) && html`<ul class="chips" aria-label="Limits">
       ${limits.map(([name, bound]) => html`<li key=${name} class="chip limit"><span>${name} ${limit(bound)}</span><button disabled=${busy} aria-label=${`Remove the limit on ${name}`} onClick=${() => unlimit(name)}>×</button></li>`)}
+      ${hopes.map(([name, bound]) => html`<li key=${`if ${name}`} class="chip hope"><span>${name} ${limit(bound)}, if possible</span><button disabled=${busy} aria-label=${`${name} is not hoped for`} onClick=${() => unhope(name)}>×</button></li>`)}
       ${dismissed.map((name) => html`<li key=${`not ${name}`} class="chip dismissed"><span>${name} does not matter</span><button disabled=${busy} aria-label=${`${name} matters after all`} onClick=${() => correct({ ranking: wished, dismissed: dismissed.filter((other) => other !== name) }, `${name} counts again.`)}>×</button></li>`)}
     </ul>`}
     ${left.length > 0 && html`<label class="add">Add <select disabled=${busy} value="" onChange=${(event) => { const name = event.target.value; event.target.value = ""; if (name) order([...wished, name], `Added: ${name}.`); }}>
