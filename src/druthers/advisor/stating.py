@@ -44,7 +44,8 @@ def stated_in(
     limits = with_items(text, limits, parser, columns, shown)
     limits = told_apart(text, limits, reader, parser)
     hopes = hoped(text, reader, limits)
-    lost = tuple(piece for piece in limits.unmatched if not any(piece in one.text for one in hopes))
+    heard = [one.text for one in hopes]
+    lost = tuple(one for one in limits.unmatched if not any(one in text or text in one for text in heard))
     limits = replace(limits, hopes=hopes, unmatched=lost)
     # "A pool would be nice" is no limit, and no guess at a wish either.
     words = [match.span() for match in pattern(HOPED).finditer(fold(text[:MOST_LETTERS]))] if hopes else []

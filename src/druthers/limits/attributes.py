@@ -27,6 +27,7 @@ IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
+NOUNS = {"wide": "width", "tall": "height", "high": "height", "long": "length", "deep": "depth", "thick": "thickness"}
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 MANY = 100.0  # of what is counted, from which on it is rather measured
 FEW = 20  # different whole numbers of something that is counted, such as rooms
@@ -60,7 +61,8 @@ class Attribute:
         known = numbers[~np.isnan(numbers)]
         counted = bool(np.all(known == np.round(known))) and len(np.unique(known)) <= FEW
         low, high = float(known.min()), float(known.max())
-        return cls(name, telling_stems(name), name.casefold(), low, high, objective=False, counted=counted)
+        words = telling_stems(name) - units().keys() or telling_stems(name)  # "width cm" is the width
+        return cls(name, words, name.casefold(), low, high, objective=False, counted=counted)
 
     @property
     def described(self) -> str:
@@ -248,9 +250,10 @@ def find_attribute(
 
 
 def _with_nouns(said: set[str]) -> set[str]:
-    """Return words with what is called after them: "rated 4 or higher" is about the rating, "climbing" the climb."""
+    """Return words with what is called after them: "rated 4 or higher" is about the rating, "160 wide" the width."""
     return (
         said
+        | {NOUNS[word] for word in said & NOUNS.keys()}
         | {f"{word[:-2]}ing" for word in said if word.endswith("ed")}
         | {word[:-3] for word in said if word.endswith("ing")}
     )

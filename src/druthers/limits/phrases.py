@@ -35,7 +35,9 @@ FREE = r"[\s-]free\b"  # "nut-free" is without nuts
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
 ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
 THING = r"\s+(?:food|dishes|places?|spots?|style|stuff|kind|type|sort|ones?|versions?|models?)\b"  # "Indian food"
-OPENED = r"\bopen(?:ed|s)?(?:\s+(?:on|also|even|too|every))*\s*$"
+OPENED = r"(?:\bopen(?:ed|s)?(?:\s+(?:on|also|even|too|every|an?))*\s*|)$"
+CLOSED = r"\b(?:closed|shut|closes)\b[\s\w]{0,12}$"
+LINKED_BEFORE, LINKED_AFTER = r"([a-z]+)\s*(?:,|\bor|\band|\boder)\s+$", r"\s*(?:,|or\b|and\b|oder\b)\s*([a-z]+)"
 OPEN = r"\bopen(?:ed)?\s+(?:un)?til+\s+(?:at least\s+)?(?:\d+|$)"  # "open until 17" closes at 17 or later
 IN_A_MONTH = r"\b<in_a_month>\s*$"
 # The name of a detail right before its text: "size L", "the color should be red"
@@ -56,5 +58,6 @@ BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | ab
 # What is told of the past asks for nothing: "every visit at the gas station made me cry".
 STORY = (
     r"\b(?:ago|last (?:time|year|month|week|summer|winter|spring|autumn)|used to|made (?:me|us)|sold (?:me|us)"
-    r"|(?:i|we)(?:'ve)? (?:already )?(?:own|owned|had|bought)|already (?:have|got))\b"
+    r"|(?:i|we)(?:'ve)? (?:already )?own|(?:had|owned|bought) (?:an?|the|one)|already (?:have|got)"
+    r"|otherwise|or else|sonst)\b"
 )

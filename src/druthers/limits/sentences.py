@@ -262,8 +262,10 @@ class LimitReader:
         name = named[0] if named else next(iter(owners))
         if negated is None and (led := clauses.led_by(before, stems(name))):  # "not closed on Mondays"
             negated = pattern(phrases.NOT).search(led)
-        if "closed" in stems(name) and (opened := re.search(phrases.OPENED, before)):  # "open on Sundays"
-            negated = None if negated else opened
+        if "closed" in stems(name) and not re.search(
+            phrases.CLOSED, before
+        ):  # "open on Sundays", "we come on a Sunday"
+            negated = None if negated else re.search(phrases.OPENED, before)
         if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
             end += after.end()
         end += len(thing.group()) if (thing := re.match(phrases.THING, folded[end:])) else 0
@@ -289,6 +291,9 @@ class LimitReader:
         if asked and re.search(r"\b(?:are|is|and|or|any|all|the)\s+$", before):  # "which are free of nuts and small?"
             return True
         here = set(self.index.values[(stem(folded[start:end]),)])
+        beside = [re.search(phrases.LINKED_BEFORE, before), re.match(phrases.LINKED_AFTER, folded[end:])]
+        if any(one and here & set(self.index.values.get((stem(one[1]),), ())) for one in beside):  # "firm or medium"
+            return True
         others = [
             set(self.index.values.get((word,), ())) for word in stems(folded) if word not in ("or", "and", "please")
         ]
