@@ -116,7 +116,8 @@ def test_a_limit_that_was_not_there_is_not_taken_back(advisor):
 def test_what_is_only_hoped_for_is_no_guess(advisor):
     reply, card = said(advisor, "a child seat would be nice")
     assert list(card["wished"]) == ["weight"]
-    assert reply.heard is None
+    assert reply.heard.hopes == card["hopes"] != {}
+    assert set(card["limits"]) == {"price"}
 
 
 @pytest.mark.parametrize(

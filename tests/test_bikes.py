@@ -71,6 +71,7 @@ READER = LimitReader(Columns({item.id: item for item in BIKES.items}), BIKES.obj
         ("no more than 8 gears", {"gears": {"max": 8}}),
         ("at most 8 gears, below 1000", {"gears": {"max": 8}, "price": {"max": 1000}}),
         ("under 2000", {"price": {"max": 2000}}),
+        ("8 gears and a bell under 600", {"gears": 8, "accessories": {"all": "bell"}, "price": {"max": 600}}),
         (
             f"newer than {YEAR - 3} with fenders",
             {"year": {"min": YEAR - 2}, "accessories": {"all": "fenders"}},

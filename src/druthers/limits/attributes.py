@@ -202,6 +202,8 @@ def find_attribute(
     A number that is `held` has "room for" or the like before it; what is `counted` stands right after its unit.
     """
     said, beside = (_with_nouns(set(stems(text))) for text in (clause, clause if near is None else near))
+    # Not value for money.
+    prices = [one for one in attributes if one.measures("money") and (one.less_is_better or not one.objective)]
     found = None
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
@@ -229,14 +231,15 @@ def find_attribute(
             if score > best:
                 best, found = score, one
         if found is not None:
-            return found
+            far = (
+                quantity.bound and not quantity.units and found.beyond(quantity) > NEARBY
+            )  # "2 beds and a bar under 100"
+            return next((one for one in prices if far and one.beyond(quantity) == 1.0), found)
     if held and quantity.measure is None and quantity.bound in ("min", ""):
         people = set(table()["hints"]["people"])
         roomy = (one for one in attributes if one.words & people and (quantity.bound or not one.objective))
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
-    # Not value for money.
-    prices = [one for one in attributes if one.measures("money") and (one.less_is_better or not one.objective)]
     if not quantity.units and all(map(is_year, quantity.numbers)):
         paid = quantity.bound and any(one.fits(quantity) for one in prices) and not pattern(DATED).search(clause)
         year = next((one for one in attributes if one.in_years), None)
