@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,14 @@ from druthers.policies.units import (
     UNLIKELY,
     UnitLaw,
 )
-from druthers.policies.voices import CONTRARY, RIVAL, SLACKS, Rival, against_reading
+from druthers.policies.voices import CONTRARY, MAIN, RIVAL, SLACKS, Rival, against_reading
 from druthers.types import Floats
 
 # Units are weighed by this power of them. With 1 their law is nearly flat, and that of a slope must be flat for its
 # intervals to hold the truth as often in every unit; with 0 intervals are shorter where the usual unit is right.
 FLAT = 0.25
-# Laws with less than this share are left out.
-NEGLIGIBLE = 1e-7
+# Laws with less than this part of the chance outside an interval are left out: ends move by a thousandth of its length.
+NEGLIGIBLE = 1e-4
 
 
 class Normals:
@@ -64,29 +65,38 @@ class Normals:
         [[-0.29], [6.29]]
         """
         shares = np.exp(self.logs - self.logs.max())
-        kept = shares > NEGLIGIBLE * shares.sum()
+        kept = shares > NEGLIGIBLE * (1.0 - share) * shares.sum()
         shares = shares[kept] / shares[kept].sum()
         means, variances = self.means[kept], self.variances[kept]
         ends = np.empty((2, means.shape[1]))
         mean = shares @ means
         deviation = np.sqrt(shares @ (variances + (means - mean) ** 2))
-        write_quantiles(shares, means, np.sqrt(variances), mean, deviation, 0.5 - 0.5 * share, ends[0])
-        write_quantiles(shares, means, np.sqrt(variances), mean, deviation, 0.5 + 0.5 * share, ends[1])
+        for end, chance in enumerate((0.5 - 0.5 * share, 0.5 + 0.5 * share)):
+            start = NormalDist().inv_cdf(chance)
+            write_quantiles(shares, means, np.sqrt(variances), mean, deviation, chance, start, ends[end])
         return ends
 
 
 @kernel
 def write_quantiles(
-    shares: Floats, means: Floats, deviations: Floats, mean: Floats, deviation: Floats, chance: float, out: Floats
+    shares: Floats,
+    means: Floats,
+    deviations: Floats,
+    mean: Floats,
+    deviation: Floats,
+    chance: float,
+    start: float,
+    out: Floats,
 ) -> None:
     """Write below which values (D,) a mixture lies with a chance: by Newton's method, halving where it would leave.
 
+    It starts at the mean and `start` deviations, the quantile of one normal law.
     By Cantelli's inequality they are at most sqrt((1 - p)/p) deviations below the mean and sqrt(p/(1 - p)) above it.
     """
     for k in range(out.shape[0]):
         low = mean[k] - deviation[k] * math.sqrt((1.0 - chance) / chance)
         high = mean[k] + deviation[k] * math.sqrt(chance / (1.0 - chance))
-        x = mean[k]
+        x = mean[k] + start * deviation[k]
         for _ in range(60):
             below = density = 0.0
             for row in range(shares.shape[0]):
@@ -101,7 +111,7 @@ def write_quantiles(
             x += (chance - below) / density if density > 0.0 else np.inf
             if not low < x < high:
                 x = 0.5 * (low + high)
-            if abs(x - before) <= 1e-9 * deviation[k]:
+            if abs(x - before) <= 1e-6 * deviation[k]:  # Newton's error is then far smaller
                 break
         out[k] = x
 
@@ -206,17 +216,11 @@ def weigh_noises(told: Evidence) -> tuple[Floats, Floats]:
 
 
 def readings_of(told: Evidence, rival: Rival) -> Iterator[tuple[float, Floats, Floats]]:
-    """Yield each reading's log-odds against it, its information (D, D) and its pull (D,), as `listen` has them."""
+    """Yield log-odds against each reading, its information (D, D) and its pull (D,), as `mix_readings` has them."""
     size = len(told.anchor)
-    for reading in range(3):
+    yield against_reading(MAIN, SLACKS.index(math.inf), rival.odds), np.zeros((size, size)), np.zeros(size)
+    for reading in (MAIN, CONTRARY, RIVAL):
         voice, known = (rival.anchor, rival.information) if reading == RIVAL else (told.anchor, told.information)
-        sign = -1.0 if reading == CONTRARY else 1.0
-        for level, slack in enumerate(SLACKS):
-            against = against_reading(reading, level, rival.odds)
-            if against == math.inf:
-                continue
-            if slack == math.inf:
-                yield against, np.zeros((size, size)), np.zeros(size)
-                continue
-            kept: Floats = np.linalg.solve(np.eye(size) + slack * known, known).astype(np.float64)
-            yield against, kept, sign * (told.pull * voice + (1.0 - told.pull * slack) * kept @ voice)
+        against = against_reading(reading, SLACKS.index(0.0), rival.odds)
+        if against < math.inf:
+            yield against, known, (-1.0 if reading == CONTRARY else 1.0) * (told.pull * voice + known @ voice)

@@ -213,9 +213,11 @@ def against_reading(reading: int, level: int, rival_odds: float) -> float:
 def mix_readings(
     told: Evidence, rival: Rival, usual: float, of_words: bool, estimate: Floats, covariance: Floats
 ) -> bool:
-    """Write mean and covariance of the weights over all readings and units; what lies between readings stays in it.
+    """Write mean and covariance of the weights over readings and units; what lies between readings stays in it.
 
     The score pools what readings say, which is nearer to the truth where words are honest, but too sure of itself.
+    Words are taken as they are or not at all: a reading with slack is too wide for those that are right, too narrow for
+    those that are wrong, and serves those alone that are slightly off.
     """
     size, sites, ridge = estimate.shape[0], told.sites, told.ridge
     kept, drawn, whole = np.empty((size, size)), np.empty(size), np.empty((size, size + 1))
@@ -227,6 +229,8 @@ def mix_readings(
         sign = -1.0 if reading == CONTRARY else 1.0
         for level in range(len(SLACKS)):
             against = against_reading(reading, level, rival.odds)
+            if 0.0 < SLACKS[level] < np.inf:
+                continue
             if against == np.inf or not listen(said, surely, SLACKS[level], 1.0, told.pull, kept, drawn):
                 continue
             for k in range(size):
