@@ -18,6 +18,7 @@ from druthers.policies.units import (
     USUALLY,
     UnitLaw,
     average_units,
+    expect_level,
     likely_unit,
     tell,
 )
@@ -121,6 +122,21 @@ def test_the_score_goes_by_the_usual_unit_while_that_is_more_likely_than_not(see
         assert 20.0 < found < 180.0
     else:
         assert np.log(found) == pytest.approx(others @ log_units[: -len(last)] / others.sum(), abs=0.02)
+
+
+@pytest.mark.parametrize("level", [30.0, 3.0, 0.03])
+def test_utilities_far_too_high_speak_for_a_larger_unit_and_low_ones_for_none(level):
+    """After four utilities that say nothing but their level."""
+    anchor, x, _ = felt(3, n=4)
+    y = level * (x.sum(axis=1) + 0.3 * np.random.default_rng(0).normal(size=4))
+    told, said = told_and_said(anchor, x, y)
+    law = UnitLaw(1.0, USUALLY, SLAB)
+    before, found = likely_unit(told, said.copy(), law), likely_unit(told, expect_level(said), law)
+    if level == 30.0:
+        assert before == 1.0
+        assert found > 2.0
+    else:
+        assert found == pytest.approx(before, rel=1e-3)
 
 
 def test_in_other_usual_units_all_is_the_same_but_for_the_unit():

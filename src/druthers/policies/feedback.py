@@ -22,7 +22,7 @@ from druthers.policies.looking import expected_scores, learn_rewards
 from druthers.policies.shifts import add_row_within, add_within, has_context, shifted
 from druthers.policies.steps import NONE_OF_THESE, hear_policy, learn_choice_policy, learn_policy, score_policy
 from druthers.policies.totals import count_reward, reward_variances, totals_of
-from druthers.policies.units import SLAB, SPIKE, USUALLY, UnitLaw, average_units, likely_unit, tell
+from druthers.policies.units import SLAB, SPIKE, USUALLY, UnitLaw, average_units, expect_level, likely_unit, tell
 from druthers.types import Floats, Integers
 
 # What a user has just told.
@@ -165,7 +165,10 @@ def settle(state: Any, user: int, told: int) -> None:
         return
     if count >= 2 and (is_power_of_two(count) or (count % 3 == 0 and is_power_of_two(count // 3))):
         evidence = evidence_of(state, user)
-        users.unit[user] = likely_unit(evidence, tell(evidence), UnitLaw(users.unit[0], USUALLY, SLAB))
+        said = tell(evidence)
+        if users.choices[user] == 0.0:  # who picks has a prior for the level already
+            said = expect_level(said)
+        users.unit[user] = likely_unit(evidence, said, UnitLaw(users.unit[0], USUALLY, SLAB))
 
 
 @kernel

@@ -22,6 +22,8 @@ SPIKE = 0.1
 SLAB = 1.0
 # A choice is efficient where the usual unit is right, as it mostly is: its chance there.
 USUALLY = 0.9
+# A choice also expects the mean of the weights to lie about zero, in the unit of words, with this precision: 4.5 or so.
+LEVEL_PRECISION = 0.05
 # Log-units from -SPAN to SPAN around the usual one are compared, NODES at a time, ever closer to the likely ones.
 SPAN = 3.2
 NODES = 33
@@ -201,6 +203,20 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
         for n in range(noises.shape[0]):
             shares[i, n] /= total
     return float(best + np.log(total))
+
+
+@kernel
+def expect_level(said: Floats) -> Floats:
+    """Add to what is `said` (D, D + 1) that the mean of the weights is no larger than people's are, and return it.
+
+    Words do not tell that mean and the first utilities do, so a few that are far too high for the usual unit show that
+    it is larger. Those that are low show nothing: the unit's power that such a prior has is not counted.
+    """
+    size = said.shape[0]
+    for k in range(size):
+        for j in range(size):
+            said[k, j] += LEVEL_PRECISION / (size * size)
+    return said
 
 
 @kernel
