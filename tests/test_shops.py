@@ -395,3 +395,19 @@ def test_amounts_that_cannot_be_turned_into_each_other_are_never_mixed():
     ]
     assert read_cells(["1 km", "500 m", "10 min", "2 km"]).values == [1.0, 0.5, None, 2.0]
     assert read_cells(["1 bed", "2 beds", "3 beds"]).values == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("header", "name", "way"),
+    [
+        ("Price per person", "price", "cost"),
+        ("avg main (EUR)", "main", "cost"),
+        ("customer_rating", "rating", "gain"),
+        ("Rating /5", "rating", "gain"),
+        ("max guests", "max guests", None),
+        ("min nights", "min nights", None),
+        ("salary_eur", "salary", "gain"),
+    ],
+)
+def test_names_of_columns_tell_what_they_are(header, name, way):
+    assert (tidy(header)[0], direction(header)) == (name, way)

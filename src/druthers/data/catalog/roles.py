@@ -17,6 +17,9 @@ from druthers.errors import InvalidSetting, choices
 COST, GAIN = "cost", "gain"
 MOST_OBJECTIVES = 12
 MOST_DETAILS = 50
+RATERS = frozenset({"customer", "user", "guest", "visitor", "buyer", "client", "traveler", "traveller"})
+ENDS = frozenset({"min", "max", "minimum", "maximum"})
+MONEY = frozenset({"eur", "euro", "euros", "usd", "gbp", "chf", "dollars", "pounds"})
 EACH = frozenset({"per", "pro", "je", "por", "par", "each"})
 LONG, LONGEST = 80, 400  # letters: of a description, and of a detail
 OF_THEIR_OWN = 0.7  # share of different texts that makes them names
@@ -69,9 +72,12 @@ def tidy(header: str) -> tuple[str, str]:
         unit = words()["units"][said.pop()]
     said = _paid(said)
     fillers = words()["fillers"]
-    kept = [word for word in said if not any(stem in fillers for stem in stems(word))]
-    if not kept:
-        kept = [word for word in said if _way(word)][:1] or said
+    kept = [word for word in said if not any(stem in fillers for stem in stems(word)) and not word.isdigit()]
+    telling = [word for word in said if _way(word)]
+    if not kept or (telling and set(kept) <= RATERS):  # "customer rating"
+        kept = telling[:1] or said
+    elif set(kept) <= ENDS:  # "min nights"
+        kept = said
     return " ".join(kept), unit
 
 
@@ -92,7 +98,8 @@ def direction(header: str) -> str | None:
         return None
     if any(stem in neither for word in (*said[-1:], *said[:1]) for stem in stems(word)) and not _way(said[-1]):
         return None
-    return next(filter(None, map(_way, reversed(said))), None)
+    paid = COST if set(tokens(header)) & MONEY and not any(word in neither for word in said) else None
+    return next(filter(None, map(_way, reversed(said))), paid)  # "main course (EUR)" tells by its unit
 
 
 def _paid(said: Sequence[str]) -> list[str]:
