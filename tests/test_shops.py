@@ -19,7 +19,7 @@ from druthers.catalogs import Catalog
 from druthers.cli import app
 from druthers.data.catalog.building import build_catalog
 from druthers.data.catalog.cells import decimal_mark, read_cells
-from druthers.data.catalog.roles import Asked
+from druthers.data.catalog.roles import Asked, direction, tidy
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting
 
 
