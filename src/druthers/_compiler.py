@@ -147,7 +147,13 @@ class QuickFlags(Flags):  # type: ignore[misc]
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Flags) and (self._values == other._values or bool(super().__eq__(other)))
+        if not isinstance(other, Flags):
+            return False
+        # What neither has set is as Numba sets it in both.
+        mine, others = self._values, other._values
+        return mine == others or all(
+            getattr(self, name) == getattr(other, name) for name in mine.keys() | others.keys()
+        )
 
 
 class KernelCompiler(Compiler):  # type: ignore[misc]

@@ -8,7 +8,10 @@ are written out, simple loops take longer (processor time, one machine): at D = 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from druthers._jit import kernel
 from druthers.types import Floats
@@ -253,18 +256,26 @@ def square_of(x: Floats) -> float:
 
 
 @kernel
-def copy_vector(x: Floats, out: Floats) -> None:
-    """Copy x into `out`; a slice assignment would take Numba seconds to compile."""
+def copy_vector(x: NDArray[Any], out: NDArray[Any]) -> None:
+    """Copy x into `out`; an assignment to a slice or a row would take Numba seconds to compile."""
     for i in range(x.shape[0]):
         out[i] = x[i]
 
 
 @kernel
-def copy_matrix(x: Floats, out: Floats) -> None:
+def copy_matrix(x: NDArray[Any], out: NDArray[Any]) -> None:
     """Copy x into `out`."""
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
             out[i, j] = x[i, j]
+
+
+@kernel
+def add_matrix(x: Floats, out: Floats) -> None:
+    """Add x to `out`."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] += x[i, j]
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import bound, kernel
+from druthers._matrices import copy_vector
 from druthers.logs import Log
 from druthers.logs.table import NOT_TOLD
 from druthers.policies import Policy
@@ -240,7 +241,7 @@ def remember(memory: Memory, row: int, saved: NDArray[Any]) -> None:
     place = 0
     for k in range(len(memory)):
         size = memory[k].shape[1]
-        saved[place : place + size] = memory[k][row]
+        copy_vector(memory[k][row], saved[place : place + size])
         place += size
 
 
@@ -250,5 +251,5 @@ def restore(memory: Memory, row: int, saved: NDArray[Any]) -> None:
     place = 0
     for k in range(len(memory)):
         size = memory[k].shape[1]
-        memory[k][row] = saved[place : place + size]
+        copy_vector(saved[place : place + size], memory[k][row])
         place += size

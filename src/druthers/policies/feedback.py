@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import generic, implements, kernel
-from druthers._matrices import add_rank_one, solve_transposed, square_of
+from druthers._matrices import add_matrix, add_rank_one, solve_transposed, square_of
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.policies.arms import fill_unknown, never_seen, observe, remember
 from druthers.policies.belief import NOTHING, Evidence, Posterior, believe, utility_variance
@@ -298,7 +298,7 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     site = np.zeros((size, size + 1))
     add_choice(rows, spreads, picked, weights, covariance, site)
-    users.sites[user] += site
+    add_matrix(site, users.sites[user])
     add_within(state.visit, site, True)
     users.choices[user] += 1.0
     settle(state, user, CHOICE)

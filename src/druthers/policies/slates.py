@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers._jit import kernel
+from druthers._matrices import copy_matrix, copy_vector
 from druthers.types import Floats, Integers
 
 PAIRS = 32  # points, each with its mirror image
@@ -136,8 +137,8 @@ def add_most(outlook: Outlook, best: Singles) -> tuple[int, float]:
     most, most_gain = 0, np.float32(-1.0)
     for start in range(0, n_arms, BLOCK):
         end = min(start + BLOCK, n_arms)
-        base[: end - start] = outlook.base[start:end]
-        slopes[:, : end - start] = outlook.slopes[:, start:end]
+        copy_vector(outlook.base[start:end], base)
+        copy_matrix(outlook.slopes[:, start:end], slopes)
         gains[:] = 0.0
         for point in range(best.shape[0]):
             least = best[point]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import factor, norms, solve
+from druthers._matrices import add_matrix, factor, norms, solve
 from druthers.policies.arms import never_seen, observe
 from druthers.policies.belief import Posterior
 from druthers.policies.choices import add_choice, in_words
@@ -274,7 +274,7 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     site = np.zeros((size, size + 1))
     add_choice(rows, spreads, picked, weights, covariance, site)
-    users.sites[user] += site
+    add_matrix(site, users.sites[user])
     add_within(state.visit, site, True)
     users.choices[user] += 1.0
 
