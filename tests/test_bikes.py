@@ -59,6 +59,16 @@ READER = LimitReader(Columns({item.id: item for item in BIKES.items}), BIKES.obj
         ("any color but red, my ex had a red one", {"color": {"not": "red"}}),
         ("no large ones", {"size": {"not": "L"}}),
         ("I'd rather have a red or an orange one", {"color": ["red", "orange"]}),
+        ("I'd rather not have a Trek", {"brand": {"not": "Trek"}}),
+        ("I'd rather have a Trek than a Cube", {"brand": "Trek"}),
+        ("black would be awful", {}),
+        ("an electric bike would be overkill", {}),
+        ("a red one would not be nice", {}),
+        (f"not from {YEAR - 1}", {"year": {"not": YEAR - 1}}),
+        (f"not before {YEAR - 1}", {"year": {"min": YEAR - 1}}),
+        (f"not after {YEAR - 1}", {"year": {"max": YEAR - 1}}),
+        (f"{YEAR - 3}-{YEAR - 1}", {"year": {"min": YEAR - 3, "max": YEAR - 1}}),
+        ("between 1000 and 1500", {"price": {"min": 1000, "max": 1500}}),
         ("an electric bike with a long range", {"electric": True}),
         ("a light electric city bike", {"electric": True}),
         ("non-electric", {"electric": False}),
@@ -165,6 +175,33 @@ def test_hopes_can_be_set_by_hand(advisor):
 
 def test_what_is_not_needed_is_no_hope(advisor):
     assert not advisor.hear("ada", "cheap, a bell is not essential").hopes
+
+
+@pytest.mark.parametrize(
+    "said", ["black would be awful", "a Trek would be too flashy", "an electric bike would be a mistake"]
+)
+def test_what_would_be_bad_is_no_hope(advisor, said):
+    assert not advisor.hear("ada", said).hopes
+
+
+def test_a_hope_beside_a_limit_is_understood(advisor):
+    heard = advisor.hear("ada", "size M, ideally red")
+    assert (heard.hopes, heard.not_understood) == ({"color": "red"}, ())
+
+
+def test_months_of_a_year_are_days_where_items_have_a_year_too():
+    items = {
+        str(n): Item(str(n), values={"price": 9.0}, details={"year": 2024 + n, "stock since": f"2026-0{n}-02"})
+        for n in (1, 2, 3)
+    }
+    read = LimitReader(Columns(items), [Objective("price", low=0, high=50, less_is_better=True)])
+    assert read.read("in stock before March 2026").where == {"stock since": ["2026-01-02", "2026-02-02"]}
+
+
+@pytest.mark.parametrize("day", ["0000-00-00", "2026-13-01"])
+def test_days_that_are_none_are_in_no_month(day):
+    items = {str(n): Item(str(n), details={"out": one}) for n, one in enumerate(["2026-05-05", "2026-12-05", day])}
+    assert LimitReader(Columns(items), []).read("it should be from December").where == {"out": ["2026-12-05"]}
 
 
 def test_hopes_outlive_a_restart(tmp_path):

@@ -15,13 +15,14 @@ from druthers.language import Parser, is_english, leans_english
 from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
 from druthers.limits import Columns, LimitReader, Limits, Stated
+from druthers.limits.phrases import BAD
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.words import blanked, fold, pattern, stem
 from druthers.types import Reading
 
 NEAR = 12  # letters before a word in which "too" makes it a complaint
 LIKELY = 0.5  # how sure a wish beside a limit must be to be more than a guess
-HOPED = r"\b<soft>\b|\bwould be (?:[a-z]+\b)?"
+HOPED = rf"\b<soft>\b|\bwould be (?!{BAD})(?:[a-z]+\b)?"
 
 
 def stated_in(

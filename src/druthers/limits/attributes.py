@@ -102,6 +102,10 @@ class Attribute:
         sizes = [number * factor for number in quantity.numbers]  # half an hour is no number of years
         return all(size <= within * self.high and (factor == 1.0 or size > TINY * self.high) for size in sizes)
 
+    def spans(self, quantity: Quantity) -> bool:
+        """Tell whether all numbers lie between the lowest and the highest there are."""
+        return all(self.low <= number <= self.high for number in quantity.numbers)
+
     def beyond(self, quantity: Quantity) -> float:
         """Return how many times over the largest number there is, or under the lowest, one is; 1 if none is."""
         over = [
@@ -198,11 +202,10 @@ def find_attribute(
 ) -> Attribute | None:
     """Return what a number is about: by a name in the clause, by its unit, or as the only price there is.
 
-    Money is for what is paid: for anything else only if that is named right beside it ("a desk for 300 a month").
+    Money is for what is paid, not value for it: for anything else only if named right beside it ("a desk for 300").
     A number that is `held` has "room for" or the like before it; what is `counted` stands right after its unit.
     """
     said, beside = (_with_nouns(set(stems(text))) for text in (clause, clause if near is None else near))
-    # Not value for money.
     prices = [one for one in attributes if one.measures("money") and (one.less_is_better or not one.objective)]
     found = None
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
@@ -210,17 +213,14 @@ def find_attribute(
         for one in attributes:
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure)
-            fitting = fitting or (
-                named and not one.objective and (quantity.measure != "time" or one.words <= beside)
-            )  # not "10 minutes to the floor"
+            # Not "10 minutes to the floor".
+            fitting = fitting or (named and not one.objective and (quantity.measure != "time" or one.words <= beside))
             if quantity.measure == "money" and not one.measures("money") and not one.words <= beside:
                 fitting = False
             bare = one.objective and not quantity.bound and not (quantity.measure and one.words <= beside)
-            if bare or not fitting:
+            if bare or not fitting or not one.bears(quantity, beside=bool(one.words & beside)):
                 continue
             if not one.fits(quantity, within=FAR_OFF if named else 1.0 if quantity.bound == "need" else within):
-                continue
-            if not one.bears(quantity, beside=bool(one.words & beside)):
                 continue
             score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool((one.words - PAID or one.words) & said)
             score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
@@ -231,9 +231,8 @@ def find_attribute(
             if score > best:
                 best, found = score, one
         if found is not None:
-            far = (
-                quantity.bound and not quantity.units and found.beyond(quantity) > NEARBY
-            )  # "2 beds and a bar under 100"
+            # "2 beds and a bar under 100"
+            far = quantity.bound and not quantity.units and found.beyond(quantity) > NEARBY
             return next((one for one in prices if far and one.beyond(quantity) == 1.0), found)
     if held and quantity.measure is None and quantity.bound in ("min", ""):
         people = set(table()["hints"]["people"])
@@ -243,7 +242,8 @@ def find_attribute(
     if not quantity.units and all(map(is_year, quantity.numbers)):
         paid = quantity.bound and any(one.fits(quantity) for one in prices) and not pattern(DATED).search(clause)
         year = next((one for one in attributes if one.in_years), None)
-        if year is not None and not paid and (quantity.bound or year.low <= quantity.numbers[0] <= year.high):
+        spanned = year is not None and quantity.bound in ("", "range") and year.spans(quantity)  # "2022-2024"
+        if year is not None and (spanned or (quantity.bound and not paid)):
             return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
         nearest = min(prices, key=lambda one: one.beyond(quantity), default=None)

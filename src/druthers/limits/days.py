@@ -43,7 +43,8 @@ def by_month(days: Sequence[str]) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for day in days:
-        for spelled in table()["months"][int(day[5:7]) - 1]:
+        month = month_of(day)
+        for spelled in table()["months"][month - 1] if month else ():
             found.setdefault(spelled, []).append(day)
     return found
 
@@ -57,7 +58,7 @@ def month_of(text: str) -> int:
     (5, 7, 0)
     """
     if is_day(text):
-        return int(text[5:7])
+        return int(text[5:7]) if int(text[5:7]) <= 12 else 0  # a table may have 2026-13-01, or 0000-00-00
     names = (month for month, named in enumerate(table()["months"], start=1) if text.casefold() in named)
     return next(names, 0)
 
@@ -76,7 +77,7 @@ def _period() -> re.Pattern[str]:
 def find_periods(text: str, columns: Mapping[str, Sequence[str]], *, years: bool = True) -> Iterator[Days]:
     """Return what a folded text says about months and years, for each column of days or months.
 
-    A month alone counts with a bound; without `years`, no year does, for it is about something else.
+    A month alone counts with a bound; without `years`, no year alone does, for it is about something else.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def find_periods(text: str, columns: Mapping[str, Sequence[str]], *, years: bool
         later = pattern(r"\s*,?\s*(?:<least_after>)").match(after)
         latest = None if later else pattern(r"\s*,?\s*(?:<most_after>)").match(after)
         bounded = late or early or later or latest
-        if not (bounded if month and not year else year and years):
+        if not (bounded if month and not year else year and (years or month)):
             continue
         if match["alone"] and not pattern(r"\b(?:<dated>)\s*$").search(before) and not (later or latest):
             continue  # "up to 2000" is a price
@@ -122,7 +123,7 @@ def _point(day: str, year: bool, month: bool) -> str:
     """Return the year and month of a day, as far as asked for; nothing where a month has no year."""
     if year and not is_day(day):
         return ""
-    return day[: 7 if month else 4] if year else f"{month_of(day):02}"
+    return day[: 7 if month else 4] if year else f"{known:02}" if (known := month_of(day)) else ""
 
 
 def find_days(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]:

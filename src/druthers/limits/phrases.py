@@ -5,6 +5,7 @@ from __future__ import annotations
 SOFT = r"\b(?:<soft>|<optional>)\b"
 NOT = (
     r"\bnon-$|(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
+    r"|\brather not\s+[a-z]+(?:\s+<articles>)*\s+$"  # "I'd rather not have a red one"
     r"|\b(?:must|should|may|can|shall|does|do|will|wo|would)(?:\s?not|n't)\s+"
     r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
     r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
@@ -35,6 +36,13 @@ FREE = r"[\s-]free\b"  # "nut-free" is without nuts
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
 ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
 THING = r"\s+(?:food|dishes|places?|spots?|style|stuff|kind|type|sort|ones?|versions?|models?)\b"  # "Indian food"
+# "a Trek rather than a Cube", "red would be awful": no limit to these
+COMPARED = r"\bthan(?:\s+<articles>)*\s+$"
+BAD = (
+    r"(?:(?:a|an|just|simply|really|far|way|pretty|rather)\s+)*"
+    r"(?:too|awful|terrible|horrible|ugly|bad|worse|worst|wrong|overkill|mistake|nightmare|problem|pity|shame)\b"
+)
+SPURNED = rf"(?:\s+[a-z]+)?\s+would(?:(?:n't| not) be\b| be {BAD})"
 OPENED = r"(?:\bopen(?:ed|s)?(?:\s+(?:on|also|even|too|every|an?))*\s*|)$"
 CLOSED = r"\b(?:closed|shut|closes)\b[\s\w]{0,12}$"
 LINKED_BEFORE, LINKED_AFTER = r"([a-z]+)\s*(?:,|\bor|\band|\boder)\s+$", r"\s*(?:,|or\b|and\b|oder\b)\s*([a-z]+)"

@@ -153,6 +153,8 @@ class LimitReader:
                 continue
             limit = attribute.limit(quantity)
             if limit is not None:
+                if not isinstance(limit, dict) and pattern(phrases.NOT).search(folded[: quantity.start]):
+                    limit = {"not": limit}  # "not from 2024"
                 start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
                 found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
         return found, unmatched, lost
@@ -235,6 +237,8 @@ class LimitReader:
         if negated is None:
             before = re.split(phrases.BREAK, before)[-1]
             negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)
+        if re.match(phrases.SPURNED, folded[end:]) or (not negated and pattern(phrases.COMPARED).search(before)):
+            return None
         if key in index.flags:
             return self._flag(index.flags[key], folded, text, (start, end), before, negated)
         if key in index.without and key not in index.values:  # "I can't eat gluten"
