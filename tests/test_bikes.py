@@ -173,6 +173,12 @@ def test_hopes_can_be_set_by_hand(advisor):
     assert advisor.correct("ada", ["price"]).hopes == {"electric": True}
 
 
+def test_what_comes_after_a_hope_is_a_limit(advisor):
+    heard = advisor.hear("ada", "a lock would be nice but no rack, ideally an M")
+    assert {one.name: one.limit for one in heard.limits} == {"accessories": {"not": "rack"}}
+    assert heard.hopes == {"accessories": {"all": "lock"}, "size": "M"}
+
+
 def test_what_is_not_needed_is_no_hope(advisor):
     assert not advisor.hear("ada", "cheap, a bell is not essential").hopes
 

@@ -138,12 +138,12 @@ class Choosing:
 
     def hoped(self, person: Person | None) -> dict[Hashable, float]:
         """Return by how much items are better for a person that have something of what would be nice."""
-        shifts: dict[Hashable, float] = {}
-        for name, hope in {} if person is None else person.wishes.hopes.items():
-            for row in np.flatnonzero(self.columns.column(name).within(hope)).tolist():
-                item = self.columns.ids[row]
-                shifts[item] = shifts.get(item, 0.0) + HOPED
-        return shifts
+        hopes = {} if person is None else person.wishes.hopes
+        if not hopes:
+            return {}
+        columns = self.columns
+        met = np.sum([columns.column(name).within(hope) for name, hope in hopes.items()], axis=0)
+        return {id: HOPED * count for id, count in zip(columns.ids, met.tolist(), strict=True) if count}
 
     def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
         """Return by how much single items are better or worse for a person than weights can tell.

@@ -68,9 +68,10 @@ def _complained(reading: Reading, limits: Limits) -> set[str]:
 
 def hoped(text: str, reader: LimitReader, limits: Limits) -> tuple[Stated, ...]:
     """Return what would be limits, beside those that there are, if it were not only hoped for: "ideally blue"."""
-    if not pattern(HOPED).search(fold(text[:MOST_LETTERS])):
+    words = [match.span() for match in pattern(HOPED).finditer(fold(text[:MOST_LETTERS]))]
+    if not words:
         return ()
-    strict = pattern(HOPED).sub(lambda match: " " * len(match.group()), fold(text[:MOST_LETTERS]))
+    strict = blanked(text[:MOST_LETTERS], *words)
     firm = [(one.start, one.end) for one in limits.stated]
     said = (one for one in reader.read(strict).stated if not any(a < one.end and one.start < b for a, b in firm))
     return tuple(one._replace(text=text[one.start : one.end]) for one in said)

@@ -56,6 +56,14 @@ def clause_of(text: str, start: int, end: int) -> str:
     return text[first + begin : end + stop.start() if stop else end + LONGEST_CLAUSE]
 
 
+def is_soft(text: str, start: int, end: int) -> bool:
+    """Tell whether a piece is only hoped for, or not needed: "a lock would be nice", but not "but no bell" after it."""
+    before = text[max(0, start - LONGEST_CLAUSE) : start].rpartition(" but ")[2]
+    after = text[end : end + LONGEST_CLAUSE].partition(" but ")[0]
+    piece = clause_of(before + text[start:end] + after, len(before), len(before) + end - start)
+    return pattern(phrases.SOFT).search(piece) is not None
+
+
 def is_dismissed(text: str, start: int, end: int) -> bool:
     """Tell whether what is named here is said not to matter: "the color is unimportant", "mir ist die Farbe egal"."""
     after, before = pattern(phrases.DISMISSED_AFTER), pattern(phrases.DISMISSED_BEFORE)

@@ -125,7 +125,7 @@ class LimitReader:
         foreign_text = not (self._said.is_english(text) and self._said.leans_english(text))
         for quantity in map(partial(clauses.until_closing, folded), find_quantities(folded)):
             clause = clause_of(folded, quantity.start, quantity.end)
-            if pattern(phrases.SOFT).search(clause) or clauses.is_condition(folded, quantity.start):
+            if clauses.is_soft(folded, quantity.start, quantity.end) or clauses.is_condition(folded, quantity.start):
                 continue
             if (aged := clauses.aged(folded, quantity, self.index.attributes)) is not None:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
@@ -230,7 +230,7 @@ class LimitReader:
         if key in index.ambiguous and self._said.leans_english(f"{text[:start]} {text[end:]}"):
             return None
         clause = clause_of(folded, start, end)
-        if pattern(phrases.SOFT).search(clause) or re.search(phrases.STORY, clause):
+        if clauses.is_soft(folded, start, end) or re.search(phrases.STORY, clause):
             return None
         before = folded[max(0, start - 40) : start]
         negated = pattern(phrases.ALL_BUT).search(before)

@@ -140,8 +140,7 @@ class Chooser(Memory):
         n_equal = self._score(self._here(row), row, rows, noise, out)
         if shift:
             by = np.zeros(len(self._state.arms.pulls))
-            for arm, more in shift.items():
-                by[self._arms.rows.get(arm, 0)] = more
+            by[[self._arms.rows.get(arm, 0) for arm in shift]] = list(shift.values())
             out[[0, 3]] += by[rows]  # row 0 is never offered
         return out, n_equal
 
