@@ -216,6 +216,7 @@ class Choosing:
             wished, dismissed, hopes = said["wished"], said["dismissed"], said["hopes"]
             if person.feedbacks and self.fold.policy.learns_preference:
                 learned = cards.learned(self.fold.policy, self.catalog, user)
+        meeting = {name: columns.column(name).within(hope) for name, hope in hopes.items()}
         suggestions = []
         never_seen: list[bool] = np.all(np.isnan(self.fold.policy.reward_means(decision.arms)), axis=1).tolist()
         chosen = zip(decision.arms, decision.places, decision.propensities, never_seen, strict=True)
@@ -229,7 +230,7 @@ class Choosing:
             traded = offer.trade_off(thing, wished)
             why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
             row = columns.places[thing.id]
-            if met := {name: hope for name, hope in hopes.items() if columns.column(name).within(hope)[row]}:
+            if met := {name: hope for name, hope in hopes.items() if meeting[name][row]}:
                 why += f" As you hoped: {hopes_in_words(met)}."
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why

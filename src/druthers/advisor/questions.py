@@ -23,52 +23,49 @@ from druthers.limits.days import is_day
 from druthers.limits.numbers import is_year
 from druthers.limits.words import fold, stems, telling_stems
 
+LEAD = r"(?:and |but |so )?"
 HOW_MANY = re.compile(r"(?:and |so )?how many\b(?!.*\b(?:it|its|he|she)\b)(?P<what>.*)")
 THERE_ARE = re.compile(r"\b(?:are there|is there|do you have|have you|exist|in total|fit|are left|left)\b.*")
 COUNTED = frozenset(
     {"item", "option", "choice", "one", "result", "thing", "of", "them", "these", "in", "all", "different"}
 )
 ABOUT = re.compile(
-    r"(?:and |but |so )?(?:(?:what|how) about |(?:show|tell|give)(?: me| us) (?=the|its|their)|(?=.*\?))"
+    LEAD + r"(?:(?:what|how) about |(?:show|tell|give)(?: me| us) (?=the|its|their)|(?=.*\?))"
     r"(?:(?:the|its|their|his|her) )?(?P<what>[\w\s-]+?)\s*\?*"
 )
-ABOUT_IT = re.compile(r"(?:and |but |so )?(?:what|how) about\b")
-WHO = re.compile(
-    r"(?:and |but |so )?(?:who|whose|where|when|since when|how|what|which|wer|wo|wann|qui|quien|chi|wie)\b"
-)
+ABOUT_IT = re.compile(LEAD + r"(?:what|how) about\b")
+WHO = re.compile(LEAD + r"(?:who|whose|where|when|since when|how|what|which|wer|wo|wann|qui|quien|chi|wie)\b")
 IT = re.compile(r"\b(?:it|he|she|they|these|those)\b")
 IS_IT = re.compile(
-    r"(?:and |but |so )?(?:is|was|does|has|did) (?:it|he|she|this(?: one)?|that one)\b"
+    LEAD + r"(?:is|was|does|has|did) (?:it|he|she|this(?: one)?|that one)\b"
     r"(?! (?:have|need) to\b| matter\b).*\?"
 )
-ALL_OF_THEM = re.compile(
-    r"(?:and |but |so )?(?:do|does|have|has|are|is|can) (?:they all|all|both|each|every one|all three)\b"
-)
-ITS = re.compile(r"(?:and |but |so )?(?:what|who)(?:'s| is| are) (?:the|its|their|his|her) (?P<what>[\w\s-]+?)\s*\?*")
+ALL_OF_THEM = re.compile(LEAD + r"(?:do|does|have|has|are|is|can) (?:they all|all|both|each|every one|all three)\b")
+ITS = re.compile(LEAD + r"(?:what|who)(?:'s| is| are) (?:the|its|their|his|her) (?P<what>[\w\s-]+?)\s*\?*")
 IS_ALLOWED = re.compile(
-    r"(?:and |but |so )?(?:is|are) (?!(?:it|they|there|this|that)\b)[\w\s-]+?"
+    LEAD + r"(?:is|are) (?!(?:it|they|there|this|that)\b)[\w\s-]+?"
     r" (?:ok(?:ay)?|fine|allowed|permitted|included|provided|possible|available|welcome)\s*\?+"
 )
 ANY = re.compile(
-    r"(?:and |but |so )?(?:(?:is|are) there|(?:do|have) you(?: have| got| know)?)"
+    LEAD + r"(?:(?:is|are) there|(?:do|have) you(?: have| got| know)?)"
     r" (?:any(?:one|body|thing)?|some(?:one|body|thing)?|one|ones)\b.*\?"
 )
 WOULD_YOU = re.compile(
-    r"(?:and |but |so )?(?:which|what)(?: one)? (?:would|do|should) (?:you|i|we)"
+    LEAD + r"(?:which|what)(?: one)? (?:would|do|should) (?:you|i|we)"
     r" (?:take|choose|recommend|suggest|pick|prefer|go for|buy|book|get)\s*\?*$"
 )
-THEY = re.compile(r"(?:and |but |so )?(?:do|have|are|were|can) (?:they|these|those)\b(?! have to\b| matter\b)")
+THEY = re.compile(LEAD + r"(?:do|have|are|were|can) (?:they|these|those)\b(?! have to\b| matter\b)")
 MORE = re.compile(
-    r"(?:and |but |so )?(?:who|which(?: ones?)?|which of (?:them|these|those|the (?:two|three)))"
+    LEAD + r"(?:who|which(?: ones?)?|which of (?:them|these|those|the (?:two|three)))"
     r"(?: is| are| has| have)? (?:the )?(?:(?:more|less|fewer)\b.*|\w{2,}er(?: \w+)?)\s*\?*"
 )
-WHICH = re.compile(r"(?:and |but |so )?(?:which|who)\b(?: ones?)?(?: is| are| has)? (?:the )?(?:more|less|\w{2,}er)\b")
-MAY = re.compile(r"(?:and |but |so )?(?:can|may|could) (?:i|we)\b")
+WHICH = re.compile(LEAD + r"(?:which|who)\b(?: ones?)?(?: is| are| has)? (?:the )?(?:more|less|\w{2,}er)\b")
+MAY = re.compile(LEAD + r"(?:can|may|could) (?:i|we)\b")
 MOST = re.compile(
     r"(?<!\bat )\b(?:best|most|least|fewest"
     r"|(?:cheap|quiet|clean|near|clos|fast|short|larg|bigg|small|light|high|low)est)\b"
 )
-THERE = re.compile(r"(?:and |but |so )?(?:is|are) there (?:an?|any|some) (?P<what>[a-z]+(?: [a-z]+)?)\s*\?*")
+THERE = re.compile(LEAD + r"(?:is|are) there (?:an?|any|some) (?P<what>[a-z]+(?: [a-z]+)?)\s*\?*")
 AGE = re.compile(r"\b(?:new|old|young|recent)(?:est)?\b|\bthe latest\b|\bmost recent\b")
 NOT_MOST = r"(?!(?:forr?|gu|requ|hon|mod|harv|inter|earn|cont|dig|conqu|north-?w|south-?w|midw|budap|buchar|ever)est\b)"
 EXTREME = rf"(?:{NOT_MOST}\w{{3,}}est|(?<!\bat )(?:most|least|fewest))"

@@ -49,7 +49,7 @@ def stated_in(
     lost = tuple(one for one in limits.unmatched if not any(one in text or text in one for text in heard))
     limits = replace(limits, hopes=hopes, unmatched=lost)
     # "A pool would be nice" is no limit, and no guess at a wish either.
-    words = [match.span() for match in pattern(HOPED).finditer(fold(text[:MOST_LETTERS]))] if hopes else []
+    words = _hoping(text) if hopes else []
     reading = parser.read(blanked(limits.rest, *(one.span for one in hopes), *words))
     contrary, unlikely = much_of_costs(text, reading, limits, parser)
     limits = told(limits, unlikely)
@@ -68,7 +68,7 @@ def _complained(reading: Reading, limits: Limits) -> set[str]:
 
 def hoped(text: str, reader: LimitReader, limits: Limits) -> tuple[Stated, ...]:
     """Return what would be limits, beside those that there are, if it were not only hoped for: "ideally blue"."""
-    words = [match.span() for match in pattern(HOPED).finditer(fold(text[:MOST_LETTERS]))]
+    words = _hoping(text)
     if not words:
         return ()
     strict = blanked(text[:MOST_LETTERS], *words)
@@ -87,6 +87,11 @@ def without_guesses(reading: Reading, bar: float, without: Collection[str] = ())
     confidences = tuple(reading.confidences[place] for place in sure)
     strengths = tuple(reading.strengths[place] for place in sure)
     return replace(reading, ranking=ranking, confidences=confidences, strengths=strengths, question=None)
+
+
+def _hoping(text: str) -> list[tuple[int, int]]:
+    """Return where words stand that make a limit a hope: "ideally", "would be nice"."""
+    return [match.span() for match in pattern(HOPED).finditer(fold(text[:MOST_LETTERS]))]
 
 
 @cache

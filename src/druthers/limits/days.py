@@ -134,10 +134,9 @@ def find_days(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]
     >>> next(find_days("available by september 1", {"from": ["2026-08-15", "2026-09-01", "2026-10-01"]})).inside
     ['2026-08-15', '2026-09-01']
     """
-    months = {spelled: month for month, names in enumerate(table()["months"], start=1) for spelled in names}
     for match in re.finditer(DAY, text) if columns else ():
-        month = months.get(match["month"] or match["name"])
-        if month is None:
+        month = month_of(match["month"] or match["name"])
+        if not month:
             continue
         day = f"{month:02}-{int(match['day'] or match['number']):02}"
         before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
