@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from threading import RLock
 from typing import ClassVar
 
@@ -30,6 +32,8 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         self._rows: list[Row] = []
         self._keys: dict[str, int] = {}
+        self._of: defaultdict[str | None, list[int]] = defaultdict(list)  # positions of a user's events
+        self._about: defaultdict[str | None, list[int]] = defaultdict(list)  # and of those about a decision
         self._snapshots: dict[str, Snapshot] = {}
         self._users: dict[tuple[str, str], UserState] = {}
         self._lock = RLock()
@@ -52,14 +56,17 @@ class MemoryStore(Store):
     ) -> list[Event]:
         """Return up to `limit` events after a position in their order, of one user or kind or of all."""
         after, limit = bounded(after), bounded(limit)
-        if user is not None or kind is not None:
-            return self._where(lambda row: user in (None, row.user) and kind in (None, row.kind), after)[:limit]
         with self._lock:
-            return [self._event(position) for position in range(after + 1, min(after + limit, self.last()) + 1)]
+            self._check_open()
+            places = range(after + 1, len(self._rows) + 1) if user is None else self._of.get(user, ())
+            wanted = (at for at in places if at > after and kind in (None, self._rows[at - 1].kind))
+            return [self._event(position) for position in islice(wanted, limit)]
 
     def about(self, decision: str) -> list[Event]:
         """Return all events about a decision, in their order."""
-        return self._where(lambda row: row.about == decision)
+        with self._lock:
+            self._check_open()
+            return [self._event(position) for position in self._about.get(decision, ())]
 
     def find(self, key: str) -> Event | None:
         """Return the event with this key."""
@@ -75,7 +82,7 @@ class MemoryStore(Store):
     def erase(self, user: str, notice: Event, scrub: Callable[[Event], Event]) -> int:
         """Replace all events of a user by what `scrub` makes of them, drop what was folded of them, append a notice."""
         with self._lock:
-            events = self._where(lambda row: row.user == user)
+            events = self.read(user=user, limit=LAST)
             if not events:
                 return 0
             [told] = encode([as_notice(notice, user, events[0].position)])
@@ -83,6 +90,10 @@ class MemoryStore(Store):
                 self._rows[event.position - 1] = row
                 if event.key is not None and row.key is None:
                     del self._keys[event.key]
+            self._of.clear()
+            self._about.clear()
+            for position, row in enumerate(self._rows, 1):
+                self._index(position, row)
             self._users = {place: state for place, state in self._users.items() if place[1] != user}
             self._snapshots.clear()
             return self._add(told)
@@ -115,7 +126,7 @@ class MemoryStore(Store):
             self._check_open()
             records = dict.fromkeys(users, UserRecord())
             for user in records:
-                places = [position for position, row in enumerate(self._rows, 1) if row.user == user]
+                places = self._of.get(user, ())
                 last = max((position for position in places if position <= upto), default=0)
                 records[user] = UserRecord(places[0] if places else 0, last, self._users.get((fold, user)))
             return records
@@ -158,15 +169,15 @@ class MemoryStore(Store):
         if row.key in self._keys:
             return 0
         self._rows.append(row)
+        position = len(self._rows)
+        self._index(position, row)
         if row.key is not None:
-            self._keys[row.key] = len(self._rows)
-        return len(self._rows)
+            self._keys[row.key] = position
+        return position
+
+    def _index(self, position: int, row: Row) -> None:
+        self._of[row.user].append(position)
+        self._about[row.about].append(position)
 
     def _event(self, position: int) -> Event:
         return decode(position, *self._rows[position - 1])
-
-    def _where(self, holds: Callable[[Row], bool], after: int = 0) -> list[Event]:
-        with self._lock:
-            self._check_open()
-            places = enumerate(self._rows, 1)
-            return [self._event(position) for position, row in places if position > after and holds(row)]
