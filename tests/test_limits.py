@@ -299,8 +299,8 @@ def test_what_need_not_be_there_is_not_asked_for_any_more():
         ("my daughter is 14", {"minimum age": {"max": 14}}),
         ("the youngest has just turned nine", {"minimum age": {"max": 9}}),
         ("14 June or 15 June 2026", {"date": ["2026-06-14", "2026-06-15"]}),
-        ("before June 14", {"date": ["2026-06-13", "2026-06-14"]}),
-        ("15 June at the earliest is when we can", {"date": ["2026-06-15"]}),
+        ("before June 14", {"date": {"max": "2026-06-13"}}),
+        ("15 June at the earliest is when we can", {"date": {"min": "2026-06-15"}}),
         ("the first talk has to be free", {"first talk free": True}),
     ],
 )

@@ -21,7 +21,7 @@ from druthers.advisor.wording import fact_in_words, limit_in_words, listed, lost
 from druthers.catalogs import Item
 from druthers.limits import Where, merge, speaks_of_money
 from druthers.limits.columns import canonical
-from druthers.limits.days import is_day
+from druthers.limits.where import is_day
 
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
 LEAST = re.compile(r"(?<!\bat )\b(?:least|fewest|lowest)\b(?: (?P<what>\w+))?", re.I)

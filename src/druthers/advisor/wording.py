@@ -14,9 +14,8 @@ from druthers.language.data import small_words
 from druthers.language.lexicon.languages import marks_of
 from druthers.limits import Where, merge
 from druthers.limits.columns import Relaxation
-from druthers.limits.days import is_day
 from druthers.limits.stated import join
-from druthers.limits.where import holds, values_of
+from druthers.limits.where import holds, is_day, values_of
 from druthers.limits.words import fold, pattern, stem, stems
 
 MOST_LISTED = 20

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.catalogs import Item
-from druthers.limits.where import Where, holds, values_of
+from druthers.limits.where import Where, holds, is_day, values_of
 from druthers.limits.words import fold
 from druthers.types import Floats
 
@@ -129,19 +129,50 @@ class Column:
                 for value in values_of(limit.get("all")):
                     mask &= self._is_any(value)
                 return mask & self._is_any(limit["any"]) if "any" in limit else mask
+            if any(map(is_day, limit.values())):
+                days, codes = self._days
+                inside = (days >= limit.get("min", "")) & (days <= limit.get("max", "~"))
+                return self._have(codes[inside])
             numbers = self.numbers
             with np.errstate(invalid="ignore"):
                 low = numbers >= limit["min"] if "min" in limit else ~np.isnan(numbers)
                 return low & (numbers <= limit["max"]) if "max" in limit else low
         return self._is_any(limit)
 
+    def moved(self, limit: dict[str, Any], mask: Mask) -> dict[str, Any] | None:
+        """Return bounds moved as little as it takes to let in one of some items; None where none has such a fact."""
+        if any(map(is_day, limit.values())):
+            facts = [self.facts[row] for row in np.flatnonzero(mask).tolist()]
+            known = [part for fact in facts for part in _parts(fact) if is_day(part)]
+        else:
+            known = [float(one) for one in self.numbers[mask] if not np.isnan(one)]
+        if not known:
+            return None
+        low, high = (_size(limit[bound]) if bound in limit else None for bound in ("min", "max"))
+        sizes = [_size(one) for one in known]
+        off = [
+            max(low - one if low is not None else 0.0, one - high if high is not None else 0.0, 0.0) for one in sizes
+        ]
+        nearest = known[off.index(min(off))]
+        return {key: (min if key == "min" else max)(bound, nearest) for key, bound in limit.items()}
+
     def _is_any(self, values: Any) -> Mask:
         wanted = {canonical(value) for value in values_of(values)}
+        return self._have([code for value in wanted for code in self._sayers.get(value, ())])
+
+    def _have(self, codes: Sequence[int] | NDArray[np.int64]) -> Mask:
+        """Tell which items have one of some facts."""
         said = np.zeros(len(self._meanings), dtype=bool)
-        for value in wanted:
-            said[self._sayers.get(value, [])] = True
+        said[np.asarray(codes, np.int64)] = True
         mask: Mask = said[self._different[1]]
         return mask
+
+    @cached_property
+    def _days(self) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+        """All days among the different facts, with the code of the fact; a list may have several."""
+        facts = enumerate(self._different[0])
+        found = [(part, code) for code, (_, fact) in facts for part in _parts(fact) if is_day(part)]
+        return np.array([day for day, _ in found], "U10"), np.array([code for _, code in found], np.int64)
 
 
 class Columns:
@@ -233,7 +264,7 @@ class Columns:
             if not mask.any():
                 continue
             if isinstance(limit, dict) and not holds(limit):
-                near = _moved(self.numbers(name)[mask], limit)
+                near = self.column(name).moved(limit, mask)
                 if near is None:
                     continue
                 moved = self.allowed({**where, name: near})
@@ -297,6 +328,14 @@ def _number(fact: Any) -> float:
     return number if math.isfinite(number) else math.nan
 
 
+def _size(bound: Any) -> float:
+    """Return a number or a day as something that distances can be taken of."""
+    if not isinstance(bound, str):
+        return float(bound)
+    year, month, day = map(int, bound.split("-"))  # a table may have 0000-00-00
+    return 372.0 * year + 31.0 * month + day
+
+
 def _with_less(limit: Any) -> list[dict[str, Any]]:
     """Return a limit on what must be there and what must not without one of these at a time; none where it is one."""
     found: list[dict[str, Any]] = []
@@ -307,13 +346,3 @@ def _with_less(limit: Any) -> list[dict[str, Any]]:
                 less = {**limit, part: left[0] if len(left) == 1 else left}
                 found.append({one: rest for one, rest in less.items() if rest != []})
     return found
-
-
-def _moved(numbers: Floats, limit: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a range moved as little as it takes to hold one of these numbers."""
-    known = numbers[~np.isnan(numbers)]
-    if not len(known):
-        return None
-    low, high = limit.get("min", -np.inf), limit.get("max", np.inf)
-    nearest = float(known[np.argmin(np.maximum(low - known, 0.0) + np.maximum(known - high, 0.0))])
-    return {key: (min if key == "min" else max)(bound, nearest) for key, bound in limit.items()}

@@ -1,36 +1,52 @@
-"""Days in sentences: "in July", "by September 1", "after June 2024", held against what a catalog has."""
+"""Days in sentences: "in July", "by September 1", "between 10 and 20 June", held against what a catalog has."""
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from druthers.limits.words import pattern, table
+from druthers.limits.where import is_day
+from druthers.limits.words import fold, pattern, table, words
 
-DAY = (
-    r"\b(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<month>[a-z]{3,})"
-    r"|(?P<name>[a-z]{3,})\s+(?P<number>\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+\d{4}\b)?"
-)
-LATE = r"\b(?:<by>|(?:no|not) (?:newer|younger|later) than|(?:older|earlier) than)\s*$"
-EARLY = r"\b(?:<from_on>|from|(?:no|not) (?:older|earlier) than|(?:newer|younger|later) than)\s*$"
+ARTICLE = r"\s*(?:(?:the|den|dem|le|el|il|o)\s+)?"
+LATE = rf"\b(?:<by>|(?:no|not) (?:newer|younger|later) than|not after|nicht nach|(?:older|earlier) than){ARTICLE}$"
+EARLY = rf"\b(?:<from_on>|from|(?:no|not) (?:older|earlier) than|(?:newer|younger|later) than){ARTICLE}$"
+LATEST = r"\s*,?\s*(?:<most_after>)"
+EARLIEST = r"\s*,?\s*(?:<least_after>)"
+BEYOND = r"(?<!not )(?:<beyond_it>\b|\w+ than\b)"
 NEAR = 30  # letters before and after a day in which a bound may stand
+FICTIVE = 2000  # the year of months that have none
 
 
 class Days(NamedTuple):
-    """The days of one column that a piece of text allows: `text[start:end]`."""
+    """What a piece of text allows in one column of days or months: `text[start:end]`."""
 
     name: str
-    inside: list[str]
+    limit: Any
     start: int
     end: int
 
 
-def is_day(text: str) -> bool:
-    """Tell whether a text is a day, such as 2026-07-06."""
-    return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
+class Point(NamedTuple):
+    """A day, a part of a month, a month or a year; 0 for what is not said."""
+
+    start: int
+    end: int
+    year: int = 0
+    month: int = 0
+    first: int = 0  # days of the month
+    last: int = 0
+
+    def within(self, year: int) -> tuple[str, str]:
+        """Return its first and its last day, in a year unless it tells its own."""
+        year = self.year or year
+        most = monthrange(year, self.month or 12)[1]
+        first, last = min(self.first or 1, most), min(self.last or most, most)
+        return f"{year:04}-{self.month or 1:02}-{first:02}", f"{year:04}-{self.month or 12:02}-{last:02}"
 
 
 def by_month(days: Sequence[str]) -> dict[str, list[str]]:
@@ -54,104 +70,187 @@ def month_of(text: str) -> int:
 
     Examples
     --------
-    >>> month_of("May"), month_of("2026-07-06"), month_of("north")
-    (5, 7, 0)
+    >>> month_of("May"), month_of("2026-07-06"), month_of("north"), month_of("sept")
+    (5, 7, 0, 9)
     """
     if is_day(text):
         return int(text[5:7]) if int(text[5:7]) <= 12 else 0  # a table may have 2026-13-01, or 0000-00-00
     names = (month for month, named in enumerate(table()["months"], start=1) if text.casefold() in named)
-    return next(names, 0)
+    return next(names, table()["months_cut_short"].get(text.casefold(), 0))
 
 
 @cache
-def _period() -> re.Pattern[str]:
-    """Return a pattern of months and years."""
+def _points() -> re.Pattern[str]:
+    """Return a pattern of days, months and years."""
     months = "|".join(name for names in table()["months"] for name in names)
+    short = "|".join(table()["months_cut_short"])
+    parts = "|".join(table()["parts_of_months"])
+    year = r"(?:,?\s+(?P<{}>(?:19|20)\d\d)\b)?"
+    nth = r"(?:st|nd|rd|th)?"
     return re.compile(
-        r"\b(?:(?:the )?(?:end|middle|beginning) of\s+)?"
-        rf"(?:(?P<month>{months})\b(?:\s+(?P<year>(?:19|20)\d\d)\b|(?!\s+\d))"
-        r"|(?P<alone>(?:19|20)\d\d)\b(?!\s*[€$£%])|(?P<this>this|last) year\b)"
-    )
+        r"\b(?:(?P<iso>(?:19|20)\d\d-\d\d-\d\d)"
+        rf"|(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:of\s+)?(?P<of>{months}|{short})\b\.?" + year.format("of_year")
+        + rf"|(?P<in>{months}|{short})\.?\s+(?P<number>\d{{1,2}}){nth}\b(?!\s*[€$£%])" + year.format("in_year")
+        + r"|(?P<dotted>\d{1,2})\.(?P<dots>\d{1,2})\.(?P<dot_year>20\d\d)?(?!\d)"
+        rf"|(?:the\s+)?(?:(?P<part>{parts})(?:\s+of|[\s-])\s*)?(?P<month>{months})\b(?:\s+(?P<year>(?:19|20)\d\d)\b|(?!\s+\d))"
+        r"|(?P<alone>(?:19|20)\d\d)\b(?!\s*[€$£%])|(?P<this>this|last|next) year\b)"
+    )  # fmt: skip
 
 
-def find_periods(text: str, columns: Mapping[str, Sequence[str]], *, years: bool = True) -> Iterator[Days]:
-    """Return what a folded text says about months and years, for each column of days or months.
+def _point(match: re.Match[str]) -> Point | None:
+    """Return what a match of `_points` is; None for none, such as 31.13."""
+    span = match.span()
+    if match["iso"]:
+        year, month, day = map(int, match["iso"].split("-"))
+        return Point(*span, year, month, day, day)
+    if match["alone"] or match["this"]:
+        past = {"last": -1, "this": 0, "next": 1}
+        return Point(*span, int(match["alone"] or date.today().year + past[match["this"]]))
+    if match["month"]:
+        first, last = table()["parts_of_months"][match["part"]] if match["part"] else (0, 0)
+        return Point(*span, int(match["year"] or 0), month_of(match["month"]), first, last)
+    day = int(match["day"] or match["number"] or match["dotted"])
+    month = int(match["dots"]) if match["dots"] else month_of(match["of"] or match["in"])
+    year = int(match["of_year"] or match["in_year"] or match["dot_year"] or 0)
+    return Point(*span, year, month, day, day) if 0 < month < 13 and 0 < day < 32 else None
+
+
+def find_days(text: str, columns: Mapping[str, Sequence[str]], *, years: bool = True) -> Iterator[Days]:
+    """Return what a folded text says about days, months and years, for columns of days or months.
 
     A month alone counts with a bound; without `years`, no year alone does, for it is about something else.
 
     Examples
     --------
-    >>> next(find_periods("we start no later than may", {"starts": ["March", "May", "June"]})).inside
+    >>> next(find_days("we start no later than may", {"starts": ["March", "May", "June"]})).limit
     ['March', 'May']
-    >>> next(find_periods("released after june 2025", {"out": ["2024-09-01", "2025-06-30", "2026-01-15"]})).inside
-    ['2026-01-15']
+    >>> flats = {"free from": ["2026-05-31", "2026-06-15", "2026-09-01"]}
+    >>> [next(find_days(text, flats)).limit for text in ("between 10 and 20 june", "before september 1")]
+    [{'min': '2026-06-10', 'max': '2026-06-20'}, {'max': '2026-08-31'}]
     """
-    for match in _period().finditer(text) if columns else ():
-        month = month_of(match["month"] or "")
-        year = match["year"] or match["alone"] or (match["this"] and str(_year(match["this"]))) or ""
-        before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
-        late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
-        if late and early:  # "no later than" says more than "later than"
-            late, early = (late, None) if late.start() < early.start() else (None, early)
-        later = pattern(r"\s*,?\s*(?:<least_after>)").match(after)
-        latest = None if later else pattern(r"\s*,?\s*(?:<most_after>)").match(after)
-        bounded = late or early or later or latest
-        if not (bounded if month and not year else year and (years or month)):
-            continue
-        if match["alone"] and not pattern(r"\b(?:<dated>)\s*$").search(before) and not (later or latest):
-            continue  # "up to 2000" is a price
-        lead, tail = late or early, latest or later
-        out = lead is not None and pattern(r"(?<!not )(?:<beyond_it>\b|\w+ than\b)").match(lead.group()) is not None
-        start = match.start() - (len(before) - lead.start() if lead else 0)
-        for name, kinds in columns.items():
-            point = f"{year}-{month:02}" if year and month else year or f"{month:02}"
-            told = {one: _point(one, bool(year), bool(month)) for one in kinds}
-            if (early or later) and not (early and early.group().strip() == "from" and year and not month):
-                inside = [one for one in kinds if told[one] >= point]
-            else:
-                inside = [one for one in kinds if (told[one] <= point if late or latest else told[one] == point)]
-            inside = [one for one in inside if told[one] and not (out and told[one] == point)]
-            if inside:
-                yield Days(name, inside, start, match.end() + (tail.end() if tail else 0))
+    points = [point for match in _points().finditer(text) if (point := _point(match))] if columns else []
+    while points:
+        point = points.pop(0)
+        if points and (spread := _spread(text, point, points[0])):
+            yield from _held(columns, text, *spread)
+            points.pop(0)
+        elif spread := _shortened(text, point):
+            yield from _held(columns, text, *spread)
+        else:
+            yield from _bounded(text, point, columns, years)
 
 
-def _year(which: str) -> int:
-    return date.today().year - (which == "last")
+def _spread(text: str, one: Point, other: Point) -> tuple[tuple[int, int], Point, Point] | None:
+    """Return where a span of time stands, "from May to July", and its ends."""
+    lead = pattern(rf"\b(?:<span_from>){ARTICLE}$").search(text, max(0, one.start - NEAR), one.start)
+    amid = pattern(rf"\s*(<span_to>){ARTICLE}").fullmatch(text, one.end, other.start)
+    if amid and (lead or amid[1] in ("to", "till", "until", "through", "-", "–", "bis")):
+        return (lead.start() if lead else one.start, other.end), one._replace(year=one.year or other.year), other
+    return None
 
 
-def _point(day: str, year: bool, month: bool) -> str:
-    """Return the year and month of a day, as far as asked for; nothing where a month has no year."""
-    if year and not is_day(day):
-        return ""
-    return day[: 7 if month else 4] if year else f"{known:02}" if (known := month_of(day)) else ""
+def _shortened(text: str, point: Point) -> tuple[tuple[int, int], Point, Point] | None:
+    """Return where a span of days stands whose month is said once, "10 to 20 June", and its ends."""
+    if not point.first or point.first != point.last:
+        return None
+    before = pattern(
+        r"(?:\b<span_from>\s+(?:the\s+)?)?\b(\d{1,2})(?:st|nd|rd|th|\.)?\s*(?:<span_to>)\s*(?:the\s+)?$"
+    ).search(text, max(0, point.start - NEAR), point.start)
+    after = pattern(rf"\s*(?:<span_to>){ARTICLE}(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*[€$£%])").match(text, point.end)
+    if before and int(before[1]) < point.first:
+        return (before.start(), point.end), point._replace(first=int(before[1]), last=int(before[1])), point
+    if after and not text[point.start].isdigit() and point.first < int(after[1]) < 32:  # "June 10 to 20"
+        return (point.start, after.end()), point, point._replace(first=int(after[1]), last=int(after[1]))
+    return None
 
 
-def find_days(text: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Days]:
-    """Return what a folded text says about days, for the first column of days that has any of them.
+def _held(
+    columns: Mapping[str, Sequence[str]],
+    text: str,
+    span: tuple[int, int],
+    low: Point | None,
+    high: Point | None,
+    beyond: bool = False,
+) -> Iterator[Days]:
+    """Return the limit of the column that is meant: from the first day of one point up to the last one of another.
 
-    Examples
-    --------
-    >>> next(find_days("available by september 1", {"from": ["2026-08-15", "2026-09-01", "2026-10-01"]})).inside
-    ['2026-08-15', '2026-09-01']
+    What lies beyond a point leaves it out.
     """
-    for match in re.finditer(DAY, text) if columns else ():
-        month = month_of(match["month"] or match["name"])
-        if not month:
-            continue
-        day = f"{month:02}-{int(match['day'] or match['number']):02}"
-        before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
-        late = pattern(r"\b<by>\s*(?:the\s+)?$").search(before)
-        early = pattern(r"\b<from_on>\s*(?:the\s+)?$").search(before)
-        latest = pattern(r"\s*,?\s*(?:<most_after>)").match(after)
-        lead = late or early
-        start = match.start() - (len(before) - lead.start() if lead else 0)
-        end = match.end() + (latest.end() if latest else 0)
-        for name, days in ((name, days) for name, days in columns.items() if all(map(is_day, days))):
-            inside = [
-                one
-                for one in days
-                if (one[5:] <= day if late or latest else one[5:] >= day if early else one[5:] == day)
-            ]
-            if inside:
-                yield Days(name, inside, start, end)
-                break
+    told = low or high or Point(*span)
+    for name, kinds in _meant(columns, text):
+        dated = all(map(is_day, kinds))
+        if told.year and not dated:
+            continue  # a month of no year
+        days = {kind: kind if dated else f"{FICTIVE}-{month_of(kind):02}-15" for kind in kinds}
+        year = _year_of(told, sorted(days.values()))
+        limit = {}
+        if low is not None:
+            limit["min"] = _moved(low.within(year)[1], 1) if beyond else low.within(year)[0]
+        if high is not None:
+            limit["max"] = _moved(high.within(year)[0], -1) if beyond else high.within(year)[1]
+            if limit["max"] < limit.get("min", ""):  # "between November and February"
+                limit["max"] = high.within(year + 1)[1]
+        inside = [kind for kind in kinds if limit.get("min", "") <= days[kind] <= limit.get("max", "~")]
+        if dated or inside:
+            yield Days(name, limit if dated else inside, *_with_name(text, span, name))
+            return
+
+
+def _with_name(text: str, span: tuple[int, int], name: str) -> tuple[int, int]:
+    """Return where a limit stands with the words of its name before it: "available before December"."""
+    parts = "|".join(map(re.escape, fold(name).split()))
+    named = re.search(rf"\b(?:(?:{parts})\s+)+$", text[: span[0]])
+    return (named.start() if named else span[0]), span[1]
+
+
+def _moved(day: str, by: int) -> str:
+    return str(date.fromisoformat(day) + timedelta(days=by))
+
+
+def _meant(columns: Mapping[str, Sequence[str]], text: str) -> list[tuple[str, Sequence[str]]]:
+    """Return the columns that a text may be about, the likeliest first: those of which it says a word."""
+    return sorted(
+        columns.items(), key=lambda one: not any(word in text for word in fold(one[0]).split() if len(word) > 3)
+    )
+
+
+def _year_of(point: Point, days: Sequence[str]) -> int:
+    """Return the year that a point without one is in: the first that fits a year of days, the last of longer times."""
+    first, last = int(days[0][:4]), int(days[-1][:4])
+    fitting = [
+        year
+        for year in range(first, last + 1)
+        if days[0] <= point.within(year)[1] and point.within(year)[0] <= days[-1]
+    ]
+    long = last - first > 1 or (last > first and days[-1][5:] > days[0][5:])
+    return (fitting[-1 if long else 0]) if fitting else first if point.within(first)[0] > days[-1] else last
+
+
+def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], years: bool) -> Iterator[Days]:
+    """Return what is said about one point of time: by it, from it on, or at it."""
+    before, after = text[max(0, point.start - NEAR) : point.start], text[point.end : point.end + NEAR]
+    late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
+    if late and early:  # "no later than" says more than "later than"
+        late, early = (late, None) if late.start() < early.start() else (None, early)
+    later = pattern(EARLIEST).match(after) or (early and re.match(r"\s*,?\s*(?:on|an)\b", after))
+    latest = None if later else pattern(LATEST).match(after)
+    if not point.month and not (years and (later or latest or pattern(r"\b(?:<dated>)\s*$").search(before))):
+        return  # "up to 2000" is a price
+    if early and early.group().strip() == "from" and not later and not (point.first or (point.year and point.month)):
+        early = None  # "from 2024": made then
+    lead, tail = late or early, latest or later
+    span = point.start - (len(before) - lead.start() if lead else 0), point.end + (tail.end() if tail else 0)
+    beyond = lead is not None and pattern(BEYOND).match(lead.group()) is not None
+    if late or latest:
+        yield from _held(columns, text, span, None, point, beyond)
+    elif early or later:
+        yield from _held(columns, text, span, point, None, beyond)
+    elif point.first or point.year:
+        for name, kinds in _meant(columns, text):
+            if point.first == point.last and all(map(is_day, kinds)) and set(fold(name).split()) & words("free_from"):
+                yield from _held({name: kinds}, text, span, None, point)  # "it must be free on 1 June"
+                return
+            spans = [point.within(year) for year in {int(kind[:4]) for kind in kinds if is_day(kind)}]
+            if inside := [kind for kind in kinds if any(low <= kind <= high for low, high in spans)]:
+                yield Days(name, inside, *_with_name(text, span, name))
+                return

@@ -12,9 +12,10 @@ import numpy as np
 from druthers.limits.attributes import Attribute
 from druthers.limits.clauses import LONGEST
 from druthers.limits.columns import Column, Columns, canonical
-from druthers.limits.days import by_month, is_day, month_of
+from druthers.limits.days import by_month, month_of
 from druthers.limits.shortening import Key, add, cut_short, firsts, heads
 from druthers.limits.spelling import Vocabulary
+from druthers.limits.where import MOST, is_day
 from druthers.limits.words import (
     SMALL_WORDS,
     also_called,
@@ -68,7 +69,7 @@ class Index:
             elif kinds and all(is_day(str(kind)) for kind in kinds):
                 self.days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self.days[name]).items():
-                    self.values.setdefault((spelled,), {})[name] = inside
+                    self.values.setdefault((spelled,), {})[name] = inside[-MOST:]  # of many years the last
             elif kinds and all(month_of(str(kind)) for kind in kinds):
                 self.months[name] = sorted(map(str, kinds), key=month_of)
                 for kind in self.months[name]:

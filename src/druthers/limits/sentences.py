@@ -12,7 +12,7 @@ from druthers.limits import clauses, phrases
 from druthers.limits.attributes import Attribute, find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
-from druthers.limits.days import find_days, find_periods
+from druthers.limits.days import find_days
 from druthers.limits.index import Index
 from druthers.limits.linking import accepted, linked
 from druthers.limits.quantities import Quantity, find_quantities
@@ -87,11 +87,11 @@ class LimitReader:
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
-        periods = partial(find_periods, years=not any(one.in_years for one in self.index.attributes))
-        for find in (find_days, periods):  # "by 15 June" before "by June"
-            dated = list(find(folded, self.index.days | self.index.months))
-            found += [Stated(name, inside, text[start:end], start, end) for name, inside, start, end in dated]
-            folded = blanked(folded, *((one.start, one.end) for one in dated))
+        years = not any(one.in_years for one in self.index.attributes)
+        dated = list(find_days(folded, self.index.days | self.index.months, years=years))
+        dated = [one for one in dated if not clauses.is_soft(folded, one.start, one.end)]
+        found += [Stated(name, limit, text[start:end], start, end) for name, limit, start, end in dated]
+        folded = blanked(folded, *((one.start, one.end) for one in dated))
         numbers, unmatched, lost = self._numbers(folded, text)
         found += numbers
         found += self._spread(folded, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -12,13 +13,14 @@ Range: TypeAlias = dict[str, Any]
 Where: TypeAlias = dict[str, Any]
 
 BOUNDS = ("min", "max")
+_DAY = r"\d{4}-\d\d-\d\d"
 # What a list of an item must hold: one of these, each of these, none of these.
 HOLDS = ("any", "all", "not")
 _VALUE = {"type": ["string", "number", "boolean"]}
 _VALUES = {"anyOf": [_VALUE, {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": 50}]}
 _RANGE = {
     "type": "object",
-    "properties": {bound: {"type": "number"} for bound in BOUNDS},
+    "properties": {bound: {"anyOf": [{"type": "number"}, {"type": "string", "pattern": _DAY}]} for bound in BOUNDS},
     "additionalProperties": False,
     "minProperties": 1,
 }
@@ -36,9 +38,9 @@ MOST = 50  # limits in one table, and allowed values in one limit
 def check_where(where: object, names: Iterable[str]) -> Where:
     """Return limits in their plain form, or say what is wrong with them.
 
-    A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, or one or
-    more of `{"any": ..., "all": ..., "not": ...}`, each with a value or a list: of these any will do, all must be there
-    (where items have lists), none may be there.
+    A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, numbers or
+    days (`"2026-07-06"`), or one or more of `{"any": ..., "all": ..., "not": ...}`, each with a value or a list: of
+    these any will do, all must be there (where items have lists), none may be there.
 
     Examples
     --------
@@ -65,12 +67,13 @@ def _check_limit(name: str, limit: object, most: float) -> Any:
         return _check_values(name, limit, most)
     if limit and set(limit) <= set(HOLDS):
         return {part: _check_values(name, limit[part], most) for part in HOLDS if part in limit}
-    if not limit or not set(limit) <= set(BOUNDS) or not all(_is_number(bound) for bound in limit.values()):
+    bounds = list(limit.values())
+    if not limit or not set(limit) <= set(BOUNDS) or not (all(map(_is_number, bounds)) or all(map(is_day, bounds))):
         raise InvalidOffer(
-            f"the limit on {name!r} must be a value, a list of values, numbers as min and max, or any, all or not with"
-            f" values, but got {str(dict(limit))[:200]}; give one of these"
+            f"the limit on {name!r} must be a value, a list of values, numbers or days (2026-07-06) as min and max, or"
+            f" any, all or not with values, but got {str(dict(limit))[:200]}; give one of these"
         )
-    if limit.get("min", -math.inf) > limit.get("max", math.inf):
+    if not _is_range(limit):
         raise NothingFits(f"the limit on {name!r} must have min up to max, but got {dict(limit)!r}; exchange them")
     return {bound: limit[bound] for bound in BOUNDS if bound in limit}
 
@@ -89,6 +92,17 @@ def _check_values(name: str, values: object, most: float) -> Any:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_day(value: object) -> bool:
+    """Tell whether a value is a day, such as 2026-07-06."""
+    return isinstance(value, str) and re.fullmatch(_DAY, value) is not None
+
+
+def _is_range(limit: Mapping[str, Any]) -> bool:
+    """Tell whether bounds are of one kind, and the lower one is not above the upper."""
+    low, high = limit.get("min"), limit.get("max")
+    return low is None or high is None or (is_day(low) == is_day(high) and low <= high)
 
 
 def _is_value(value: object) -> bool:
@@ -156,7 +170,8 @@ def widened(limit: Any, accepted: Any) -> Any:
     more = [one for part in accepted.values() for one in values_of(part)] if holds(accepted) else values_of(accepted)
     if isinstance(limit, dict) and not holds(limit):
         reach = {"min": min, "max": max}
-        return {bound: reach[bound](value, *more) for bound, value in limit.items()}
+        alike = {bound: [one for one in more if is_day(one) == is_day(value)] for bound, value in limit.items()}
+        return {bound: reach[bound]([value, *alike[bound]]) for bound, value in limit.items()}
     if not holds(limit):
         return [*values_of(limit), *(one for one in more if one not in values_of(limit))]
     for one in more:
@@ -187,6 +202,6 @@ def merge(before: Where, after: Where) -> Where:
             merged[name] = both(known, limit)
         elif not holds(known) and not holds(limit):
             joined = {**known, **limit}
-            if joined.get("min", -math.inf) <= joined.get("max", math.inf):  # else the later one alone is meant
+            if _is_range(joined):  # else the later one alone is meant
                 merged[name] = joined
     return merged

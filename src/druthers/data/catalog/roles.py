@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, is_numeral
@@ -18,6 +19,7 @@ COST, GAIN = "cost", "gain"
 MOST_OBJECTIVES = 12
 MOST_DETAILS = 50
 RATERS = frozenset({"customer", "user", "guest", "visitor", "buyer", "client", "traveler", "traveller"})
+JOINING = frozenset({"of", "to", "from", "with", "for", "in"})  # within a name they belong to it: "good with children"
 ENDS = frozenset({"min", "max", "minimum", "maximum"})
 MONEY = frozenset({"eur", "euro", "euros", "usd", "gbp", "chf", "dollars", "pounds"})
 EACH = frozenset({"per", "pro", "je", "por", "par", "each"})
@@ -64,19 +66,25 @@ def tidy(header: str) -> tuple[str, str]:
     --------
     >>> tidy("avg_price_per_night_eur"), tidy("review_scores_cleanliness"), tidy("hasPool"), tidy("Noise (dB)")
     (('price', 'euros'), ('cleanliness', ''), ('pool', ''), ('noise', 'decibels'))
-    >>> tidy("# reviews"), tidy("Price per person")
-    (('reviews', ''), ('price', ''))
+    >>> tidy("# reviews"), tidy("Price per person"), tidy("good with children")
+    (('reviews', ''), ('price', ''), ('good with children', ''))
     """
     said, unit = [word for word in tokens(header) if word != "#"] or tokens(header), ""
     while len(said) > 1 and said[-1] in words()["units"]:
         unit = words()["units"][said.pop()]
     said = _paid(said)
     fillers = words()["fillers"]
-    kept = [word for word in said if not any(stem in fillers for stem in stems(word)) and not word.isdigit()]
+    telling_nothing = [word.isdigit() or any(stem in fillers for stem in stems(word)) for word in said]
+    kept = [
+        word
+        for place, word in enumerate(said)
+        if not telling_nothing[place]
+        or (word in JOINING and not all(telling_nothing[:place]) and not all(telling_nothing[place:]))
+    ]
     telling = [word for word in said if _way(word)]
     if not kept or (telling and set(kept) <= RATERS):  # "customer rating"
         kept = telling[:1] or said
-    elif set(kept) <= ENDS:  # "min nights"
+    elif set(kept) <= ENDS or kept[0] in JOINING:  # "min nights", "value for money"
         kept = said
     return " ".join(kept), unit
 
@@ -99,7 +107,8 @@ def direction(header: str) -> str | None:
     if any(stem in neither for word in (*said[-1:], *said[:1]) for stem in stems(word)) and not _way(said[-1]):
         return None
     paid = COST if set(tokens(header)) & MONEY and not any(word in neither for word in said) else None
-    return next(filter(None, map(_way, reversed(said))), paid)  # "main course (EUR)" tells by its unit
+    pairs = [f"{first} {second}" for first, second in pairwise(said)]  # "hourly rate"
+    return next(filter(None, map(_way, [*reversed(pairs), *reversed(said)])), paid)  # "main course (EUR)": by its unit
 
 
 def _paid(said: Sequence[str]) -> list[str]:
@@ -109,7 +118,7 @@ def _paid(said: Sequence[str]) -> list[str]:
 
 
 def _way(word: str) -> str | None:
-    """Return whether a word tells that less or more is better."""
+    """Return whether a word, or two, tells that less or more is better."""
     ways = (COST if stem in words()["costs"] else GAIN if stem in words()["gains"] else None for stem in stems(word))
     return next(filter(None, ways), None)
 

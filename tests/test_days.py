@@ -1,0 +1,100 @@
+"""Limits on days: spans of time that people name, held against columns of days."""
+
+from datetime import date, timedelta
+
+import pytest
+
+import druthers as dr
+from druthers.catalogs import Item
+from druthers.errors import InvalidOffer, NothingFits
+from druthers.limits import Columns, LimitReader, check_where
+
+FLATS = {
+    str(n): Item(str(n), values={"rent": 500.0 + n % 37}, details={"free from": str(date(2026, 1, 1) + timedelta(n))})
+    for n in range(300)
+}
+READER = LimitReader(Columns(FLATS), [])
+WINTER = LimitReader(
+    Columns({str(n): Item(str(n), details={"opens": f"{day}"}) for n, day in enumerate(["2026-11-20", "2027-02-01"])}),
+    [],
+)
+FILMS = LimitReader(
+    Columns({str(year): Item(str(year), details={"released": f"{year}-06-15"}) for year in range(2015, 2027)}), []
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("free before october", None, "2026-09-30"),
+        ("by the end of May", None, "2026-05-31"),
+        ("by 20 November 2026 at the latest", None, "2026-11-20"),
+        ("not after May 15", None, "2026-05-15"),
+        ("until 2026-05-01", None, "2026-05-01"),
+        ("it must be free on 1 June", None, "2026-06-01"),
+        ("avant le 15 juin", None, "2026-06-14"),
+        ("antes de junio", None, "2026-05-31"),
+        ("not before 1 March", "2026-03-01", None),
+        ("I need it from 1 jun on", "2026-06-01", None),
+        ("ab Mitte Juni", "2026-06-11", None),
+        ("after Feb 10th", "2026-02-11", None),
+        ("between March and May", "2026-03-01", "2026-05-31"),
+        ("between 10 and 20 June", "2026-06-10", "2026-06-20"),
+        ("1-15 May", "2026-05-01", "2026-05-15"),
+        ("June 10-20", "2026-06-10", "2026-06-20"),
+        ("from the 3rd of May to the 4th of July", "2026-05-03", "2026-07-04"),
+        ("vom 1.5. bis zum 15.5.", "2026-05-01", "2026-05-15"),
+        ("zwischen dem 1. Mai und dem 15. Juni", "2026-05-01", "2026-06-15"),
+    ],
+)
+def test_spans_of_time_are_bounds(text, low, high):
+    expected = {bound: day for bound, day in (("min", low), ("max", high)) if day}
+    assert READER.read(text).where == {"free from": expected}
+
+
+def test_a_month_without_a_year_is_in_the_year_that_the_items_are_in():
+    assert WINTER.read("opens by January").where == {"opens": {"max": "2027-01-31"}}
+    assert WINTER.read("between December and February").where == {"opens": {"min": "2026-12-01", "max": "2027-02-28"}}
+    assert FILMS.read("released after May").where == {"released": {"min": "2026-06-01"}}  # of many years the last
+
+
+def test_a_month_of_many_years_is_a_limit_that_is_allowed():
+    days = [str(date(2020, 1, 1) + timedelta(n)) for n in range(2000)]
+    items = {day: Item(day, details={"shot": day}) for day in days}
+    where = LimitReader(Columns(items), []).read("shot in July").where
+    assert check_where(where, ["shot"]) == where
+    assert Columns(items).eligible(where)
+
+
+def test_an_aside_is_only_hoped_for_and_a_price_is_no_year():
+    assert READER.read("ideally before June").where == {}
+    assert READER.read("up to 2000").where == {"rent": {"max": 2000}}
+
+
+def test_days_are_bounds_of_what_callers_ask_for_too():
+    columns = Columns(FLATS)
+    assert columns.eligible({"free from": {"min": "2026-01-03", "max": "2026-01-05"}}) == ["2", "3", "4"]
+    lists = {"a": Item("a", details={"dates": ["2026-01-01", "2026-08-01"]}), "b": Item("b", details={"dates": "soon"})}
+    assert Columns(lists).eligible({"dates": {"min": "2026-07-01"}}) == ["a"]
+    assert columns.relax({"free from": {"max": "2025-12-01"}})[0].limit == {"max": "2026-01-01"}
+    with pytest.raises(InvalidOffer, match="numbers or days"):
+        check_where({"free from": {"max": "soon"}}, ["free from"])
+    with pytest.raises(InvalidOffer, match="numbers or days"):
+        check_where({"free from": {"min": 3, "max": "2026-01-01"}}, ["free from"])
+    with pytest.raises(NothingFits, match="min up to max"):
+        check_where({"free from": {"min": "2026-02-01", "max": "2026-01-01"}}, ["free from"])
+
+
+def test_what_was_said_of_days_holds_for_items_that_come_later(tmp_path):
+    rent = dr.Objective("rent", low=0, high=1000, less_is_better=True)
+    catalog = dr.Catalog("flats", [rent], list(FLATS.values()))
+    where = f"sqlite:{tmp_path / 'flats.db'}"
+    with dr.Advisor(catalog, store=where) as advisor:
+        advisor.hear("ada", "free by 10 January")
+        advisor.hear("ada", "and not before 5 January")
+        advisor.put_item(Item("new", values={"rent": 100.0}, details={"free from": "2026-01-08"}))
+        assert advisor.recommend("ada").items[0].item == "new"
+    with dr.Advisor(store=where) as advisor:
+        told = advisor.preference("ada").limits
+        assert told == {"free from": {"min": "2026-01-05", "max": "2026-01-10"}}
+        assert {one.item for one in advisor.recommend("ada", size=7).items} == {"4", "5", "6", "7", "8", "9", "new"}
