@@ -29,6 +29,11 @@ HERE = re.compile(
     r"\W*(?:(?:and|but|so)\W+)?(?:(?:what|how) about|(?:is|are) there)\b", re.I
 )  # of those shown, or of all
 OVERALL = re.compile(r"\b(?:of (?:them )?all|overall|altogether|in the (?:whole|entire) \w+)\b", re.I)
+MOST_OF_ALL = re.compile(
+    r"^\W*(?:(?:and|but|so|just .*?:)\W*)?(?:which|what) ones?\b(?!.*\b(?:these|those|them|the (?:two|three))\b)"
+    r".*\b(?:most|least|\w+est)\b",
+    re.I,
+)
 MOST_FOUND, MOST_BEST = 5, 3  # items that an answer names
 MOST_NUMBERS = 12  # different numbers that are told one by one
 
@@ -81,7 +86,8 @@ def best(ask: Operations, turn: Turn) -> Operation[Reply]:
     person = yield from ask.find(turn.user)
     held = {} if person is None else person.wishes.limits
     where = turn.message.limits.where  # "the cheapest one with a grinder"
-    few = turn.about or (turn.shown if turn.message.shown else ())
+    of_all = MOST_OF_ALL.search(turn.text) is not None  # "which one is the nearest?": of all, and of those shown
+    few = turn.about or (turn.shown if turn.message.shown and not of_all else ())
     every = few or ask.columns.items
     inside = where if few or OVERALL.search(turn.text) else merge(held, where)
     fitting, possible = (set(ask.columns.eligible(limits)) for limits in (inside, where))
@@ -97,7 +103,9 @@ def best(ask: Operations, turn: Turn) -> Operation[Reply]:
         none = "within your limits" if without else "of these"
         return turn.reply(f"The {name} of none {none} is known.{without} {lost}".strip())
     found = found[: 1 if len(found) < MOST_FOUND else MOST_BEST]
-    return turn.reply(f"{_told(ask, name, found)}.{without} {lost}".strip(), about=found)
+    here = ordered(ask, turn, turn.shown)[1][:1] if of_all and turn.message.shown else []
+    of_these = f" Of those shown: {_told(ask, name, here)}." if here and here[0] != found[0] else ""
+    return turn.reply(f"{_told(ask, name, found)}.{of_these}{without} {lost}".strip(), about=found)
 
 
 def _told(ask: Operations, name: str, items: Sequence[Item]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 from druthers.language.data import small_words
@@ -128,7 +129,8 @@ class Parser:
             mentions, note = self._judge(shown, open_, mentions, spoken_of)
             notes += [note] if note else []
         telling = [m for m in mentions if m.kind is not Kind.IDLE and not _interjects(shown, m)]
-        standing = [m for m in telling if not _says_how(shown, m)]
+        less = [objective.less_is_better for objective in self.objectives]
+        standing = [replace(m, less_is_better=less[m.objective]) for m in telling if not _says_how(shown, m)]
         standing.sort(key=lambda mention: mention.first)
         return _Found(tokens, shown, spans, standing, language, notes)
 

@@ -103,7 +103,7 @@ _NOUNS = {
 _IRREGULAR = {
     "length": "long", "warmth": "warm", "strength": "strong", "height": "tall", "width": "wide", "depth": "deep",
     "beauty": "beautiful", "ease": "easy", "health": "healthy", "taste": "tasty", "comfort": "comfortable",
-    "speed": "speedy", "noise": "noisy", "color": "colorful", "harmony": "harmonious", "elegance": "elegant",
+    "speed": "fast", "noise": "noisy", "color": "colorful", "harmony": "harmonious", "elegance": "elegant",
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ WORTH = {
     Kind.FOREIGN: 0.9,
     Kind.WEAK: 0.45,
 }
+_OTHER_WAY = {Kind.GOOD: Kind.BAD, Kind.BAD: Kind.GOOD}
 _DOUBTFUL, _ONE_OF_MANY = 0.4, 0.8
 # Languages that write compounds as one word, and how many letters these have, and each part of them, at least.
 _COMPOUNDING, _COMPOUND, _PART = ("de", "nl"), 9, 4
@@ -71,15 +72,17 @@ class Words:
         self._bindings = bind(objectives)
         self._senses: dict[tuple[str, ...], Mention] = {}
         self._concessions: dict[tuple[str, ...], Mention] = {}
+        amounts = small_words("amounts")
         for words, terms in lexicon().items():
             for term in terms:
                 bound = self._bindings.get(term.concept)
                 if bound is not None:
-                    worth = _DOUBTFUL if term.doubtful else WORTH[term.kind] * bound.strength
-                    table = self._concessions if term.kind is Kind.GIVES_UP else self._senses
                     less = objectives[bound.objective].less_is_better
-                    sense = Mention(bound.objective, 0, 0, term.kind, worth, term.text, term.concept)
-                    _add(table, words, replace(sense, doubtful=term.doubtful, less_is_better=less))
+                    kind = _OTHER_WAY.get(term.kind, term.kind) if less and term.concept in amounts else term.kind
+                    worth = _DOUBTFUL if term.doubtful else WORTH[kind] * bound.strength
+                    table = self._concessions if kind is Kind.GIVES_UP else self._senses
+                    sense = Mention(bound.objective, 0, 0, kind, worth, term.text, term.concept)
+                    _add(table, words, replace(sense, doubtful=term.doubtful))
         own: set[tuple[str, ...]] = set()
         for index, objective in enumerate(objectives):
             for text in (objective.name, *objective.synonyms):
@@ -93,13 +96,12 @@ class Words:
     def _add_own(self, index: int, text: str, objectives: Sequence[Objective]) -> None:
         """Add the words of an objective's own name, or of a synonym."""
         words, is_name = words_of(text), text == objectives[index].name
-        less = objectives[index].less_is_better
         if not words:
             return
         concepts = {name: bound.strength for name, bound in self._bindings.items() if bound.objective == index}
         concept = max(concepts, key=concepts.__getitem__, default="")
         for last in (words[-1], *(inflections(words[-1], noun=True) if len(words) > 1 else ())):
-            own = Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True, less_is_better=less)
+            own = Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True)
             _add(self._senses, (*words[:-1], last), own)
         telling = [word for word in words if word not in small_words("generic") and len(word) > 2]
         for word in telling if is_name else words if len(words) == 1 else ():
@@ -109,27 +111,31 @@ class Words:
                 continue
             alone = len(telling) == 1
             worth = 1.0 if alone else _ONE_OF_MANY
-            sense = Mention(index, 0, 0, Kind.NOUN, worth, text, named=alone, less_is_better=less)
+            sense = Mention(index, 0, 0, Kind.NOUN, worth, text, named=alone)
             _add(self._senses, (word,), sense)
             for form in inflections(word, noun=True):
                 self._senses.setdefault((form,), replace(sense, worth=WORTH[Kind.NOUN], named=False))
-            judges = Kind.BAD if less else Kind.GOOD
+            judges = Kind.BAD if objectives[index].less_is_better else Kind.GOOD
             for adjective in adjectives(word) if alone else ():
                 for form in (adjective, *inflections(adjective)):
-                    self._senses.setdefault((form,), replace(sense, kind=judges, worth=WORTH[judges], named=False))
+                    known = self._senses.get((form,))
+                    if known is None or (known.objective != index and not known.named):  # "gentle" beside a gentleness
+                        self._senses[form,] = replace(sense, kind=judges, worth=WORTH[judges], named=False)
 
     def _give_heads(self, objectives: Sequence[Objective]) -> None:
         """Give terms that end in the name of an objective to it: where there is a consumption, "fuel consumption".
 
         Where its name has one telling word, that is enough: where there is a charging time, "fast charging", "charger".
+        So is its adjective at the beginning: where there is a speed, "fast internet".
         """
         telling = [[word for word in words_of(one.name) if word not in small_words("generic")] for one in objectives]
         named = {tuple(words): index for index, words in enumerate(telling) if len(words) == 1}
         named |= {words_of(one.name): index for index, one in enumerate(objectives)}
+        led = {adjective: n for words, n in named.items() if len(words) == 1 for adjective in adjectives(words[0])}
         for words, sense in self._senses.items():
             doing = words[-1].removesuffix("s").removesuffix("er") + "ing" if words[-1].endswith(("er", "ers")) else ""
             head = words[-1:] if len(words) > 1 else (doing,)
-            index = None if sense.named else named.get(head)
+            index = None if sense.named else named.get(head, led.get(words[0]) if len(words) > 1 else None)
             if index is not None and index != sense.objective:
                 self._senses[words] = replace(sense, objective=index, concept="")
 

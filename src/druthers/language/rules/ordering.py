@@ -367,10 +367,13 @@ def _gives_up(mention: Mention, match: Match) -> bool:
     if match.cue.does is Effect.UNNEEDED:
         wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
         # "it hardly needs any watering", "where I don't have to wait"
-        less = mention.less_is_better and (mention.named or _BURDEN.search(match.text) is not None)
+        meant = mention.named or mention.kind is Kind.MEANS or _BURDEN.search(match.text) is not None
+        less = mention.less_is_better and meant
         lessened = less and mention.kind is not Kind.GOOD and not _LOW.search(match.text)
         return mention.kind is not Kind.BAD and not wants and not lessened
     if match.cue.does is Effect.DENY:  # "no noise" wants less of it
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
-    fine = mention.kind is Kind.NOUN and match.text.split()[-1] in _FINE
+    # "the service is fine", but "barking is fine"
+    burden = mention.less_is_better and mention.concept != "price"
+    fine = mention.kind is Kind.NOUN and match.text.split()[-1] in _FINE and not burden
     return mention.kind is not Kind.GOOD and not fine
