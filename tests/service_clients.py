@@ -76,8 +76,8 @@ class Client:
                 self.under_way = None
             while not stop.is_set():
                 self.random.choices(
-                    [self.hear, self.decide, self.learn, self.put, self.retire, self.correct, self.erase],
-                    [5, 6, 6, 2, 1, 1, 1],
+                    [self.hear, self.say, self.decide, self.learn, self.put, self.retire, self.correct, self.erase],
+                    [4, 3, 5, 6, 2, 1, 1, 1],
                 )[0]()
         except Gone:
             pass
@@ -134,6 +134,26 @@ class Client:
         person.texts.append(text)
         self.maybe.discard(text)
         self.texts[text] = answer["position"]
+
+    def say(self):
+        person = self.random.choice(self.people)
+        text = self.next_text()
+        self.maybe.add(text)
+        self._say(person, {"text": text, "id": f"m-{self.number_next()}"})
+
+    def _say(self, person, body):
+        """Say something and be answered: whatever broke off, it is answered when it comes again."""
+        self.under_way = lambda: self._say(person, body)
+        person.unsure = True
+        status, answer = self.ask("POST", f"/v1/users/{person.name}/messages", body)
+        self.expect(status, answer, 200)
+        assert (answer["heard"] is None) == (answer["kind"] == "unclear")
+        if answer["heard"]:
+            self.heard(person, body["text"], answer["heard"])
+            made = answer["recommendation"]
+            assert made["id"] not in self.decisions
+            self.decisions[made["id"]] = (person, [one["item"] for one in made["items"]], {}, {})
+        self.under_way = None
 
     def decide(self):
         person = self.random.choice(self.people)

@@ -6,6 +6,7 @@ from druthers.advisor import Advisor
 from druthers.advisor.messages import Kind
 from druthers.advisor.sayings import feeling, references
 from druthers.advisor.steps import Append
+from druthers.advisor.unsaying import take_back
 from druthers.catalogs import Catalog, Item
 from druthers.errors import NoPreference
 from druthers.types import Objective
@@ -359,7 +360,7 @@ def drive(advisor, steps, meanwhile):
 
 def test_what_is_said_while_something_is_taken_back_is_not_lost(hotels):
     said_by(hotels, "quiet", "good value")
-    steps = hotels.operations.take_back("ada", ["value"])
+    steps = take_back(hotels.operations, "ada", ["value"])
     assert drive(hotels, steps, lambda: hotels.message("ada", "clean rooms matter most")) == (True, 2)
     names = [one.name for one in hotels.fold.catalog.objectives]
     wished = {names[k] for k in hotels.fold.people["ada"].wishes.draws}

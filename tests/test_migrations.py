@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from druthers.advisor import Advisor, events, verify
 from druthers.advisor.editions import Editions
 from druthers.advisor.history import chances_of, to_log
+from druthers.advisor.unsaying import take_back
 from druthers.advisor.updating import apply_changes, find_changes, items_of
 from druthers.catalogs import Catalog, Item
 from druthers.cli import app
@@ -200,7 +201,7 @@ def test_what_was_taken_back_stays_so():
     def say(advisor, cost):
         for text in ("clean and quiet", f"{cost} above all, in Ely", f"at most 190 for the {cost}, spotless"):
             advisor.hear("ada", text)
-        assert advisor._run(advisor.operations.take_back("ada", ["quiet"]))
+        assert advisor._run(take_back(advisor.operations, "ada", ["quiet"]))
 
     advisor, renamed = opened(INNS), {"price": "cost"}
     say(advisor, "price")
@@ -211,7 +212,7 @@ def test_what_was_taken_back_stays_so():
     assert set(advisor.fold.people["ada"].wishes.limits) == {"city", "cost"}
     assert known(advisor) == known(twin)
     for one in (advisor, twin):
-        assert one._run(one.operations.take_back("ada", ["cost"]))
+        assert one._run(take_back(one.operations, "ada", ["cost"]))
     assert set(advisor.fold.people["ada"].wishes.limits) == {"city"}
     assert known(advisor) == known(twin)
     assert verify(advisor).agrees

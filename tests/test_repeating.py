@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from test_advisor import INNS
 from test_service import served
@@ -121,50 +119,20 @@ def drive(advisor, operation, *, upto=None):
         return end.value
 
 
+def finish(advisor, operation, came):
+    """Take the rest of an operation's steps after what came of one; return what it comes to."""
+    try:
+        while True:
+            came = advisor._do(operation.send(came))
+    except StopIteration as end:
+        return end.value
+
+
 def test_what_broke_off_before_anything_was_written_may_come_again(advisor):
     drive(advisor, advisor.conversation.reply("ada", "quiet please", id="m"), upto=events.MESSAGE)
     assert advisor.store.find(events.message_key("m")) is None
     assert advisor.message("ada", "quiet please", id="m").heard.ranking == ("quiet",)
     assert len(advisor.store.read(user="ada", kind=events.QUERY)) == 1
-
-
-class Killed(BaseException):
-    """What no part of the program catches."""
-
-
-def test_an_id_is_never_taken_by_a_message_of_which_nothing_was_heard(tmp_path):
-    """Whatever append a process dies after, or within: what has an id left something, and all else may come again."""
-    last = "not the first one, but quiet"
-    for dies, before in itertools.product(range(1, 5), (True, False)):
-        url = f"sqlite:{tmp_path / f'{dies}-{before}.db'}"
-        with Advisor(INNS, store=url, parser="lexicon") as advisor:
-            advisor.message("ada", "clean", id="0")
-            there, appends, append = advisor.store.last(), itertools.count(1), advisor.store.append
-
-            def dying(events, *, appends=appends, dies=dies, before=before, append=append, **how):
-                number = next(appends)
-                if number == dies and before:
-                    raise Killed
-                positions = append(events, **how)
-                if number == dies:
-                    raise Killed
-                return positions
-
-            advisor.store.append = dying
-            with pytest.raises(Killed):
-                advisor.message("ada", last, id="1")
-        with Advisor(store=url, parser="lexicon") as again:
-            written = [event.kind for event in again.store.read(there)]
-            if not written:
-                assert again.message("ada", last, id="1").text
-            else:
-                assert written[0] == events.MESSAGE
-                assert len(written) > 1, "an id is taken, and nothing was heard"
-                if events.REPLY in written:
-                    assert again.message("ada", last, id="1").text
-                else:
-                    with pytest.raises(Contradiction, match="but it is not answered"):
-                        again.message("ada", last, id="1")
 
 
 def test_a_first_event_that_is_refused_takes_no_id(advisor):
@@ -177,35 +145,48 @@ def test_a_first_event_that_is_refused_takes_no_id(advisor):
     came = advisor._do(step)
     assert came == 0
     assert advisor.store.find(events.message_key("m")) is None
-    try:
-        while True:
-            came = advisor._do(slow.send(came))
-    except StopIteration as end:
-        told = end.value
+    told = finish(advisor, slow, came)
     assert advisor.message("ada", "I'll take 2", id="m").as_dict() == told.as_dict()
     claim = advisor.store.find(events.message_key("m"))
     assert [one.kind for one in advisor.store.read(claim.position)] == [events.FEEDBACK, events.REPLY]
 
 
-def test_of_two_at_once_one_is_taken_in_and_what_broke_off_is_told(advisor):
+def test_of_two_at_once_one_is_taken_in_and_both_are_answered_alike(advisor):
     slow = advisor.conversation.reply("ada", "quiet please", id="m")
     claim = drive(advisor, slow, upto=events.MESSAGE)  # it has read, and is about to write
-    advisor.message("ada", "quiet please", id="m")
+    told = advisor.message("ada", "quiet please", id="m").as_dict()
     claimed = advisor._do(claim)
     assert claimed == 0
-    again = None
-    try:
-        step = slow.send(claimed)
-        while True:
-            step = slow.send(advisor._do(step))
-    except StopIteration as end:
-        again = end.value
-    assert again.heard.ranking == ("quiet",)
+    assert finish(advisor, slow, claimed).as_dict() == told
     assert len(advisor.store.read(user="ada", kind=events.QUERY)) == 1
-    drive(advisor, advisor.conversation.reply("ada", "clean please", id="n"), upto=events.REPLY)
-    with pytest.raises(Contradiction, match="taken in once, and 'n' was, but it is not answered"):
-        advisor.message("ada", "clean please", id="n")
-    assert len(advisor.store.read(user="ada", kind=events.QUERY)) == 2
+
+
+def test_of_two_answers_at_once_one_is_given(advisor):
+    """It is taken in and not answered yet when it comes again: who is slower gives the answer of the other."""
+    slow = advisor.conversation.reply("ada", "clean please", id="n")
+    answer = drive(advisor, slow, upto=events.REPLY)
+    told = advisor.message("ada", "clean please", id="n").as_dict()
+    assert told["recommendation"]
+    came = advisor._do(answer)
+    assert came == 0
+    assert finish(advisor, slow, came).as_dict() == told
+    kinds = [event.kind for event in advisor.store.read(user="ada")]
+    assert kinds == [events.MESSAGE, events.QUERY, events.DECISION, events.REPLY]
+
+
+def test_a_message_in_a_journal_of_before_that_broke_off_is_told(advisor):
+    advisor._do(Append(events.make(events.MESSAGE, {"text": "clean"}, user="ada", key=events.message_key("old"))))
+    with pytest.raises(Contradiction, match="its answer broke off, in a journal of before; see the history"):
+        advisor.message("ada", "clean", id="old")
+
+
+def test_who_is_erased_while_an_answer_is_written_is_not_brought_back(advisor):
+    slow = advisor.conversation.reply("ada", "clean please", id="n")
+    answer = drive(advisor, slow, upto=events.REPLY)
+    advisor.forget("ada")
+    reply = finish(advisor, slow, advisor._do(answer))
+    assert (reply.heard.ranking, reply.recommendation) == (("clean",), None)
+    assert advisor.store.read(user="ada") == []
 
 
 def test_who_is_erased_by_a_message_is_not_brought_back_by_its_answer(advisor):

@@ -265,7 +265,8 @@ EVENTS = st.builds(
     key=KEYS,
     mark=st.just(""),
     checksum=st.just(""),
-    bound=st.just(0) | st.integers(0, 9),
+    bound=st.just(0) | st.integers(-1, 9),
+    latest=st.just(0) | st.integers(-1, 9),
 )
 
 

@@ -227,7 +227,7 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     DECISION: lambda body: _is_texts(body.get("items")) and _is_context(body),
     FEEDBACK: _is_feedback,
     CHOICE: _is_choice,
-    MESSAGE: lambda body: _is_text(body.get("text")),
+    MESSAGE: lambda body: _is_text(body.get("text")) and isinstance(body.get("drafts", []), list),
     REPLY: _is_reply,
     HELD: lambda body: _is_number(body.get("utility")),
     ACTIVATION: lambda body: True,

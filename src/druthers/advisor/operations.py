@@ -77,6 +77,15 @@ class Operations:
         """What items are like, column by column."""
         return self.choosing.columns
 
+    def append(self, event: Event) -> Operation[int]:
+        """Append an event; gives its position, or 0 if its key is taken or its user was erased."""
+        position: int = yield Append(event)
+        return position
+
+    def standing(self, person: Person | None) -> Wishes:
+        """Return what a person wishes."""
+        return Wishes() if person is None else person.wishes
+
     def find(self, user: str) -> Operation[Person | None]:
         """Bring a user into memory; None for one without events."""
         while (person := self.fold.people.get(user)) is None:
@@ -122,10 +131,10 @@ class Operations:
             body = {"ranking": self._names(query)}
         person = yield from self.find(user)
         if reading is not None:
-            limits = limits if person is None else _beside(limits, reading, person.wishes)
+            limits = _beside(limits, reading, self.standing(person))
             lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name, limits.dropped)
             body = hearing.content(reading, limits, lost)
-        position = yield Append(events.make(events.QUERY, body, user=user, key=key))
+        position = yield from self.append(events.make(events.QUERY, body, user=user, key=key))
         if not position:
             return (yield from self.heard_again((yield from self._heard_before(str(key), user, body))))
         hopes = dict(body.get("hopes", {}))
@@ -194,28 +203,10 @@ class Operations:
             kept = {"limits": person.wishes.limits, "hopes": person.wishes.hopes}
             body |= {"limitless": True, **kept, **told}
         self.fold.policy.preference(user)  # what cannot be answered is not begun
-        if not (yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))):  # erased meanwhile
+        event = events.make(events.CORRECTION, body, user=user, bound=person.first)
+        if not (yield from self.append(event)):  # erased meanwhile
             yield CatchUp()
         return (yield from self.preference(user))
-
-    def take_back(self, user: str, names: Collection[str] = (), *, everything: bool = False) -> Operation[bool]:
-        """Take back what a user said of some objectives and details, the last thing said, or all; False if none was."""
-        events.as_id(user, "a user")
-        for _ in range(ATTEMPTS):
-            person = yield from self.find(user)
-            heard = 0 if person is None else person.said
-            before = statements.statements((yield Look(lambda: self._past(user))))
-            after = [] if everything else statements.without(before, names) if names else before[:-1]
-            if person is None or after == before:
-                return False
-            body = {"ranking": [], "limitless": True, "said": after, "heard": heard}
-            position = yield Append(events.make(events.CORRECTION, body, user=user, bound=person.first))
-            if not position:
-                return False  # erased meanwhile
-            past: list[Event] = yield Look(lambda: self._past(user))
-            if any(event.position == position for event in statements.counted(past)):
-                return True  # else more was said meanwhile, and nothing was changed: look again
-        raise Contradiction("too much is said at once to take something back; try again")
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
         if not isinstance(ranking, Collection):
@@ -298,7 +289,7 @@ class Operations:
             **({"aside": True} if aside else {}),
         }
         event = events.make(events.DECISION, body, user=user, about=id, key=events.decision_key(id))
-        position = yield Append(event)
+        position = yield from self.append(event)
         if not position:
             return (yield from self._again(id, user, text, asked))
         self.told.keep(id, Told(event._replace(position=position)))
@@ -339,7 +330,7 @@ class Operations:
         person = yield from self.find(events.as_id(user, "a user"))
         if person is None:
             raise _unknown(user)
-        past: list[Event] = yield Look(lambda: self._past(user))
+        past: list[Event] = yield Look(lambda: self.past(user))
         person = yield from self.find(user)
         if person is None:  # erased meanwhile
             raise _unknown(user)
@@ -354,7 +345,8 @@ class Operations:
             **person.wishes.standing(self.catalog),
         )
 
-    def _past(self, user: str) -> list[Event]:
+    def past(self, user: str) -> list[Event]:
+        """Return what a user said, as the objectives of today have it; asks the store."""
         said = (event for event in self.store.walk(user=user) if event.kind in (events.QUERY, events.CORRECTION))
         return [self.fold.editions.today(event) for event in said]
 
@@ -369,14 +361,14 @@ class Operations:
         Catalog(name="one", objectives=self.catalog.objectives, items=[item])  # checks it
         before = self.fold.items.get(item.id)
         if before != item:
-            yield Append(events.item(item))
+            yield from self.append(events.item(item))
         return before is None
 
     def retire_item(self, item: str) -> Operation[None]:
         """Take an item out."""
         if not isinstance(item, str) or item not in self.fold.items:
             raise UnknownArm(f"an item must be in the catalog, but got {events.shown(item)}")
-        yield Append(events.make(events.RETIREMENT, {"item": item}))
+        yield from self.append(events.make(events.RETIREMENT, {"item": item}))
 
 
 def _beside(limits: Limits, reading: Reading, wishes: Wishes) -> Limits:

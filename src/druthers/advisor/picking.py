@@ -8,7 +8,7 @@ from druthers.advisor import cards, events
 from druthers.advisor.answers import Picked
 from druthers.advisor.decisions import Told
 from druthers.advisor.operations import Operations
-from druthers.advisor.steps import Append, CatchUp, Look, Operation
+from druthers.advisor.steps import CatchUp, Look, Operation
 from druthers.errors import Contradiction, InvalidOffer, UnknownArm
 from druthers.stores import Event
 
@@ -33,7 +33,7 @@ def pick(
     answers = set(among) == set(told.asked) != set(told.items)
     key = events.answer_key(decision) if answers else events.choice_key(decision)
     event = events.make(events.CHOICE, body, **told.where(decision, key))
-    if (yield Append(event)):
+    if (yield from operations.append(event)):
         moved = cards.moved(operations.catalog, before, operations.weights(user)) if before else ()
         return Picked(decision, picked, tuple(among), new=True, weights=moved)
     yield CatchUp()

@@ -11,7 +11,7 @@ from druthers.advisor import cards, events
 from druthers.advisor.answers import Learned
 from druthers.advisor.decisions import Told, fresh
 from druthers.advisor.operations import ATTEMPTS, Operations
-from druthers.advisor.steps import Append, CatchUp, Operation
+from druthers.advisor.steps import CatchUp, Operation
 from druthers.catalogs import Catalog
 from druthers.errors import Contradiction, InvalidFeedback, UnknownArm
 from druthers.stores import Event
@@ -50,7 +50,7 @@ def feedback(
         event = events.make(events.FEEDBACK, {"item": chosen, **added, **told.there}, **told.where(decision, key))
         yield from operations.find(str(told.user))
         before = operations.weights(str(told.user))
-        if (yield Append(event)):
+        if (yield from operations.append(event)):
             told.add(event)
             return _learned(operations, event, before)
         operations.told.dismiss(decision)  # somebody else was quicker, or the user was erased: look again

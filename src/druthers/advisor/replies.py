@@ -11,17 +11,19 @@ from druthers.advisor.acts import Act, find_acts
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.finding import ordered
+from druthers.advisor.gathering import Gathering
 from druthers.advisor.messages import STATED, Context, Kind, Opinion
-from druthers.advisor.operations import Operations
+from druthers.advisor.operations import ATTEMPTS, Operations
 from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
 from druthers.advisor.rating import feedback
-from druthers.advisor.repeating import once
+from druthers.advisor.repeating import find_drafts, find_message, find_reply, message_event, reply_event
 from druthers.advisor.sayings import called
-from druthers.advisor.steps import Look, Operation, Read
+from druthers.advisor.steps import CatchUp, Look, Operation, Read
 from druthers.advisor.telling import TELLING
-from druthers.advisor.turns import Turn, joined
+from druthers.advisor.turns import Draft, Next, Turn, joined
 from druthers.advisor.understanding import Understanding
+from druthers.advisor.unsaying import take_back
 from druthers.advisor.wording import grade, listed, lost_in_words, relaxed_in_words, understood_in_words
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, InvalidSetting, NothingFits, UnknownUser
@@ -57,31 +59,92 @@ class Conversation:
         events.as_id(user, "a user")
         if not isinstance(text, str):
             raise InvalidSetting(f"a message must be a text, but got {text!r}; what is ranked goes to `hear`")
-        if id is not None:
-            return (yield from once(self.ask, user, text, id, self.reply(user, text, size=size)))
-        person = yield from self.ask.find(user)
+        for _ in range(ATTEMPTS):
+            message = None if id is None else (yield from find_message(self.ask, user, text, id))
+            if message is not None and id is not None:
+                return (yield from self._answer_again(message, user, id))
+            saying = Gathering(self.ask)
+            drafts = yield from self._say(saying, user, text, size)
+            claim = [] if id is None else [message_event(user, text, id, drafts)]
+            if not saying.events:
+                return (yield from self._answer(user, drafts, id, claim=claim))
+            if last := (yield from saying.write(before=claim)):
+                there = last - len(saying.events)
+                drafts = [draft.placed(there) for draft in drafts]
+                return (yield from self._answer(user, drafts, id, claimed=there))
+            yield CatchUp()  # something came meanwhile that it has to be understood beside
+        raise Contradiction("too much is said at once to understand this beside it; try again")
+
+    def _say(self, ask: Operations, user: str, text: str, size: int) -> Operation[list[Draft]]:
+        """Take in a message: return what can be answered before that is known."""
+        turns = yield from self._turns(ask, user, text, size)
+        drafts = []
+        for turn in turns:
+            if turn.message.kind == Kind.UNCLEAR and len(turns) > 1:
+                drafts.append(turn.draft(lost_in_words([turn.text])))
+            else:
+                drafts.append((yield from self._act(turn)))
+        return drafts
+
+    def _answer(
+        self, user: str, drafts: Sequence[Draft], id: str | None, *, claim: Sequence[Event] = (), claimed: int = 0
+    ) -> Operation[Reply]:
+        """Answer what was taken in, or what only asks; what comes of that is written at once."""
+        answering = Gathering(self.ask)
+        replies = []
+        for draft in drafts:
+            reply = yield from self._finish(answering, user, draft)
+            replies.append(reply)
+        reply = replies[0] if len(replies) == 1 else joined(replies)
+        kept = [] if id is None or not (answering.events or claimed) else [reply_event(user, id, reply, claimed)]
+        if not (answering.events or kept) or (yield from answering.write(before=claim, after=kept)):
+            return reply
+        # Somebody else answered it meanwhile, or the user was erased, who is not brought back by an answer.
+        before = None if id is None else (yield from find_reply(self.ask, user, id))
+        return before or replace(reply, recommendation=None)
+
+    def _answer_again(self, message: Event, user: str, id: str) -> Operation[Reply]:
+        """Answer a message that was taken in as it was answered, or finish that if it broke off."""
+        reply = yield from find_reply(self.ask, user, id)
+        if reply is not None:
+            return reply
+        drafts = yield from find_drafts(self.ask, message)
+        return (yield from self._answer(user, drafts, id, claimed=message.position))
+
+    def _finish(self, ask: Operations, user: str, draft: Draft) -> Operation[Reply]:
+        """Answer an act of a message."""
+        turn, reply = draft.turn, draft.reply
+        if draft.asked is not None and turn is None:  # read again by who finishes what broke off
+            turns = yield from self._turns(ask, user, draft.asked, SIZE)
+            turn = next((one for one in turns if one.message.kind in TELLING), None)
+        if draft.asked is not None and turn is not None:
+            turn = replace(turn, spoken_of=self._spoken_of(user, turn.decision, turn.spoken_of))
+            reply = yield from TELLING[turn.message.kind](ask, turn)
+        elif draft.next is not None:
+            reply = yield from self._recommend(ask, user, draft.reply, draft.next)
+        if turn is not None:
+            self._remember(turn, reply)
+        return reply
+
+    def _turns(self, ask: Operations, user: str, text: str, size: int) -> Operation[list[Turn]]:
+        """Return what a message says, act by act."""
+        person = yield from ask.find(user)
         decision, ids = ("", []) if person is None else person.shown
-        shown = [self.ask.fold.items[id] for id in ids if id in self.ask.fold.items]
+        shown = [ask.fold.items[id] for id in ids if id in ask.fold.items]
         at = (yield from self._at_their_places(decision, ids)) if shown else []
-        columns = self.ask.columns
+        columns = ask.columns
         context = self._context(person, at, (yield from self._taken_before(decision)) if shown else None)
         acts: tuple[Act, ...] = yield Read(
-            lambda: find_acts(Understanding(self.ask.parser, self.ask.limit_reader(columns), columns), text, context)
+            lambda: find_acts(Understanding(ask.parser, ask.limit_reader(columns), columns), text, context)
         )
-        replies = []
+        turns = []
         for place, (said, message) in enumerate(acts):
-            pointed = [at[one] for one in message.places]
-            about = tuple(item for item in pointed if item in shown)
+            about = tuple(item for item in (at[one] for one in message.places) if item in shown)
             about = (*about, *message.items) if message.kind == Kind.COMPARE else about or message.items
             beside = any(act.message.kind in RECOMMENDING for act in acts[place + 1 :])
-            spoken_of = self._spoken_of(user, decision, at[context.latest] if at else None)
-            turn = Turn(user, said, message, decision, shown, about, size, at, spoken_of, beside)
-            if message.kind == Kind.UNCLEAR and len(acts) > 1:
-                replies.append(turn.reply(lost_in_words([said])))
-            else:
-                replies.append((yield from self._act(turn, pointed)))
-            self._remember(turn, replies[-1])
-        return replies[0] if len(replies) == 1 else joined(replies)
+            latest = at[context.latest] if at else None
+            turns.append(Turn(ask, user, said, message, decision, shown, about, size, at, latest, beside))
+        return turns
 
     def _spoken_of(self, user: str, decision: str, latest: Item | None) -> Item | None:
         """Return what "it" is: the item that the last answer since a decision was about, or else the latest one."""
@@ -96,19 +159,20 @@ class Conversation:
         if person is not None and reply.items and (len(reply.items) == 1 or turn.message.kind == Kind.BEST):
             person.spoken_of = turn.decision, reply.items[0]
 
-    def _act(self, turn: Turn, pointed: Sequence[Item]) -> Operation[Reply]:
-        """Do what one act of a message is about."""
+    def _act(self, turn: Turn) -> Operation[Draft]:
+        """Take in what one act of a message says."""
         message = turn.message
+        pointed = [turn.at[place] for place in message.places]
         turned_down = [turn.at[place] for place in message.rejected]
         gone = [item.name for item in (*pointed, *turned_down) if item not in turn.shown]
         if gone and message.kind not in (*STATED, Kind.UNCLEAR):
             noted = "" if message.kind in TELLING else "; nothing was noted"
-            return turn.reply(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there{noted}.")
+            return turn.draft(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there{noted}.")
         for item in turned_down:
             there = yield from self._decision(turn, item)
-            yield from feedback(self.ask, there, item=item.id, utility=DISLIKED)
+            yield from feedback(turn.ask, there, item=item.id, utility=DISLIKED)
         if message.kind in TELLING:
-            return (yield from TELLING[message.kind](self.ask, turn))
+            return replace(turn.draft(""), asked=turn.text)
         return (yield from _ANSWERS[message.kind](self, turn))
 
     def _at_their_places(self, decision: str, ids: Sequence[str]) -> Operation[list[Item]]:
@@ -145,20 +209,20 @@ class Conversation:
         """Names of objectives of which less is better."""
         return {one.name for one in self.ask.catalog.objectives if one.less_is_better}
 
-    def _hear(self, turn: Turn) -> Operation[Reply]:
+    def _hear(self, turn: Turn) -> Operation[Draft]:
         if turn.message.forgotten:  # "I didn't say cheap, I said clean"
-            yield from self.ask.take_back(turn.user, turn.message.forgotten)
-        person = yield from self.ask.find(turn.user)
-        before, hoped = ({}, ()) if person is None else (dict(person.wishes.limits), tuple(person.wishes.hopes))
+            yield from take_back(turn.ask, turn.user, turn.message.forgotten)
+        person = yield from turn.ask.find(turn.user)
+        known = turn.ask.standing(person)
         unsaid = person is None or not person.queries  # what matters is asked once
         heard = yield from self._heard(turn)
-        person = yield from self.ask.find(turn.user)
         unsaid = unsaid or bool(heard.ranking)
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
         text = f"Taken back: {listed(turn.message.forgotten)}. " if turn.message.forgotten else ""
-        text += understood_in_words(heard, asks=unsaid, before=before, hoped=hoped, costs=self._costs)
-        only = self._foremost(turn, {} if person is None else person.wishes.limits) if turn.message.most else None
-        return (yield from self._recommend(turn, text, heard=heard, asks=not asked, only=only))
+        limits, hopes = known.limits, tuple(known.hopes)
+        text += understood_in_words(heard, asks=unsaid, before=limits, hoped=hopes, costs=self._costs)
+        only = self._foremost(turn, turn.ask.standing(person).limits) if turn.message.most else None
+        return turn.draft(text, heard=heard, asks=not asked, only=only)
 
     def _foremost(self, turn: Turn, limits: Where) -> list[str] | None:
         """Return as many items as are recommended, of those within limits the ones with the most of what is wished."""
@@ -168,42 +232,31 @@ class Conversation:
     def _heard(self, turn: Turn) -> Operation[Heard]:
         assert turn.message.reading is not None
         read = replace(turn.message.reading, text=turn.text), turn.message.limits
-        heard: Heard = yield from self.ask.hear(turn.user, turn.text, read=read)
+        heard: Heard = yield from turn.ask.hear(turn.user, turn.text, read=read)
         return heard
 
-    def _recommend(
-        self,
-        turn: Turn,
-        text: str,
-        *,
-        heard: Heard | None = None,
-        without: Sequence[str] = (),
-        asks: bool = True,
-        only: Sequence[str] | None = None,
-    ) -> Operation[Reply]:
-        offer = only
-        if turn.beside:
-            return turn.reply(text.strip(), heard=heard)
-        if without:
-            person = yield from self.ask.find(turn.user)
-            limits = {} if person is None else person.wishes.limits
-            fitting = self.ask.columns.eligible(limits)
-            latest = {item.id for item in turn.shown}
-            offer = [id for id in fitting if id not in without] or [id for id in fitting if id not in latest]
+    def _recommend(self, ask: Operations, user: str, reply: Reply, next: Next) -> Operation[Reply]:
+        """Return an answer with what it recommends."""
+        person = yield from ask.find(user)
+        offer = next.only
+        if next.without:
+            fitting = ask.columns.eligible({} if person is None else person.wishes.limits)
+            latest = () if person is None else person.shown[1]
+            offer = [id for id in fitting if id not in next.without] or [id for id in fitting if id not in latest]
             if not offer:
-                return turn.reply(f"{text} There is nothing else that fits.".strip(), heard=heard)
+                return replace(reply, text=f"{reply.text} There is nothing else that fits.".strip())
         try:
-            made: Recommendation = yield from self.ask.recommend(turn.user, size=turn.size, offer=offer, asks=asks)
+            made = yield from ask.recommend(user, size=next.size, offer=offer, asks=next.asks)
         except NothingFits as error:
-            return turn.reply(f"{text} {relaxed_in_words(error.relaxations)}".strip(), heard=heard)
-        return turn.reply(text.strip(), heard=heard, made=made)
+            return replace(reply, text=f"{reply.text} {relaxed_in_words(error.relaxations)}".strip())
+        return replace(reply, text=reply.text.strip(), recommendation=made)
 
-    def _feedback(self, turn: Turn) -> Operation[Reply]:
+    def _feedback(self, turn: Turn) -> Operation[Draft]:
         message, told = turn.message, []
         common = None if message.utility is None else Opinion([message.utility], message.aspects)
         opinions = message.opinions or dict.fromkeys(message.places, common)
         if (not opinions and common is None) or None in opinions.values():
-            return turn.reply("Was that good or bad? Nothing was noted yet: say so in a word.")
+            return turn.draft("Was that good or bad? Nothing was noted yet: say so in a word.")
         objectives = {one.name: one for one in self.ask.catalog.objectives}
         for item, opinion in zip(turn.about, list(opinions.values()) or [common] * len(turn.about), strict=True):
             assert opinion is not None
@@ -211,20 +264,20 @@ class Conversation:
             utility = opinion.utility if message.opinions else message.utility
             decision = yield from self._decision(turn, item, felt)
             rewards = {name: objectives[name].to_value(0.5 + 0.45 * worth) for name, worth in felt.items()}
-            yield from feedback(self.ask, decision, item=item.id, rewards=rewards, utility=utility)
+            yield from feedback(turn.ask, decision, item=item.id, rewards=rewards, utility=utility)
             parts = [f"{name} {'good' if worth > 0 else 'bad'}" for name, worth in felt.items()]
             told.append(f"{item.name} was {grade(utility)}" + (f" ({', '.join(parts)})" if parts else ""))
-        return (yield from self._recommend(turn, f"Noted: {'; '.join(told)}."))
+        return turn.draft(f"Noted: {'; '.join(told)}.", asks=True)
 
     def _decision(self, turn: Turn, item: Item, aspects: Collection[str] = ()) -> Operation[str]:
         """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
         if item in turn.shown:
-            told = yield from self.ask.told.recall(turn.decision)
+            told = yield from turn.ask.told.recall(turn.decision)
             if not set(told.rewards.get(item.id, {})) & set(
                 aspects
             ):  # what was said of it first stands in that decision
                 return turn.decision
-        made: Recommendation = yield from self.ask.recommend(turn.user, offer=[item.id], aside=True)
+        made: Recommendation = yield from turn.ask.recommend(turn.user, offer=[item.id], aside=True)
         return made.id
 
     def _rated(self, turn: Turn, utility: float) -> Operation[Sequence[Item]]:
@@ -232,13 +285,13 @@ class Conversation:
         items = turn.about or turn.shown[:1]
         for item in items:
             decision = yield from self._decision(turn, item)
-            yield from feedback(self.ask, decision, item=item.id, utility=utility)
+            yield from feedback(turn.ask, decision, item=item.id, utility=utility)
         return items
 
-    def _taken(self, turn: Turn) -> Operation[Reply]:
+    def _taken(self, turn: Turn) -> Operation[Draft]:
         taken = yield from self._picked(turn)
         names = listed([item.name for item in taken])
-        return turn.reply(f"Good: you took {names}. Tell me how it was when you know.", about=taken)
+        return turn.draft(f"Good: you took {names}. Tell me how it was when you know.", about=taken)
 
     def _picked(self, turn: Turn) -> Operation[Sequence[Item]]:
         """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""
@@ -250,7 +303,7 @@ class Conversation:
         answers = by_name and items[0].id in pair
         if answers or (len(items) == 1 and items[0] in turn.shown and len(turn.shown) > 1):
             try:
-                yield from pick(self.ask, turn.decision, items[0].id, offer=pair if answers else None)
+                yield from pick(turn.ask, turn.decision, items[0].id, offer=pair if answers else None)
                 return items
             except Contradiction:  # another one was taken first
                 pass
@@ -264,24 +317,24 @@ class Conversation:
             return ()
         return question.choices
 
-    def _reject(self, turn: Turn) -> Operation[Reply]:
+    def _reject(self, turn: Turn) -> Operation[Draft]:
         felt = turn.message.utility
         gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
         names = listed([item.name for item in gone])
         text, heard = yield from self._heard_beside(turn, f"Without {names}, then.")
-        return (yield from self._recommend(turn, text, heard=heard, without=[item.id for item in gone]))
+        return turn.draft(text, heard=heard, without=[item.id for item in gone])
 
-    def _like(self, turn: Turn) -> Operation[Reply]:
+    def _like(self, turn: Turn) -> Operation[Draft]:
         liked = yield from self._rated(turn, LIKED)
         names = listed([item.name for item in liked])
         text, heard = yield from self._heard_beside(turn, f"More like {names}.")
-        return (yield from self._recommend(turn, text, heard=heard, without=[item.id for item in liked]))
+        return turn.draft(text, heard=heard, without=[item.id for item in liked])
 
-    def _other(self, turn: Turn) -> Operation[Reply]:
-        person = yield from self.ask.find(turn.user)
+    def _other(self, turn: Turn) -> Operation[Draft]:
+        person = yield from turn.ask.find(turn.user)
         seen = [] if person is None else list(person.seen)
         text, heard = yield from self._heard_beside(turn, "Something else:" if seen else "")
-        return (yield from self._recommend(turn, text, heard=heard, without=seen))
+        return turn.draft(text, heard=heard, without=seen)
 
     def _heard_beside(self, turn: Turn, text: str) -> Operation[tuple[str, Heard | None]]:
         """Hear what is wished beside pointing at items, and word it before a text."""
@@ -293,35 +346,35 @@ class Conversation:
         heard = yield from self._heard(turn)
         return f"{understood_in_words(heard, costs=self._costs)} {text}", heard
 
-    def _forget_that(self, turn: Turn) -> Operation[Reply]:
+    def _forget_that(self, turn: Turn) -> Operation[Draft]:
         names = turn.message.forgotten
-        person = yield from self.ask.find(turn.user)
+        person = yield from turn.ask.find(turn.user)
         if person is not None and person.rated and not names:
-            return turn.reply("What you felt about an item stays: say how it was instead, or name what to take back.")
-        if not (yield from self.ask.take_back(turn.user, names)):
-            return turn.reply("There is nothing to take back.")
+            return turn.draft("What you felt about an item stays: say how it was instead, or name what to take back.")
+        if not (yield from take_back(turn.ask, turn.user, names)):
+            return turn.draft("There is nothing to take back.")
         text = f"Taken back: {listed(names)}." if names else "What you said last is taken back."
-        return (yield from self._recommend(turn, text))
+        return turn.draft(text, asks=True)
 
-    def _forget_all(self, turn: Turn) -> Operation[Reply]:
-        if not (yield from self.ask.take_back(turn.user, everything=True)):
-            return turn.reply("There is nothing to take back.")
-        return turn.reply("All that you said is taken back; what you felt about items stays.")
+    def _forget_all(self, turn: Turn) -> Operation[Draft]:
+        if not (yield from take_back(turn.ask, turn.user, everything=True)):
+            return turn.draft("There is nothing to take back.")
+        return turn.draft("All that you said is taken back; what you felt about items stays.")
 
-    def _forget_me(self, turn: Turn) -> Operation[Reply]:
+    def _forget_me(self, turn: Turn) -> Operation[Draft]:
         if not self.erases:
-            return turn.reply("Who runs this service can erase you: ask there to have all that is known of you erased.")
+            return turn.draft("Who runs this service can erase you: ask there to have all that is known of you erased.")
         if turn.message.kind == Kind.FORGET_ME:
             self._asked_to_erase.add(turn.user)
-            return turn.reply("This erases all that is known of you, for good. Say “yes, forget me” to do it.")
+            return turn.draft("This erases all that is known of you, for good. Say “yes, forget me” to do it.")
         if turn.user not in self._asked_to_erase:  # a message that comes again is no second word
-            return turn.reply("To have all that is known of you erased, for good, say “forget me” first.")
+            return turn.draft("To have all that is known of you erased, for good, say “forget me” first.")
         self._asked_to_erase.discard(turn.user)
         try:
-            yield from self.ask.forget(turn.user)
+            yield from turn.ask.forget(turn.user)
         except UnknownUser:
-            return turn.reply("Nothing was known of you.")
-        return turn.reply("All that was known of you is erased.")
+            return turn.draft("Nothing was known of you.")
+        return turn.draft("All that was known of you is erased.")
 
 
 _ANSWERS = {

@@ -39,6 +39,17 @@ def statements(past: Iterable[Event]) -> list[dict[str, Any]]:
     return [*_in_short(standing[:-MOST]), *standing[-MOST:]]
 
 
+def limits_after(wishes: Wishes, said: Iterable[Event]) -> Wishes:
+    """Return the limits and hopes that stand after queries, and corrections that leave out what was taken back."""
+    after = Wishes(limits=wishes.limits, hopes=wishes.hopes)
+    for event in said:
+        if event.kind == events.CORRECTION:
+            after = Wishes()
+        for one in (*event.body.get("said", ()), event.body):
+            after.limit(one.get("limits", {}), one.get("dropped", ()), one.get("hopes"))
+    return after
+
+
 def _in_short(said: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what old statements still limit and dismiss."""
     wishes, dismissed = Wishes(), dict[str, None]()

@@ -1,12 +1,14 @@
-"""A message in a conversation with what it is about, and how it is answered."""
+"""A message in a conversation: what it is about, and the answer to it as far as it is known."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.messages import Message
+from druthers.advisor.operations import Operations
 from druthers.catalogs import Item
 
 
@@ -14,6 +16,7 @@ from druthers.catalogs import Item
 class Turn:
     """A message, and what it is about."""
 
+    ask: Operations  # by which it is taken in
     user: str  # who says what
     text: str
     message: Message  # as it was understood
@@ -23,7 +26,7 @@ class Turn:
     about: Sequence[Item]  # items that the message points at
     size: int  # how many items to recommend next
     at: Sequence[Item] = ()
-    spoken_of: Item | None = None  # the item that "it" is
+    spoken_of: Item | None = None  # the item that "it" is, if no answer was about another one since
     beside: bool = False  # whether another act of the same message recommends something after it
 
     def reply(
@@ -31,6 +34,54 @@ class Turn:
     ) -> Reply:
         """Return the answer to this message."""
         return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard, made)
+
+    def draft(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = (), **how: Any) -> Draft:
+        """Return the answer to this message as far as it is known; `how` says what it recommends, if it does."""
+        next = None if self.beside or not how else Next(self.size, **how)
+        return Draft(self.reply(text, heard=heard, about=about), self, next)
+
+
+@dataclass(frozen=True)
+class Next:
+    """What an answer recommends."""
+
+    size: int  # how many items
+    without: Sequence[str] = ()  # items that are left out
+    only: Sequence[str] | None = None  # the items among which it chooses
+    asks: bool = True  # whether it may ask something
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The answer to an act as it is known when the message is taken in; the rest is found out after that.
+
+    It is kept along with what the message says, so that whoever finds that taken in, and not answered, can answer it.
+    """
+
+    reply: Reply
+    turn: Turn | None = None  # what was said, for who has read it
+    next: Next | None = None
+    asked: str | None = None  # the words of an act that asks
+
+    def placed(self, before: int) -> Draft:
+        """Return it for a message whose gathered events come after a position."""
+        heard = self.reply.heard
+        if heard is None:
+            return self
+        return replace(self, reply=replace(self.reply, heard=replace(heard, position=before - heard.position)))
+
+    def content(self) -> dict[str, Any]:
+        """Return plain values: of what was heard, its place among the events behind the message."""
+        heard, next = self.reply.heard, self.next
+        told = {"kind": self.reply.kind, "text": self.reply.text, "items": list(self.reply.items), "asked": self.asked}
+        place = None if heard is None else -heard.position
+        return {**told, "heard": place, "next": None if next is None else {**vars(next)}}
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any], heard: Heard | None) -> Draft:
+        """Undo `content`, with what was heard."""
+        reply = Reply(content["kind"], content["text"], tuple(content["items"]), heard)
+        return cls(reply, None, content["next"] and Next(**content["next"]), content["asked"])
 
 
 def joined(replies: Sequence[Reply]) -> Reply:

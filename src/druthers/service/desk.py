@@ -203,9 +203,9 @@ class Desk:
                             future.set_exception(problem)
 
     def _fitting(self) -> int:
-        """Return how many that wait go into one transaction; what is all or none has one of its own."""
-        apart = next((place for place, one in enumerate(self._queue[:BATCH]) if len(one.events) > 1), BATCH)
-        return max(apart, 1)
+        """Return how many that wait go into one transaction; what is all or none, or must be next, has its own."""
+        waiting = enumerate(self._queue[:BATCH])
+        return max(next((place for place, one in waiting if len(one.events) > 1 or one.events[0].latest), BATCH), 1)
 
     @staticmethod
     def _checked(batch: list[Waiting]) -> list[Waiting]:

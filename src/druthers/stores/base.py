@@ -40,6 +40,8 @@ class Event(NamedTuple):
     # Position of an event that must still bear this user, or this one is not appended; 0 for no such condition. It is
     # asked within the transaction, and not kept.
     bound: int = 0
+    # Position of what must be the last event of this user before the call, or this one is not appended; likewise.
+    latest: int = 0
 
 
 class Snapshot(NamedTuple):
@@ -93,7 +95,8 @@ class Store(ABC):
         """Add events for good, in one transaction, and return their positions; 0 for one that is not added.
 
         That is one whose key is taken, perhaps by an earlier event of the same call, or one whose `bound` did not
-        bear its user before the call; `together`, none is added where one is not.
+        bear its user, or whose `latest` was not that user's last event, before the call; `together`, none is added
+        where one is not.
         Positions rise by one, in the order in which transactions commit: who has read up to a position never finds
         an event before it later.
         """

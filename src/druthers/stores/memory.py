@@ -44,7 +44,7 @@ class MemoryStore(Store):
         rows = encode(events)
         with self._lock:
             self._check_open()
-            borne = [not event.bound or self._bears(event.bound, event.user) for event in events]
+            borne = [self._meets(event) for event in events]
             keys = [row.key for row in rows if row.key is not None]
             fits = all(borne) and len({*keys}) == len(keys) and self._keys.keys().isdisjoint(keys)
             if together and not fits:
@@ -161,6 +161,12 @@ class MemoryStore(Store):
     def _check_open(self) -> None:
         if self._closed:
             raise StoreFailure("a store must be open to be used, but this one was closed; open it again")
+
+    def _meets(self, event: Event) -> bool:
+        """Tell whether the conditions of an event are met."""
+        bound, latest = bounded(event.bound), bounded(event.latest)
+        own = (place for place in range(len(self._rows), 0, -1) if self._bears(place, event.user))
+        return (not bound or self._bears(bound, event.user)) and (not latest or latest == next(own, 0))
 
     def _bears(self, position: int, user: str | None) -> bool:
         return 0 < position <= len(self._rows) and self._rows[position - 1].user == user is not None

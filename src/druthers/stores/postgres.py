@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from druthers.errors import InvalidSetting, StoreFailure, UnknownOutcome, needs
-from druthers.stores.rows import Row
+from druthers.stores.base import Event
+from druthers.stores.rows import Row, bounded
 from druthers.stores.schema import SEALS, first_schema
 from druthers.stores.sql import Cursor, Link, SQLStore
 
@@ -27,13 +28,15 @@ ADD = """
         ) AS ours FROM (VALUES (%s::bigint, %s::text, %s::bool)) AS newest (position, mark, together)
     ), given AS (
         SELECT * FROM json_to_recordset(%s) AS given (
-            number int, bound bigint, kind text, body text, at float8, "user" text, about text, key text,
+            number int, bound bigint, latest bigint, kind text, body text, at float8, "user" text, about text, key text,
             mark text, checksum text
         )
     ), free AS (
         SELECT given.*, row_number() OVER (PARTITION BY key ORDER BY number) AS turn FROM given, here
         WHERE ours AND (bound = 0 OR EXISTS (
             SELECT 1 FROM druthers_events AS event WHERE event.position = bound AND event."user" = given."user"
+        )) AND (latest = 0 OR latest = (
+            SELECT max(position) FROM druthers_events AS event WHERE event."user" = given."user"
         )) AND NOT EXISTS (SELECT 1 FROM druthers_events AS event WHERE event.key = given.key)
     ), fitting AS (
         SELECT * FROM free WHERE key IS NULL OR turn = 1
@@ -106,13 +109,13 @@ class PostgresStore(SQLStore):
             self.close()
             raise
 
-    def _append(self, rows: Sequence[Row], bounds: Sequence[int], *, together: bool) -> list[int]:
+    def _append(self, rows: Sequence[Row], events: Sequence[Event], *, together: bool) -> list[int]:
         newest = self._newest
         with self._using(self._writer) as connection:
             # All statements travel at once, so that others wait for this lock no longer than the commit takes.
             with connection.pipeline(), connection.transaction():
                 connection.execute(LOCK, ("druthers_events",))
-                cursor = connection.execute(ADD, (*newest, together, _content(rows, bounds)))
+                cursor = connection.execute(ADD, (*newest, together, _content(rows, events)))
             return self._positions(newest, len(rows), cursor.fetchall())
 
     def compact(self, fold: str | None = None) -> None:
@@ -162,9 +165,11 @@ class PostgresStore(SQLStore):
                 cursor.execute(LOCK, (known or "pg_class",))
             yield _Marking(cursor)
 
-    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int], *, together: bool = False) -> list[int]:
+    def _add(
+        self, cursor: Cursor, rows: Sequence[Row], events: Sequence[Event], *, together: bool = False
+    ) -> list[int]:
         newest = self._newest
-        cursor.execute(ADD, (*newest, together, _content(rows, bounds)))
+        cursor.execute(ADD, (*newest, together, _content(rows, events)))
         return self._positions(newest, len(rows), cursor.fetchall())
 
     def _positions(self, newest: tuple[int, str], count: int, found: list[tuple[int, int]]) -> list[int]:
@@ -274,10 +279,13 @@ def _marked(query: str) -> str:
     return query.replace("?", "%s")
 
 
-def _content(rows: Sequence[Row], bounds: Sequence[int]) -> str:
-    """Return numbered rows with their bounds.
+def _content(rows: Sequence[Row], events: Sequence[Event]) -> str:
+    """Return numbered rows with the conditions of their events.
 
     As one text in JSON: to turn lists into arrays would take the driver longer than all the rest.
     """
-    numbered = enumerate(zip(rows, bounds, strict=True))
-    return json.dumps([{"number": number, "bound": bound, **row._asdict()} for number, (row, bound) in numbered])
+    told = []
+    for number, (row, event) in enumerate(zip(rows, events, strict=True)):
+        conditions = {"bound": bounded(event.bound), "latest": bounded(event.latest)}
+        told.append({"number": number, **conditions, **row._asdict()})
+    return json.dumps(told)

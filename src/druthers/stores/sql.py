@@ -106,8 +106,10 @@ class SQLStore(Store):
         """Begin a transaction, the only one of its kind on these tables, that ends with the block."""
 
     @abstractmethod
-    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int], *, together: bool = False) -> list[int]:
-        """Append within a transaction on events."""
+    def _add(
+        self, cursor: Cursor, rows: Sequence[Row], events: Sequence[Event], *, together: bool = False
+    ) -> list[int]:
+        """Append within a transaction on events: their rows, where the conditions are met that they have."""
 
     @contextmanager
     def _using(self, link: Link) -> Iterator[Any]:
@@ -218,15 +220,15 @@ class SQLStore(Store):
         if not rows:
             return []
         self._look_back()
-        positions = self._append(rows, [bounded(event.bound) for event in events], together=together)
+        positions = self._append(rows, events, together=together)
         added = [(position, row.mark) for position, row in zip(positions, rows, strict=True) if position]
         if added:
             self._note(*added[-1])
         return positions
 
-    def _append(self, rows: Sequence[Row], bounds: Sequence[int], *, together: bool) -> list[int]:
+    def _append(self, rows: Sequence[Row], events: Sequence[Event], *, together: bool) -> list[int]:
         with self._change("druthers_events") as cursor:
-            return self._add(cursor, rows, bounds, together=together)
+            return self._add(cursor, rows, events, together=together)
 
     def read(
         self, after: int = 0, *, limit: int = 1000, user: str | None = None, kind: str | None = None
@@ -265,12 +267,13 @@ class SQLStore(Store):
             events = [decode(*row) for row in cursor.fetchall()]
             if not events:
                 return 0
-            told = encode([as_notice(notice, user, events[0].position)])
+            notices = [as_notice(notice, user, events[0].position)]
+            told = encode(notices)
             rows = scrubbed(events, user, scrub)
             cursor.executemany(SCRUB, [(*row, event.position) for row, event in zip(rows, events, strict=True)])
             cursor.execute('DELETE FROM druthers_users WHERE "user" = ?', (user,))
             cursor.execute("DELETE FROM druthers_snapshots")  # what people have in common is kept in them, one by one
-            [position] = self._add(cursor, told, [0])
+            [position] = self._add(cursor, told, notices)
         self._note(position, told[0].mark)
         return position
 

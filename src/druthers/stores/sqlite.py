@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from druthers.errors import StoreFailure, UnknownOutcome
 from druthers.stores.base import Event
-from druthers.stores.rows import Row
+from druthers.stores.rows import Row, bounded
 from druthers.stores.schema import SEALS, first_schema
 from druthers.stores.sql import Cursor, Link, SQLStore
 
@@ -25,6 +25,9 @@ ADD = """
 """
 TAKEN = "SELECT key FROM druthers_events WHERE key IN (SELECT value FROM json_each(?))"
 BEARERS = 'SELECT position, "user" FROM druthers_events WHERE position IN (SELECT value FROM json_each(?))'
+LATEST = """
+    SELECT "user", max(position) FROM druthers_events WHERE "user" IN (SELECT value FROM json_each(?)) GROUP BY "user"
+"""
 REMEDIES = {
     "full": "make room; nothing was written",
     "locked": "another process has kept it for too long; try again",
@@ -132,14 +135,19 @@ class SQLiteStore(SQLStore):
                     connection.execute("ROLLBACK")
                 raise
 
-    def _add(self, cursor: Cursor, rows: Sequence[Row], bounds: Sequence[int], *, together: bool = False) -> list[int]:
+    def _add(
+        self, cursor: Cursor, rows: Sequence[Row], events: Sequence[Event], *, together: bool = False
+    ) -> list[int]:
         taken = {key for (key,) in _among(cursor, TAKEN, [row.key for row in rows if row.key is not None])}
-        bearers = dict(_among(cursor, BEARERS, [bound for bound in bounds if bound]))
+        conditions = [(bounded(event.bound), bounded(event.latest)) for event in events]
+        bearers = dict(_among(cursor, BEARERS, [bound for bound, _ in conditions if bound]))
+        own = dict(_among(cursor, LATEST, [event.user for event in events if event.latest]))
         cursor.execute("SELECT max(position) FROM druthers_events")
         last = cursor.fetchall()[0][0] or 0
         positions, fresh = [], []
-        for row, bound in zip(rows, bounds, strict=True):
-            if row.key in taken or (bound and (row.user is None or bearers.get(bound) != row.user)):
+        for row, (bound, latest) in zip(rows, conditions, strict=True):
+            unbound = bound and (row.user is None or bearers.get(bound) != row.user)
+            if row.key in taken or unbound or (latest and own.get(row.user) != latest):
                 positions.append(0)
                 continue
             if row.key is not None:

@@ -135,7 +135,7 @@ def check_events_are_added_together_or_not_at_all(make: MakeStore) -> None:
 
 
 def check_a_bound_event_needs_its_user(make: MakeStore) -> None:
-    """An event that is bound to another is added only while that one bears the same user; it does not take its key."""
+    """What is bound to an event is added only while that bears the same user, or is its last; else no key is taken."""
     with make() as store:
         store.append([_event(1, user="ada"), _event(2)])
         bound = [_event(3, user="ada", key="a", bound=place) for place in (2, 3, 10**30, 1)]
@@ -143,7 +143,9 @@ def check_a_bound_event_needs_its_user(make: MakeStore) -> None:
         assert store.append([_event(4, user="bob", bound=1), _event(5, bound=1), _event(6, bound=2)]) == [0, 0, 0]
         store.erase("ada", _event(7), _scrub)
         assert store.append([_event(8, user="ada", bound=1), _event(9, user="ada")]) == [0, 5], "an erasure is undone"
-        assert [event.bound for event in store.read()] == [0] * 5
+        latest = [_event(10, user="ada", latest=place) for place in (4, 5, 6, 10**30)]
+        assert store.append([*latest, _event(11, latest=5)]) == [0, 6, 0, 0, 0], "more came meanwhile, and it is added"
+        assert [(event.bound, event.latest) for event in store.read()] == [(0, 0)] * 6
 
 
 def check_events_have_marks_and_checksums(make: MakeStore) -> None:
