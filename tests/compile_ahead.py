@@ -19,7 +19,7 @@ from druthers.advisor.serving import compile_steps
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog
 from druthers.environments import Synthetic
-from druthers.evaluation.following import LEARN, believe, follow
+from druthers.evaluation.following import LEARN, follow
 from druthers.logs import record
 from druthers.simulation import play_tape
 
@@ -33,9 +33,9 @@ TOGETHER = (
 )
 # Forms of policies that tests use beside the plain ones.
 FORMS = {"fisher-pqucb": {"population": True}, "mo-pqucb": {"anchor": Mixture()}}
-# Who follows logs in quick tests, and who follows those of picks and tells what it believes on the way.
+# Who follows logs in quick tests, and who follows those of picks.
 FOLLOW = ("s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb")
-BELIEVE = ("fisher-pqucb",)
+FOLLOW_PICKS = ("fisher-pqucb",)
 SIZE = cache_steps.N_OBJECTIVES
 
 
@@ -49,10 +49,8 @@ def use(names):
         else:
             cache_steps.done(name, list(cache_steps.POLICY_METHODS))
             serve(name)
-            log = play(name, "utility", logs=name in FOLLOW)
-            play(name, "choice", logs=name in BELIEVE)
-            if name in BELIEVE:
-                believe(dr.make_policy(name, n_objectives=SIZE), log, np.full(3 * 6, 1 / 3))
+            play(name, "utility", logs=name in FOLLOW)
+            play(name, "choice", logs=name in FOLLOW_PICKS)
             if name in FORMS:
                 serve(name, **FORMS[name])
                 play(name, "utility", **FORMS[name])
@@ -72,11 +70,8 @@ def play(name, feedback, *, logs=False, **settings):
     tape = world.tape(seed=3, horizon=6)
     player, recorder, follower = (dr.make_policy(name, n_objectives=SIZE, **settings) for _ in range(3))
     list(play_tape(player, tape, np.array([6])))
-    if not logs:
-        return None
-    log = record(recorder, tape)
-    follow(follower, log, LEARN)
-    return log
+    if logs:
+        follow(follower, record(recorder, tape), LEARN)
 
 
 def main(processes):

@@ -69,7 +69,7 @@ def follow(policy: Policy, log: Log, feedback: int) -> Followed:
     and leave out all other rows, what was heard in them included.
     """
     followed = Followed(np.empty(len(log.offers)), np.zeros(len(log), dtype=bool))
-    _follow(policy, log, feedback, followed, None)
+    _follow(policy, log, feedback, followed, Believed(*np.zeros((2, 0, 1))))
     return followed
 
 
@@ -83,17 +83,21 @@ def believe(policy: Policy, log: Log, chances: Floats) -> Believed:
     return believed
 
 
-def _follow(policy: Policy, log: Log, feedback: int, followed: Followed, believed: Believed | None) -> None:
-    """Follow a log block by block, and write what was done along it; or, where that is asked for, what was believed."""
+def _follow(policy: Policy, log: Log, feedback: int, followed: Followed, believed: Believed) -> None:
+    """Follow a log block by block, and write what was done along it; or, where there is room for it, what was believed.
+
+    It is never None, so that both are the same machine code: to compile it twice takes as long as all of a short game.
+    """
+    tells = not len(believed.expected)
     memory = _user_memory(policy, log)
     saved = np.empty(sum(part.shape[1] for part in memory), dtype=memory[0].dtype)
     compiled = None
     for rows, block, picks in _blocks(policy, log):
         shape = rows.stop - rows.start, 2
-        coins = policy._coins.random(shape) if policy.exploration and believed is None else np.ones(shape)
+        coins = policy._coins.random(shape) if policy.exploration and tells else np.ones(shape)
         chances = followed.chances[log.offer_starts[rows.start] : log.offer_starts[rows.stop]]
         known = (policy._state, (feedback, float(policy.exploration)), (memory, saved))
-        part = None if believed is None else Believed(believed.expected[rows], believed.predicted[rows])
+        part = Believed(believed.expected[rows], believed.predicted[rows])
         arguments = (*known, block, picks, coins, Followed(chances, followed.same[rows]), part)
         compiled = compiled or bound(follow_rows, *arguments)
         compiled(*arguments)
@@ -148,11 +152,11 @@ def follow_rows(
     picks: Integers | None,
     coins: Floats,
     followed: Followed,
-    believed: Believed | None,
+    believed: Believed,
 ) -> None:
     """Follow some rounds; writes the chance of each offered arm and whether the own choice is the logged one.
 
-    Or else, by chances that are given, what is expected of the choices before each is known.
+    Or else, where `believed` has rows, by chances that are given, what is expected of the choices before each is known.
     """
     users, first_of_round, starts, offers, said_starts, said, places, rewards, utilities, noise = block
     feedback, exploration = rules
@@ -172,7 +176,7 @@ def follow_rows(
         if b - a != reasons.shape[1]:
             reasons = np.empty((4, b - a))
         n_best = score_policy(state, users[t], offers[a:b], noise[a * per_arm : b * per_arm], reasons)
-        if believed is None:
+        if believed.expected.shape[0] == 0:
             share_chances(reasons[3], n_best, exploration, chances[a:b])
             same[t] = pick(reasons[3], coins[t], exploration, all_arms) == places[t]
         else:
