@@ -17,6 +17,9 @@ from druthers.limits.words import pattern, stem, telling_stems, words
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
+BY_CAR = r"(?:'s?)?\s*(?:drive|ride|walk|journey|trip|on foot|(?:in (?:the|a|my)|by) (?:car|train|bus|bike))\b"
+TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
+CLOSING, NOON = "close", 12.0
 LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
 LONGEST = 5  # words in a text that is looked for
@@ -79,9 +82,11 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     start = made.start() if made else start
     start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
     start = led.start() if (led := pattern(LED).search(text[:start])) else start
-    after = re.match(r"\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
+    after = re.match(r"(?:'s?)?\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()
+    elif attribute.measures("time") or attribute.measures("distance"):
+        end += len(by.group()) if (by := re.match(BY_CAR, text[end:])) else 0
     return start, end
 
 
@@ -96,7 +101,14 @@ def counted(folded: str, quantity: Quantity) -> str:
 def until_closing(folded: str, quantity: Quantity) -> Quantity:
     """Return the hour until which something must be open as a least one of when it closes: "open until 17"."""
     opened = re.search(phrases.OPEN, sentence_of(folded, quantity.start) + folded[quantity.start : quantity.end])
-    return replace(quantity, bound="min", units=("close",)) if opened else quantity
+    return replace(quantity, bound="min", units=(CLOSING,)) if opened else quantity
+
+
+def in_the_afternoon(quantity: Quantity, attribute: Attribute) -> Quantity:
+    """Return an hour as one of the afternoon where nothing closes before noon: "open until 5"."""
+    if quantity.units != (CLOSING,) or not quantity.numbers[0] <= NOON < attribute.low:
+        return quantity
+    return replace(quantity, numbers=(quantity.numbers[0] + NOON,))
 
 
 def is_month(text: str, folded: str, start: int, end: int) -> bool:

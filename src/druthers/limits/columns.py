@@ -19,6 +19,7 @@ from druthers.types import Floats
 
 Mask = NDArray[np.bool_]
 
+LONGEST_PART = 30  # letters of what a list with commas has
 YES = {"yes", "true", "ja", "si", "sí", "sì", "oui", "sim", "y"}
 NO = {"no", "false", "nein", "non", "não", "nee", "none", "n"}
 
@@ -95,12 +96,24 @@ class Column:
     @cached_property
     def kinds(self) -> set[Any]:
         """All different facts, those within lists one by one."""
-        return {part for fact in self._used for part in _parts(fact)}
+        return {part for fact in self._used for part in self._parts(fact)}
 
     @cached_property
     def has_lists(self) -> bool:
         """Whether items may have several facts under the name."""
-        return any(isinstance(fact, list | tuple) for fact in self._used)
+        return self._has_commas or any(isinstance(fact, list | tuple) for fact in self._used)
+
+    @cached_property
+    def _has_commas(self) -> bool:
+        """Whether texts are lists with commas, "English, Polish": most of their parts stand in other texts too."""
+        listed = [cut for fact in self._used if isinstance(fact, str) and len(cut := _cut(fact)) > 1]
+        counts = Counter(part for cut in listed for part in {*cut})
+        counts.update(fact for fact in self._used if isinstance(fact, str))
+        again = [counts[part] > 1 and len(part) <= LONGEST_PART for cut in listed for part in cut]
+        return bool(listed) and sum(again) > len(again) / 2
+
+    def _parts(self, fact: Any) -> Sequence[Any]:
+        return _cut(fact) if isinstance(fact, str) and self._has_commas else _parts(fact)
 
     @cached_property
     def known(self) -> Mask:
@@ -110,7 +123,8 @@ class Column:
     @cached_property
     def _meanings(self) -> list[set[Any]]:
         """For each different fact what it says, one for each entry of a list."""
-        return [{canonical(part) for part in _parts(fact)} for _, fact in self._different[0]]
+        facts = [fact for _, fact in self._different[0]]
+        return [{canonical(part) for part in (*self._parts(fact), *_parts(fact))} for fact in facts]
 
     @cached_property
     def _sayers(self) -> dict[Any, list[int]]:
@@ -293,6 +307,10 @@ def _key(fact: Any) -> tuple[Any, Any]:
 
 def _names(item: Item | None) -> tuple[str, ...]:
     return () if item is None else (*item.values, *item.details)
+
+
+def _cut(text: str) -> list[str]:
+    return re.split(r"\s*[,;]\s*(?!\d)", text.strip())
 
 
 def _parts(fact: Any) -> Sequence[Any]:

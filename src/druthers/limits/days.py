@@ -18,6 +18,7 @@ EARLY = rf"\b(?:<from_on>|from|(?:no|not) (?:older|earlier) than|(?:newer|younge
 LATEST = r"\s*,?\s*(?:<most_after>)"
 EARLIEST = r"\s*,?\s*(?:<least_after>)"
 BEYOND = r"(?<!not )(?:<beyond_it>\b|\w+ than\b)"
+DENIED = r"(?:\b(?:not|cannot|cant|never|nothing|nicht|pas|no)|n't)\s+(?:\w+\s+){0,2}$"
 NEAR = 30  # letters before and after a day in which a bound may stand
 FICTIVE = 2000  # the year of months that have none
 
@@ -239,8 +240,10 @@ def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], year
     if early and early.group().strip() == "from" and not later and not (point.first or (point.year and point.month)):
         early = None  # "from 2024": made then
     lead, tail = late or early, latest or later
-    span = point.start - (len(before) - lead.start() if lead else 0), point.end + (tail.end() if tail else 0)
     beyond = lead is not None and pattern(BEYOND).match(lead.group()) is not None
+    if beyond and lead and re.search(DENIED, before[: lead.start()]):  # "it must not start before June"
+        late, early, beyond = (None, lead, False) if late else (lead, None, False)
+    span = point.start - (len(before) - lead.start() if lead else 0), point.end + (tail.end() if tail else 0)
     if late or latest:
         yield from _held(columns, text, span, None, point, beyond)
     elif early or later:

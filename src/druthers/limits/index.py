@@ -28,6 +28,7 @@ from druthers.limits.words import (
 )
 from druthers.types import Objective
 
+FOR = ("with", "for", "around", "w")
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 
 
@@ -100,6 +101,8 @@ class Index:
                 own.add(parts)
                 if parts[-1] == "free" and len(parts) > 1:
                     self.without.setdefault(parts[:-1], {})[name] = kind
+            if canonical(kind) is False:  # "no contract"
+                self.without.setdefault(tuple(stems(name)), {})[name] = kind
         add(self.values, also, name)
         if column.has_lists:
             add(self.values, cut_short(kinds), name)
@@ -115,6 +118,11 @@ class Index:
         known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
         if len(parts) > 1 and parts[0] not in taken | words("flag_verbs"):
             known |= {(parts[0], "friendly")}  # "kid friendly" of a kids menu
+        if len(parts) == 1:
+            known |= {(f"{parts[0]}ing",)}  # "flowering" of flowers
+        if len(parts) > 2 and parts[0] in words("fitting") and parts[1] in FOR:  # "get along with my cat"
+            things = (parts[2:], *also_called().get(" ".join(parts[2:]), ()))
+            known |= {(link, *whose, *thing) for link in FOR for whose in ((), ("my",), ("our",)) for thing in things}
         called = [other for one in known for other in also_called().get(" ".join(one), ())]
         self.flags = dict.fromkeys(called, name) | self.flags | dict.fromkeys(known, name)
         return known

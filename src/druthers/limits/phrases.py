@@ -46,7 +46,17 @@ SPURNED = rf"(?:\s+[a-z]+)?\s+would(?:(?:n't| not) be\b| be {BAD})"
 OPENED = r"(?:\bopen(?:ed|s)?(?:\s+(?:on|also|even|too|every|an?))*\s*|)$"
 CLOSED = r"\b(?:closed|shut|closes)\b[\s\w]{0,12}$"
 LINKED_BEFORE, LINKED_AFTER = r"([a-z]+)\s*(?:,|\bor|\band|\boder)\s+$", r"\s*(?:,|or\b|and\b|oder\b)\s*([a-z]+)"
-OPEN = r"\bopen(?:ed)?\s+(?:un)?til+\s+(?:at least\s+)?(?:\d+|$)"  # "open until 17" closes at 17 or later
+# "open until 17", "it can't close before 17": it closes at 17 or later
+OPEN = (
+    r"\bopen(?:ed|s)?\s+(?:at least\s+)?(?:un)?til+\s+(?:at least\s+)?(?:\d+|$)"
+    r"|(?:\bcannot|\bnot|n't|\bnever)\s+(?:close|shut)s?\s+(?:before|earlier than)\b"
+)
+AT_WORK = (
+    r"\b(?:i|we|she|he|they)\b(?:'m|'re| am| are| is| have to| has to| usually| always| both)*"
+    r" (?:work|finish|get off|at work|busy)\w*\b[^.,;!?]*$"
+)
+GETS_ALONG = r"(?:\b(?:<modal_verb>|be|is|gets?|getting|along|on|well|lives?|<fitting>)\s+)*$"
+WHO_IS = r"(?:\b(?:am|is|are)|'(?:m|re|s))(?:\s+(?:a|both|all|strictly|also))*\s+$"
 IN_A_MONTH = r"\b<in_a_month>\s*$"
 # The name of a detail right before its text: "size L", "the color should be red"
 NAMED = r"\b(?:the\s+|its\s+)?(?P<name>[^\W_]+)(?:\s*[:=]|\s+(?:<modal>|in|of))?\s*$"

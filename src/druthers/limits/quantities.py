@@ -77,6 +77,11 @@ def find_quantities(text: str) -> list[Quantity]:
             continue
         ish = re.match(r"-?ish\b", text[match.end(1) :])
         units_, end = _units(text, match.group(1), match.end(1) + (ish.end() if ish else 0))
+        value = value_of(match.group(1))
+        if units_ and (half := re.match(r"\s*and an? half\b", text[end:])):  # "an hour and a half"
+            value, end = value + 0.5, end + half.end()
+        if clock := re.match(r"\s*([ap])\.?m\b\.?", text[end:]):
+            value, end = value + 12.0 * (clock[1] == "p" and value < 12.0), end + clock.end()
         people = set(units_) <= set(table()["hints"]["people"]) and pattern(r"\b<party>\s*$").search(before)
         if people and not units_:
             units_ = ("people",)
@@ -98,7 +103,9 @@ def find_quantities(text: str) -> list[Quantity]:
             bound = "min" if bound == "max" else "max"
         older = pattern(rf"\b<aged> than{FILLER}$").search(before) is not None
         aged = pattern(r"\b<age>\s*$").search(before)
-        near = None if bound else _near(before, text[end:], units_, value_of(match.group(1)))
+        if not bound and (old := re.match(r"\s*(?:or|and|oder|und) (?:older|earlier|alter|aelter)\b", text[end:])):
+            bound, end = "max" if is_year(value) else "min", end + old.end()
+        near = None if bound else _near(before, text[end:], units_, value)
         if near is not None or (ish and not bound):
             bound, start = "about", start - (near or 0)
         held = pattern(r"\b<holding>\s+$").search(before)
@@ -106,7 +113,6 @@ def find_quantities(text: str) -> list[Quantity]:
         if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
             continue
         if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
-            value = value_of(match.group(1))
             speedy, older = speedy and not units_, older and is_year(value)
             strict = pattern(rf"{STRICT}{FILLER}$").search(text[start : match.start()]) is not None
             found.append(Quantity((value,), bound, units_, start, end, speedy, older, strict))

@@ -13,7 +13,7 @@ from druthers.limits.attributes import Attribute, find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
 from druthers.limits.days import find_days
-from druthers.limits.index import Index
+from druthers.limits.index import FOR, Index
 from druthers.limits.linking import accepted, linked
 from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.shortening import stands_alone
@@ -127,6 +127,9 @@ class LimitReader:
             clause = clause_of(folded, quantity.start, quantity.end)
             if clauses.is_soft(folded, quantity.start, quantity.end) or clauses.is_condition(folded, quantity.start):
                 continue
+            if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
+                lost.append((told.start(), quantity.end))
+                continue
             if (aged := clauses.aged(folded, quantity, self.index.attributes)) is not None:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
                 continue
@@ -135,6 +138,10 @@ class LimitReader:
             near = folded[first : quantity.end + BESIDE]
             if foreign_text:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
                 clause, near = (f"{part} {in_english(part)}" for part in (clause, near))
+            if by := re.search(
+                clauses.BY_CAR, folded[quantity.end : quantity.end + 4 * BESIDE]
+            ):  # "an hour in the car"
+                clause, near = (f"{part} {clauses.TRAVEL.get(by.group().split()[-1], '')}" for part in (clause, near))
             led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
             held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
             attribute = find_attribute(
@@ -151,7 +158,7 @@ class LimitReader:
                     unmatched.append(text[begin : quantity.end].strip())
                     lost += [(begin, quantity.end)] if people or not quantity.bound else []  # nor is "I weigh 95 kg"
                 continue
-            limit = attribute.limit(quantity)
+            limit = attribute.limit(clauses.in_the_afternoon(quantity, attribute))
             if limit is not None:
                 if not isinstance(limit, dict) and pattern(phrases.NOT).search(folded[: quantity.start]):
                     limit = {"not": limit}  # "not from 2024"
@@ -309,15 +316,19 @@ class LimitReader:
         """Return the limit on something that is there or not, if the words around it say so or it stands alone."""
         start, end = span
         clause = clause_of(folded, start, end)
+        said = stems(folded[start:end])
+        end += len(served.group()) if (served := pattern(r"\s+<served>\b").match(folded[end:])) else 0
         free = re.match(phrases.FREE, folded[end:]) if "free" not in stems(name) else None
         lead = negated or pattern(phrases.MISSED).search(before) or pattern(phrases.HAVING).search(before)
+        lead = lead or (pattern(phrases.GETS_ALONG).search(before) if said[0] in FOR else None)
+        lead = lead or (pattern(phrases.WHO_IS).search(before) if said[0] in words("diets") else None)
         follow = free or pattern(phrases.HAD).match(folded[end:])
         # "an electric bike", "an electric mountain bike"
         things = re.findall(r"^\s+([a-z]+)(?:\s+([a-z]+))?", folded[end:])
         describes = any(stem(thing) in telling_stems(self.title) for pair in things for thing in pair)
         alone = (
             len(name) > 2
-            and stems(folded[start:end])[0] not in words("common")
+            and said[0] not in words("common")
             and re.match(phrases.ALONE_BEFORE, before)
             and re.match(phrases.ALONE_AFTER, folded[end:])
         )
