@@ -42,7 +42,10 @@ MET = re.compile(r"\b(?:already|been|seen|before)\b")
 # "book it": what was spoken of.
 SPOKEN_OF = re.compile(r"\b(?:it|its|he|she|him|her|this|that|these|those|them|they|one|there)\b")
 OF_THESE = re.compile(r"(?<!all )\b(?:of|among) (?:these|those|them|the (?:two|three))\b(?! all\b)")
-ONLY = re.compile(r"\b(?:only|just) (?:\w+ )?(?:ones?|those|things?)\b")
+ONLY = re.compile(
+    r"\b(?:only|just) (?:\w+ )?(?:ones?|those|things?)\b"
+    r"|^(?:any|every|all)\w*(?: \w+){0,2} (?:but|except|other than|apart from|besides)\b"
+)
 AT_LEAST = re.compile(r"\bat (?:least|most)\b")
 # Whom a question for what is known is about.
 OF_ME = re.compile(r"\b(?:me|my|mine|i|i'm|i've|we|us|our|so far)\b")
@@ -70,6 +73,17 @@ MEANT = re.compile(r"(?:(?:no|sorry|actually|oh|wait)\W+)*i meant? (?!to\b)")  #
 # "forget what I said about the price"
 SAID = re.compile(
     r"\b(?:what|whatever|all|everything)(?: \w+)? (?:i|we)(?:'ve| have)?(?: just)? (?:said|told|asked|wrote)\b"
+)
+# "I love it!"; "meh, 2 is ok"
+VERDICT = re.compile(
+    r"\W*(?:(?:wow|oh|yes|yeah|yep|ok(?:ay)?|omg|haha?|cool|no|nah|sorry)\W+)*(?:(?:i|we)\s+)?"
+    r"(?:(?:really|just|absolutely|totally|do|so|kinda)\s+)*"
+    r"(?:love|adore|like|hate|dislike|don'?t (?:really )?like|do not like|can'?t stand)"
+    r" (?:it|this|that|this one|that one)(?: so much| a lot| very much| already| too)?\W*"
+)
+SHORTLY = re.compile(
+    r"\W*(?:(?:meh|hmm?|ok(?:ay)?|well|nah|yes|yeah|no)\W+)*[\w ]{1,20} (?:is|was|are|looks?|seems?)"
+    r" (?:(?:just|quite|pretty|only) )?(?:ok(?:ay)?|fine|alright|meh|good|great|nice|bad|awful|terrible|lovely)\W*"
 )
 NOTHING = Context()
 
@@ -122,7 +136,19 @@ class Understanding:
             if back is not None and back.forgotten:
                 return back
         asked = find_question(said, self.parser, self.limits, self.columns, self._named(said.plain))
-        return asked or self._likeliest(said)
+        return asked or self._verdict(said) or self._likeliest(said)
+
+    def _verdict(self, said: Said) -> Message | None:
+        """Return what is plainly said of items that were shown: "love it", "meh, 2 is ok", "la segunda me encantó"."""
+        if not said.context.shown or said.asks:
+            return None
+        foreign = not is_english(said.text)
+        if said.places and foreign and said.picks:
+            return Message(Kind.TAKEN, said.places)
+        if not (VERDICT.fullmatch(said.plain) or (said.places and (foreign or SHORTLY.fullmatch(said.plain)))):
+            return None
+        found = find_opinion(said, self.parser, ())
+        return found if found is not None and (found.utility is not None or found.opinions) else None
 
     def _likeliest(self, said: Said) -> Message:
         """Return the likeliest of the kinds that a message has the parts of."""

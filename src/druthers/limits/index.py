@@ -81,7 +81,9 @@ class Index:
             elif len(kinds) <= MOST_VALUES:
                 own |= self._know_texts(name, column, taken, general, said)
         # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
-        self.ambiguous = {key for key in foreign() - own if len(key) == 1 and key[0] in said.words}
+        self.ambiguous = {
+            key for key in foreign() - own - self.without.keys() if len(key) == 1 and key[0] in said.words
+        }
         shorter = self.heads | self.kinds
         self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
 

@@ -55,6 +55,7 @@ AT_WORK = (
     r"\b(?:i|we|she|he|they)\b(?:'m|'re| am| are| is| have to| has to| usually| always| both)*"
     r" (?:work|finish|get off|at work|busy)\w*\b[^.,;!?]*$"
 )
+NOT_FOR = r"(?:\bnot|n't|\bnever)\s+(?:[a-z]+\s+){1,4}for\s+$"  # "that I don't have to explain for half an hour"
 GETS_ALONG = r"(?:\b(?:<modal_verb>|be|is|gets?|getting|along|on|well|lives?|<fitting>)\s+)*$"
 WHO_IS = r"(?:\b(?:am|is|are)|'(?:m|re|s))(?:\s+(?:a|both|all|strictly|also))*\s+$"
 IN_A_MONTH = r"\b<in_a_month>\s*$"

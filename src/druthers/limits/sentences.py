@@ -130,6 +130,8 @@ class LimitReader:
             if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
                 lost.append((told.start(), quantity.end))
                 continue
+            if not quantity.bound and re.search(phrases.NOT_FOR, folded[: quantity.start]):
+                continue
             if (aged := clauses.aged(folded, quantity, self.index.attributes)) is not None:
                 found.append(aged._replace(text=text[aged.start : aged.end]))
                 continue

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import pairwise
 
 from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
@@ -209,7 +210,7 @@ def _apply(
             listed = len(group.mentions) > 1 and mention.kind is not Kind.WEAK
             if not _counts(tokens, mention, number in touched or listed, supported):
                 continue
-            acting = [match for match in matches if match.x == number and _reaches(match, group, index)]
+            acting = [match for match in matches if match.x == number and _reaches(tokens, match, group, index)]
             if mention.objective not in bad:
                 acting = [match for match in acting if match.cue.does is not Effect.CASE]
             waived = number in given_up and mention.objective not in bad and (group.linked or index == 0)
@@ -321,11 +322,16 @@ def _counts(tokens: Sequence[Token], mention: Mention, touched: bool, supported:
     return touched or praised(tokens, mention)
 
 
-def _reaches(match: Match, group: Group, index: int) -> bool:
+def _reaches(tokens: Sequence[Token], match: Match, group: Group, index: int) -> bool:
     """Tell whether a cue about a list reaches one of its members."""
     last = index == len(group.mentions) - 1
     if len(group.mentions) == 1:
         return True
+    if match.before and match.cue.does is Effect.DISMISS:  # "don't care about looks, good sound and cheap"
+        pairs = pairwise(group.mentions[: index + 1])
+        gaps = ({token.text for token in tokens[one.last : two.first]} for one, two in pairs)
+        if any("," in gap and gap & small_words("praise") for gap in gaps):
+            return False
     if match.before:
         whole = match.cue.does in _DISMISSING and match.cue.does is not Effect.DENY
         return whole or group.linked or index == 0
