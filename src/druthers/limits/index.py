@@ -122,10 +122,13 @@ class Index:
             known |= {(parts[0], "friendly")}  # "kid friendly" of a kids menu
         if len(parts) == 1:
             known |= {(f"{parts[0]}ing",)}  # "flowering" of flowers
+        fits: list[Key] = []
         if len(parts) > 2 and parts[0] in words("fitting") and parts[1] in FOR:  # "get along with my cat"
             things = (parts[2:], *also_called().get(" ".join(parts[2:]), ()))
-            known |= {(link, *whose, *thing) for link in FOR for whose in ((), ("my",), ("our",)) for thing in things}
-        called = [other for one in known for other in also_called().get(" ".join(one), ())]
+            ways = [(*head, link) for head in ((), parts[:1]) for link in FOR]
+            fits = [(*way, *whose, *thing) for way in ways for whose in ((), ("my",), ("our",)) for thing in things]
+            known |= {one for one in fits if parts[1] in one and one[-1] == parts[-1]}
+        called = fits + [other for one in known for other in also_called().get(" ".join(one), ())]
         self.flags = dict.fromkeys(called, name) | self.flags | dict.fromkeys(known, name)
         return known
 

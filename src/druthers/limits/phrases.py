@@ -53,7 +53,7 @@ OPEN = (
 )
 AT_WORK = (
     r"\b(?:i|we|she|he|they)\b(?:'m|'re| am| are| is| have to| has to| usually| always| both)*"
-    r" (?:work|finish|get off|at work|busy)\w*\b[^.,;!?]*$"
+    r" (?:work|finish|get off|at work|busy)\w*\b(?:(?! so | and | but )[^.,;!?])*$"
 )
 NOT_FOR = r"(?:\bnot|n't|\bnever)\s+(?:[a-z]+\s+){1,4}for\s+$"  # "that I don't have to explain for half an hour"
 GETS_ALONG = r"(?:\b(?:<modal_verb>|be|is|gets?|getting|along|on|well|lives?|<fitting>)\s+)*$"

@@ -322,7 +322,7 @@ class LimitReader:
         end += len(served.group()) if (served := pattern(r"\s+<served>\b").match(folded[end:])) else 0
         free = re.match(phrases.FREE, folded[end:]) if "free" not in stems(name) else None
         lead = negated or pattern(phrases.MISSED).search(before) or pattern(phrases.HAVING).search(before)
-        lead = lead or (pattern(phrases.GETS_ALONG).search(before) if said[0] in FOR else None)
+        lead = lead or (pattern(phrases.GETS_ALONG).search(before) if said[0] in {*FOR, *words("fitting")} else None)
         lead = lead or (pattern(phrases.WHO_IS).search(before) if said[0] in words("diets") else None)
         follow = free or pattern(phrases.HAD).match(folded[end:])
         # "an electric bike", "an electric mountain bike"

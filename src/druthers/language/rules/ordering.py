@@ -327,11 +327,18 @@ def _reaches(tokens: Sequence[Token], match: Match, group: Group, index: int) ->
     last = index == len(group.mentions) - 1
     if len(group.mentions) == 1:
         return True
-    if match.before and match.cue.does is Effect.DISMISS:  # "don't care about looks, good sound and cheap"
-        pairs = pairwise(group.mentions[: index + 1])
-        gaps = ({token.text for token in tokens[one.last : two.first]} for one, two in pairs)
-        if any("," in gap and gap & small_words("praise") for gap in gaps):
+    pairs = pairwise(group.mentions[: index + 1])
+    gaps = [{token.text for token in tokens[one.last : two.first]} for one, two in pairs]
+    if match.before and match.cue.does is Effect.DENY:  # "not too loud, and clean"
+        contrary = pole(group.mentions[0]) * pole(group.mentions[index]) < 0
+        if contrary or any({",", "and"} <= gap for gap in gaps):
             return False
+    if (
+        match.before
+        and match.cue.does is Effect.DISMISS
+        and any("," in gap and gap & small_words("praise") for gap in gaps)
+    ):
+        return False  # "don't care about looks, good sound and cheap"
     if match.before:
         whole = match.cue.does in _DISMISSING and match.cue.does is not Effect.DENY
         return whole or group.linked or index == 0
@@ -375,7 +382,7 @@ def _gives_up(mention: Mention, match: Match) -> bool:
         # "it hardly needs any watering", "where I don't have to wait"
         meant = mention.named or mention.kind is Kind.MEANS or _BURDEN.search(match.text) is not None
         less = mention.less_is_better and meant
-        lessened = less and mention.kind is not Kind.GOOD and not _LOW.search(match.text)
+        lessened = less and mention.kind is not Kind.GOOD and not _LOW.search(match.text) and " for " not in match.text
         return mention.kind is not Kind.BAD and not wants and not lessened
     if match.cue.does is Effect.DENY:  # "no noise" wants less of it
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
