@@ -293,9 +293,9 @@ print(policy.choose("ada", ["inn", "spa"]).reasons.round(3).tolist())
 """
 ESTIMATE = """
 import druthers as dr
-estimator = dr.HybridEstimator(n_objectives=2, feedback_weight=0.5, ridge=0.1)
-estimator.learn([1.0, 2.0], 3.0)
-print(estimator.estimate([0.5, -0.5]).round(3).tolist())
+policy = dr.MOOFUL(n_objectives=2)
+policy.learn("ada", "inn", [1.0, 2.0], 3.0)
+print(policy.preference("ada").weights.round(3).tolist())
 """
 # What uses a kernel that another file's kernel calls, a constant it reads, or the order of a NamedTuple; what changes.
 CHANGED = {

@@ -7,6 +7,7 @@ import math
 import naive
 import numpy as np
 import pytest
+from hybrid import HybridEstimator
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +40,7 @@ from druthers.errors import InvalidSetting
 from druthers.policies.arms import Arms, never_seen, observe
 from druthers.policies.conucb import key_features
 from druthers.policies.pareto import mark_front
-from druthers.preferences import HybridEstimator, anchor_matrix, compact_radius, information_weighted, upper_root
+from druthers.preferences import anchor_matrix, compact_radius, upper_root
 from druthers.rankings import (
     SAFE_SPREAD,
     Rankings,
@@ -491,18 +492,6 @@ def test_equation_5_from_the_whole_history(problem):
     np.testing.assert_allclose(estimator.estimate(anchor), wanted, rtol=1e-8, atol=1e-9)
     start = (1.0 - weight) * anchor_matrix(len(anchor), 1.0, ridge)
     np.testing.assert_allclose(start, naive.hybrid_matrix(rewards[:0], weight, ridge), atol=1e-14)
-
-
-@examined
-@given(feedbacks())
-def test_information_weighting_from_the_whole_history(problem):
-    rewards, utilities, anchor, scale, ridge = problem
-    gram, response = rewards.T @ rewards, rewards.T @ utilities
-    information = scale * naive.curvature([range(len(anchor))], anchor)
-    told = information_weighted(gram, response, anchor, information, ridge=ridge)
-    matrix = gram + information + ridge * np.eye(len(anchor))
-    np.testing.assert_allclose(told.weights, np.linalg.solve(matrix, response + information @ anchor), atol=1e-9)
-    np.testing.assert_allclose(told.covariance, np.linalg.inv(matrix), rtol=1e-7, atol=1e-10)
 
 
 @examined

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hybrid import HybridEstimator
 from scipy import stats
 
 import druthers as dr
 from druthers.anchors import GroupLasso, Likelihood
-from druthers.preferences import HybridEstimator, anchor_matrix, compact_radius, corrupted_radius, hybrid_radius
+from druthers.preferences import anchor_matrix, compact_radius, corrupted_radius, hybrid_radius
 from druthers.rankings import gradient, hessian, log_likelihood
 from druthers.sampling import sample_rankings
 from druthers.testing import same_state

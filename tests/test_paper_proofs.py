@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 import pytest
+from hybrid import HybridEstimator
 
-from druthers.preferences import HybridEstimator, hybrid_radius
+from druthers.preferences import hybrid_radius
 from druthers.rankings import log_likelihood
 
 

@@ -40,7 +40,6 @@ from druthers.policies import (
     StatedUCB,
     make_policy,
 )
-from druthers.preferences import HybridEstimator, information_weighted
 from druthers.rankings import as_ranking, log_likelihood
 from druthers.sampling import sample_rankings
 from druthers.saving import load, save
@@ -72,7 +71,6 @@ __all__ = [
     "FisherUCB",
     "Greedy",
     "GroupLasso",
-    "HybridEstimator",
     "Item",
     "Likelihood",
     "MOPQUCBGLRecipe",
@@ -91,7 +89,6 @@ __all__ = [
     "RankingQuestion",
     "StatedUCB",
     "as_ranking",
-    "information_weighted",
     "load",
     "log_likelihood",
     "make_anchor",

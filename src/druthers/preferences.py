@@ -1,16 +1,14 @@
-"""What rankings and utilities say together: the hybrid estimator of Eq. 5 and the information-weighted one."""
+"""What rankings and utilities say together: the hybrid estimate of Eq. 5 and its radii."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers._jit import kernel
-from druthers._matrices import add_rank_one, factor, inverse, solve
-from druthers.errors import InvalidFeedback, InvalidSetting, require
-from druthers.types import Floats, Preference
+from druthers._matrices import add_rank_one, factor, solve
+from druthers.errors import InvalidSetting
+from druthers.types import Floats
 
 
 @kernel
@@ -118,111 +116,3 @@ def compact_radius(
     else:
         told = left * np.log(rounds) / max(total_length, 1.0)
     return float(noise + n_objectives * np.sqrt(told))
-
-
-class HybridEstimator:
-    """A user's preference from utilities, regularized toward an anchor (Eq. 5).
-
-    The estimate minimizes alpha sum (<c, r> - g)^2 + (1 - alpha) |c - anchor|^2 in the norm of U + lambda I, where
-    U = I - 11'/D leaves the constant, which rankings cannot tell, to the utilities. Each utility costs O(D^2); the
-    factor of V is rotated, not its inverse updated, so it stays exact over millions of rounds.
-
-    Parameters
-    ----------
-    n_objectives
-        Number of objectives D.
-    feedback_weight
-        Weight alpha in (0, 1) of utilities against the anchor.
-    ridge
-        Pull lambda > 0 along the constant.
-
-    Examples
-    --------
-    >>> estimator = HybridEstimator(n_objectives=2, feedback_weight=0.5, ridge=0.1)
-    >>> for _ in range(1000):
-    ...     estimator.learn([1.0, 0.0], 3.0)
-    ...     estimator.learn([0.0, 1.0], 1.0)
-    >>> estimator.estimate(anchor=[1.0, -1.0]).round(2).tolist()
-    [3.0, 1.0]
-    """
-
-    def __init__(self, *, n_objectives: int, feedback_weight: float, ridge: float) -> None:
-        require(n_objectives >= 1, "n_objectives must be at least 1", n_objectives)
-        require(0.0 < feedback_weight < 1.0, "feedback_weight must lie between 0 and 1", feedback_weight)
-        require(ridge > 0.0, "ridge must be positive", ridge)
-        self.n_objectives = n_objectives
-        self.feedback_weight = feedback_weight
-        self.ridge = ridge
-        self._anchor_matrix = (1.0 - feedback_weight) * anchor_matrix(n_objectives, 1.0, ridge)
-        self._root = upper_root(self._anchor_matrix)
-        self._response = np.zeros(n_objectives)
-
-    @property
-    def gram(self) -> Floats:
-        """The matrix V of Eq. 5 (D, D)."""
-        gram: Floats = self._root.T @ self._root
-        return gram
-
-    def learn(self, reward: ArrayLike, utility: float) -> None:
-        """Take in the utility of one observed reward."""
-        vector = _finite(reward, (self.n_objectives,), "a reward")
-        value = float(_finite(utility, (), "a utility"))
-        learn_utility(self._root, self._response, vector, value, self.feedback_weight)
-
-    def estimate(self, anchor: ArrayLike) -> Floats:
-        """Return the estimate of Eq. 5 for this anchor."""
-        out = np.empty(self.n_objectives)
-        pulled = self._anchor_matrix @ _finite(anchor, (self.n_objectives,), "an anchor")
-        anchored_estimate(self._root, self._response, pulled, 1.0, out)
-        return out
-
-
-def information_weighted(
-    gram: ArrayLike, response: ArrayLike, anchor: ArrayLike, information: ArrayLike, *, ridge: float = 1e-6
-) -> Preference:
-    """Combine utilities and an anchor, each by the information it really carries.
-
-    Parameters
-    ----------
-    gram, response
-        Sums of r r'/s^2 and g r/s^2 over the utilities, s^2 the noise variance of each (for the noisy preferences of
-        the paper, s^2 = s_p^2 |r|^2).
-    anchor, information
-        Estimate and information of an anchor; the information grows with every query, so no weight is to be tuned.
-    ridge
-        Precision of a normal prior around zero.
-
-    Returns
-    -------
-    Preference
-        The posterior mean M^-1 (response + information anchor) and covariance M^-1, M = gram + information + ridge I.
-
-    Examples
-    --------
-    >>> told = information_weighted(np.eye(2), [3.0, 1.0], [1.0, -1.0], np.zeros((2, 2)))
-    >>> told.weights.round(3).tolist()
-    [3.0, 1.0]
-    """
-    told = _finite(response, None, "a response")
-    if told.ndim != 1 or not len(told):
-        raise InvalidFeedback(f"a response must hold one number per objective, but got {response!r}")
-    size = len(told)
-    weight = _finite(information, (size, size), "an information")
-    mean = told + weight @ _finite(anchor, (size,), "an anchor")
-    root = upper_root(_finite(gram, (size, size), "a gram matrix") + weight + ridge * np.eye(size))
-    solve(root, mean)
-    covariance = np.empty_like(root)
-    inverse(root, covariance)
-    return Preference(weights=mean, covariance=covariance)
-
-
-def _finite(values: Any, shape: tuple[int, ...] | None, what: str) -> Floats:
-    """Return finite numbers of this shape, or say that `what` must be such."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InvalidFeedback(f"{what} must hold finite numbers, but got {values!r}") from problem
-    if (shape is not None and array.shape != shape) or not np.all(np.isfinite(array)):
-        count = " x ".join(map(str, shape or ())) + " " if shape else ""
-        raise InvalidFeedback(f"{what} must hold {count}finite numbers, but got {values!r}")
-    return np.require(array, requirements="C")
