@@ -115,8 +115,7 @@ def main() -> None:
             held, widths = [], []
             for person, truth in enumerate(truths):
                 known = evidence_of(policy._state, policy._users.rows[person])
-                pull = known.pull * known.anchor + known.information @ known.anchor
-                ours = unit_normals(known, known.information, pull, UnitLaw(1.0, 0.0, 1.0), 0.0).interval(0.9)
+                ours = unit_normals(known, UnitLaw(1.0, 0.0, 1.0), 0.0).interval(0.9)
                 exact = np.quantile(weights[person], (0.05, 0.95), axis=0)
                 ends = (exact, ours, policy.interval(person))
                 held.append([np.mean((low <= truth) & (truth <= high)) for low, high in ends])

@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import factor, inverse, solve_transposed
 from druthers.policies.belief import NOTHING, Evidence, combine, surprise
-from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals
+from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
 from druthers.types import Floats
 
 # How far a voice may be off: variances added to that of each of its weights, in units of the Plackett-Luce model; with
@@ -210,6 +210,35 @@ def against_reading(reading: int, level: int, rival_odds: float) -> float:
 
 
 @kernel
+def read_as(told: Evidence, rival: Rival, reading: int) -> Evidence:
+    """Return what was told if words are taken as they are, upside down, as the rival says, or not at all."""
+    products, feedbacks, variance, anchor, information, sites, dimensions, ridge, pull = told
+    if reading == RIVAL:
+        anchor, information = rival.anchor, rival.information
+    size = anchor.shape[0]
+    voice, known = np.zeros(size), np.zeros((size, size))
+    for k in range(size if reading != SILENT else 0):
+        voice[k] = -anchor[k] if reading == CONTRARY else anchor[k]
+        for j in range(size):
+            known[k, j] = information[k, j]
+    return Evidence(products, feedbacks, variance, voice, known, sites, dimensions, ridge, pull)
+
+
+@kernel
+def reading_odds(told: Evidence, rival: Rival, reading: int) -> float:
+    """Return the log-odds of such a reading before utilities, and what its own law is to be divided by."""
+    silent = reading == SILENT
+    against = against_reading(MAIN if silent else reading, len(SLACKS) - 1 if silent else 0, rival.odds)
+    size = told.anchor.shape[0]
+    drawn = np.empty(size)
+    for k in range(size):
+        drawn[k] = told.pull * told.anchor[k]
+        for j in range(size):
+            drawn[k] += told.information[k, j] * told.anchor[j]
+    return float(0.5 * prior_surprise(told.information, drawn, told.ridge) - against)
+
+
+@kernel
 def mix_readings(
     told: Evidence, rival: Rival, usual: float, of_words: bool, estimate: Floats, covariance: Floats
 ) -> bool:
@@ -219,32 +248,12 @@ def mix_readings(
     Words are taken as they are or not at all: a reading with slack is too wide for those that are right, too narrow for
     those that are wrong, and serves those alone that are slightly off.
     """
-    size, sites, ridge = estimate.shape[0], told.sites, told.ridge
-    kept, drawn, whole = np.empty((size, size)), np.empty(size), np.empty((size, size + 1))
-    mean, spread = np.empty(size), np.empty((size, size))
-    means, spreads = np.zeros((3 * len(SLACKS), size)), np.zeros((3 * len(SLACKS), size, size))
-    logs = np.full(3 * len(SLACKS), -np.inf)
-    for reading in range(3):
-        said, surely = (rival.anchor, rival.information) if reading == RIVAL else (told.anchor, told.information)
-        sign = -1.0 if reading == CONTRARY else 1.0
-        for level in range(len(SLACKS)):
-            against = against_reading(reading, level, rival.odds)
-            if 0.0 < SLACKS[level] < np.inf:
-                continue
-            if against == np.inf or not listen(said, surely, SLACKS[level], 1.0, told.pull, kept, drawn):
-                continue
-            for k in range(size):
-                whole[k, size] = sign * drawn[k] + sites[k, size]
-                for j in range(size):
-                    whole[k, j] = kept[k, j] + sites[k, j] - ridge / size
-                whole[k, k] += ridge + NOTHING
-            _, evidence = average_units(told, whole, UnitLaw(usual, SPIKE, SLAB), of_words, mean, spread)
-            if np.isnan(evidence):
-                continue
-            row = reading * len(SLACKS) + level
-            logs[row] = evidence + 0.5 * prior_surprise(kept, drawn, ridge) - against
-            for k in range(size):
-                means[row, k] = mean[k]
-                for j in range(size):
-                    spreads[row, k, j] = spread[k, j]
+    size, law = estimate.shape[0], UnitLaw(usual, SPIKE, SLAB)
+    means, spreads, logs = np.zeros((4, size)), np.zeros((4, size, size)), np.full(4, -np.inf)
+    for reading in range(4):
+        said = read_as(told, rival, reading)
+        odds = reading_odds(said, rival, reading)
+        if odds > -np.inf:
+            _, evidence = average_units(said, tell(said), law, of_words, means[reading], spreads[reading])
+            logs[reading] = -np.inf if np.isnan(evidence) else evidence + odds
     return mix_normals(logs, means, spreads, estimate, covariance)
