@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from druthers._matrices import eigen
+from druthers._eigen import eigen
 from druthers.beliefs.choices import choice_site, condition, predict_choice, resite
 from druthers.beliefs.points import POINTS
 

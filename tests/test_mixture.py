@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
-from druthers._matrices import eigen
+from druthers._eigen import eigen
 from druthers.anchors.base import fit_anchor, hear_anchor
 from druthers.anchors.contamination import make_lawful
 from druthers.anchors.mixture import Mixture, MixtureRows

@@ -183,6 +183,12 @@ def norms(root: Floats, columns: Floats, out: Floats) -> None:
 
 
 @kernel
+def solve_transposed_columns(root: Floats, columns: Floats) -> None:
+    """Replace each column x of `columns` (D, n) by the solution y of R'y = x."""
+    norms(root, columns, np.empty(columns.shape[1]))
+
+
+@kernel
 def solve_upper_columns(root: Floats, columns: Floats) -> None:
     """Replace each column x of `columns` (D, n) by the solution y of Ry = x."""
     size, n_columns = columns.shape
@@ -205,6 +211,71 @@ def inverse(root: Floats, out: Floats) -> None:
             out[j, i] = 0.0
         out[j, j] = 1.0
         solve(root, out[j])
+
+
+@kernel
+def invert(matrix: Floats, out: Floats) -> bool:
+    """Write M^-1 into `out`, which may be `matrix`; False, with nothing written, where M is not positive definite."""
+    root = np.empty((matrix.shape[0], matrix.shape[0]))
+    if not factor(matrix, root):
+        return False
+    inverse(root, out)
+    return True
+
+
+@kernel
+def log_evidence(information: Floats, pull: Floats) -> float:
+    """Return (b'M^-1 b - ln |M|)/2, of an information M and a pull b, both used up; NaN where M is none."""
+    if not factor(information, information):
+        return np.nan
+    solve_transposed(information, pull)
+    total = 0.0
+    for k in range(pull.shape[0]):
+        total += 0.5 * pull[k] * pull[k] - np.log(information[k, k])
+    return float(total)
+
+
+@kernel
+def multiply(matrix: Floats, x: Floats, out: Floats) -> None:
+    """Write Mx into `out`."""
+    for k in range(matrix.shape[0]):
+        out[k] = 0.0
+        for j in range(matrix.shape[1]):
+            out[k] += matrix[k, j] * x[j]
+
+
+@kernel
+def sandwich(axes: Floats, matrix: Floats, out: Floats) -> None:
+    """Write B'MB into `out` (D, D), M symmetric and B `axes` (n, D)."""
+    n_rows, size = axes.shape
+    half = np.zeros((n_rows, size))
+    for j in range(n_rows):
+        for i in range(n_rows):
+            for k in range(size):
+                half[j, k] += matrix[j, i] * axes[i, k]
+    for k in range(size):
+        for i in range(k + 1):
+            value = 0.0
+            for j in range(n_rows):
+                value += axes[j, k] * half[j, i]
+            out[k, i] = out[i, k] = value
+
+
+@kernel
+def softmax(logs: Floats) -> float:
+    """Replace logarithms by shares that sum to one; return the logarithm of their sum, -inf where there is none."""
+    top = -np.inf
+    for i in range(logs.shape[0]):
+        top = max(top, logs[i])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for i in range(logs.shape[0]):
+        logs[i] = np.exp(logs[i] - top)
+        total += logs[i]
+    for i in range(logs.shape[0]):
+        logs[i] /= total
+    return float(top + np.log(total))
 
 
 @kernel
@@ -285,59 +356,3 @@ def clear(vector: Floats, matrix: Floats) -> None:
         vector[i] = 0.0
         for j in range(vector.shape[0]):
             matrix[i, j] = 0.0
-
-
-@kernel
-def eigen(matrix: Floats, values: Floats, vectors: Floats) -> None:
-    """Write eigenvalues and eigenvectors (as columns) of a symmetric matrix, in no order; `matrix` is used up.
-
-    Jacobi's rotations: at a dozen rows as fast as anything, and exact to rounding for small eigenvalues too.
-    """
-    size = values.shape[0]
-    for k in range(size):
-        for i in range(size):
-            vectors[k, i] = 1.0 if k == i else 0.0
-    for _ in range(60):
-        off = 0.0
-        whole = 0.0
-        for k in range(size):
-            whole += matrix[k, k] * matrix[k, k]
-            for i in range(k):
-                off += matrix[k, i] * matrix[k, i]
-        if not off > 1e-32 * whole:
-            break
-        for k in range(size - 1):
-            for i in range(k + 1, size):
-                _rotate(matrix, vectors, k, i)
-    for k in range(size):
-        values[k] = matrix[k, k]
-
-
-@kernel
-def _rotate(matrix: Floats, vectors: Floats, k: int, i: int) -> None:
-    """Rotate rows and columns k and i of a symmetric matrix so that their common entry is zero."""
-    common = matrix[k, i]
-    if common == 0.0:
-        return
-    gap = matrix[i, i] - matrix[k, k]
-    if abs(gap) > 1e100 * abs(common):  # their ratio may be no number
-        tangent = common / gap
-    else:
-        ratio = gap / (2.0 * common)
-        tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
-        if ratio < 0.0:
-            tangent = -tangent
-    cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
-    sine = tangent * cosine
-    for j in range(matrix.shape[0]):
-        first, second = matrix[j, k], matrix[j, i]
-        matrix[j, k] = cosine * first - sine * second
-        matrix[j, i] = sine * first + cosine * second
-    for j in range(matrix.shape[0]):
-        first, second = matrix[k, j], matrix[i, j]
-        matrix[k, j] = cosine * first - sine * second
-        matrix[i, j] = sine * first + cosine * second
-        first, second = vectors[j, k], vectors[j, i]
-        vectors[j, k] = cosine * first - sine * second
-        vectors[j, i] = sine * first + cosine * second
-    matrix[k, i] = matrix[i, k] = 0.0  # else rounding would leave something there that no sweep takes away

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from druthers._eigen import eigen
 from druthers._jit import kernel
-from druthers._matrices import center_matrix, eigen
+from druthers._matrices import center_matrix
 from druthers.anchors.box import is_positive
 from druthers.rankings import SAFE_SPREAD, Rankings, add_slope, loss, remaining_sums, scaled_exp, spread
 from druthers.types import Floats, Integers

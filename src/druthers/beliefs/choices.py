@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from druthers._eigen import eigen
 from druthers._jit import kernel
-from druthers._matrices import eigen, factor, inverse, solve, solve_upper
+from druthers._matrices import factor, inverse, multiply, sandwich, solve, solve_upper_columns
 from druthers.beliefs.points import point, points_needed
 from druthers.beliefs.whitening import leads_of
 from druthers.types import Floats, Integers
@@ -112,11 +113,8 @@ def moments(mean: Floats, axes: Floats, shift: Floats, told: Floats) -> bool:
         return False
     steps = np.zeros((size, size))  # y = start + Wz, W = WIDER R^-1, upper triangular
     for k in range(size):
-        column = np.zeros(size)
-        column[k] = WIDER
-        solve_upper(root, column)
-        for i in range(k + 1):
-            steps[i, k] = column[i]
+        steps[k, k] = WIDER
+    solve_upper_columns(root, steps)
     average, matrix = np.zeros(n_rows), np.zeros((n_rows, n_rows))
     total = average_shares(mean, axes, start, steps, average, matrix)
     if not (np.isfinite(total) and total > 0.0):
@@ -127,7 +125,8 @@ def moments(mean: Floats, axes: Floats, shift: Floats, told: Floats) -> bool:
             matrix[j, i] = average[j] * average[i] - 2.0 * matrix[j, i] / total
             matrix[i, j] = matrix[j, i]
         matrix[j, j] += average[j]
-    sandwich(axes, average, matrix, shift, told)
+    multiply(axes.T, average, shift)
+    sandwich(axes, matrix, told)
     return True
 
 
@@ -187,26 +186,6 @@ def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, ave
             for i in range(j + 1):
                 matrix[j, i] += share * shares[i]
     return float(total)
-
-
-@kernel
-def sandwich(axes: Floats, vector: Floats, matrix: Floats, projected: Floats, out: Floats) -> None:
-    """Write B'v into `projected` and B'MB into `out`, M symmetric."""
-    n_rows, size = axes.shape
-    half = np.zeros((n_rows, size))
-    for k in range(size):
-        projected[k] = 0.0
-        for j in range(n_rows):
-            projected[k] += axes[j, k] * vector[j]
-            for i in range(n_rows):
-                half[j, k] += matrix[j, i] * axes[i, k]
-    for k in range(size):
-        for i in range(k + 1):
-            value = 0.0
-            for j in range(n_rows):
-                value += axes[j, k] * half[j, i]
-            out[k, i] = value
-            out[i, k] = value
 
 
 @kernel

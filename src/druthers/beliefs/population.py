@@ -12,7 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import factor, inverse, solve, solve_transposed, square_of
+from druthers._matrices import (
+    add_matrix,
+    factor,
+    inverse,
+    invert,
+    multiply,
+    sandwich,
+    solve,
+    solve_transposed,
+    square_of,
+)
 from druthers.types import Floats
 
 # The law before anyone is known: weights N(0, S0), S0 = 8/D I, worth this many people for mean and covariance.
@@ -79,17 +89,13 @@ def fit_law(informations: Floats, pulls: Floats, mean: Floats, covariance: Float
     n_people, size = pulls.shape
     first = covariance.copy()
     root, precision = np.empty((size, size)), np.empty((size, size))
-    told, drawn = np.empty((n_people, size)), np.zeros(size)
+    told, drawn = np.empty((n_people, size)), np.empty(size)
     spread, sums, before = np.empty((size, size)), np.empty((size, size)), np.empty(size)
     for _ in range(STEPS):
         if not factor(covariance, root):
             return False
         inverse(root, precision)
-        for k in range(size):
-            drawn[k] = 0.0
-            for j in range(size):
-                drawn[k] += precision[k, j] * mean[j]
-                sums[k, j] = 0.0
+        multiply(precision, mean, drawn)
         if not expect(informations, pulls, precision, drawn, told, sums):
             return False
         curb(told, mean, root)
@@ -119,9 +125,12 @@ def fit_law(informations: Floats, pulls: Floats, mean: Floats, covariance: Float
 
 @kernel
 def expect(informations: Floats, pulls: Floats, precision: Floats, drawn: Floats, told: Floats, sums: Floats) -> bool:
-    """Write each person's mean under a law into `told` and add their covariances to `sums`."""
+    """Write each person's mean under a law into `told` and the sum of their covariances into `sums`."""
     n_people, size = pulls.shape
     root, covariance = np.empty((size, size)), np.empty((size, size))
+    for k in range(size):
+        for j in range(size):
+            sums[k, j] = 0.0
     for i in range(n_people):
         for k in range(size):
             told[i, k] = pulls[i, k] + drawn[k]
@@ -131,9 +140,7 @@ def expect(informations: Floats, pulls: Floats, precision: Floats, drawn: Floats
             return False
         solve(root, told[i])
         inverse(root, covariance)
-        for k in range(size):
-            for j in range(size):
-                sums[k, j] += covariance[k, j]
+        add_matrix(covariance, sums)
     return True
 
 
@@ -157,41 +164,20 @@ def curb(told: Floats, mean: Floats, root: Floats) -> None:
 def add_doubt(informations: Floats, first: Floats, covariance: Floats, newcomer: Floats) -> bool:
     """Write a newcomer's covariance: S and that of the mean, [sum_i (S + A_i^-1)^-1 + S0^-1]^-1."""
     n_people, size, _ = informations.shape
-    root, precision, matrix = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
-    total, half = np.empty((size, size)), np.empty((size, size))
-    if not factor(first, root):
+    total, precision, half = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
+    if not (invert(first, total) and invert(covariance, precision)):
         return False
-    inverse(root, total)
-    if not factor(covariance, root):
+    # (S + A^-1)^-1 = S^-1 - S^-1 (A + S^-1)^-1 S^-1
+    nothing, told = np.zeros((n_people, size)), np.empty((n_people, size))
+    if not expect(informations, nothing, precision, np.zeros(size), told, half):
         return False
-    inverse(root, precision)
+    sandwich(precision, half, newcomer)
     for k in range(size):
         for j in range(size):
-            total[k, j] = MEAN_WORTH * total[k, j] + n_people * precision[k, j]
-            half[k, j] = 0.0
-    for i in range(n_people):  # (S + A^-1)^-1 = S^-1 - S^-1 (A + S^-1)^-1 S^-1
-        for k in range(size):
-            for j in range(size):
-                matrix[k, j] = informations[i, k, j] + precision[k, j]
-        if not factor(matrix, matrix):
-            return False
-        inverse(matrix, newcomer)
-        for k in range(size):
-            for j in range(size):
-                half[k, j] += newcomer[k, j]
-    for k in range(size):
-        for j in range(size):
-            value = 0.0
-            for d in range(size):
-                for e in range(size):
-                    value += precision[k, d] * half[d, e] * precision[e, j]
-            matrix[k, j] = total[k, j] - value
-    if not factor(matrix, matrix):
+            newcomer[k, j] = MEAN_WORTH * total[k, j] + n_people * precision[k, j] - newcomer[k, j]
+    if not invert(newcomer, newcomer):
         return False
-    inverse(matrix, newcomer)
-    for k in range(size):
-        for j in range(size):
-            newcomer[k, j] += covariance[k, j]
+    add_matrix(covariance, newcomer)
     return True
 
 

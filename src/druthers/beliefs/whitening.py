@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import factor, solve_transposed
+from druthers._matrices import copy_matrix, factor, multiply, sandwich, solve_transposed_columns
 from druthers.types import Floats
 
 
@@ -29,10 +29,8 @@ def leads_of(mean: Floats, covariance: Floats, offer: Floats, against: int) -> L
     rows = differences(offer, against)
     n_rows, size = rows.shape
     rank = min(n_rows, size)
-    lead, axes, back = np.zeros(n_rows), np.empty((n_rows, rank)), np.empty((rank, size))
-    for j in range(n_rows):
-        for d in range(size):
-            lead[j] += rows[j, d] * mean[d]
+    lead, axes, back = np.empty(n_rows), np.empty((n_rows, rank)), np.empty((rank, size))
+    multiply(rows, mean, lead)
     return Leads(lead, axes, back, whiten(rows, covariance, axes, back))
 
 
@@ -71,33 +69,16 @@ def whiten(rows: Floats, covariance: Floats, axes: Floats, back: Floats) -> bool
                 for d in range(k, size):
                     value += root[k, d] * rows[j, d]
                 axes[j, k] = value
-        for d in range(size):  # T = R'^-1, column by column
-            column = back[:, d].copy()
-            solve_transposed(root, column)
-            for k in range(size):
-                back[k, d] = column[k]
+        solve_transposed_columns(root, back)  # T = R'^-1
         return True
-    spread = np.zeros((n_rows, size))
     matrix = np.empty((n_rows, n_rows))
-    for j in range(n_rows):
-        for d in range(size):
-            for e in range(size):
-                spread[j, d] += rows[j, e] * covariance[e, d]
-    for j in range(n_rows):
-        for i in range(n_rows):
-            value = 0.0
-            for d in range(size):
-                value += spread[j, d] * rows[i, d]
-            matrix[j, i] = value
+    sandwich(rows.T, covariance, matrix)
     for j in range(n_rows):
         matrix[j, j] += 1e-9 * (1.0 + matrix[j, j])
     if not factor(matrix, matrix):  # C = R'R, s = mean + R'y
         return False
-    for d in range(size):
-        column = rows[:, d].copy()
-        solve_transposed(matrix, column)
-        for k in range(n_rows):
-            back[k, d] = column[k]
+    copy_matrix(rows, back)
+    solve_transposed_columns(matrix, back)
     for j in range(n_rows):
         for k in range(n_rows):
             axes[j, k] = matrix[k, j] if k <= j else 0.0

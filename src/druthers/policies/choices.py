@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import inverse
+from druthers._matrices import inverse, multiply, softmax
 from druthers.beliefs.choices import choice_site
 from druthers.policies.belief import Posterior
 from druthers.types import Floats, Integers
@@ -100,21 +100,10 @@ def curvature_site(weights: Floats, rows: Floats, picked: int, information: Floa
     """Add curvature and gradient of the log-chance of a choice, both at the mean."""
     n_rows, size = rows.shape
     chances = np.empty(n_rows)
-    average = np.zeros(size)
-    top = -np.inf
-    for j in range(n_rows):
-        chances[j] = 0.0
-        for k in range(size):
-            chances[j] += weights[k] * rows[j, k]
-        top = max(top, chances[j])
-    total = 0.0
-    for j in range(n_rows):
-        chances[j] = np.exp(chances[j] - top)
-        total += chances[j]
-    for j in range(n_rows):
-        chances[j] /= total
-        for k in range(size):
-            average[k] += chances[j] * rows[j, k]
+    average = np.empty(size)
+    multiply(rows, weights, chances)
+    softmax(chances)
+    multiply(rows.T, chances, average)
     for k in range(size):
         for i in range(size):
             value = 0.0

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import factor, inverse, solve_transposed
+from druthers._matrices import copy_matrix, factor, inverse, invert, log_evidence
 from druthers.beliefs.population import fit_law
 from druthers.policies.belief import Evidence, Posterior, believe, surprise
 from druthers.policies.choices import LEVEL
@@ -150,10 +150,8 @@ def _believe_user(state: Any, user: int) -> Posterior:
         inverse(first.root, spreads[0])
         inverse(second.root, spreads[1])
         mix_normals(logs, means, spreads, estimate, matrix)
-        if factor(matrix, root):
-            inverse(root, matrix)
-            if factor(matrix, root):
-                return Posterior(estimate, root, first.variance)
+        if invert(matrix, matrix) and factor(matrix, root):
+            return Posterior(estimate, root, first.variance)
     return likelier
 
 
@@ -203,13 +201,8 @@ def law_evidence(information: Floats, pull: Floats, law: Floats) -> float:
         drawn[k] = pull[k] + law[k, size]
         for j in range(size):
             root[k, j] = information[k, j] + law[k, j]
-    if not factor(root, root):
-        return 0.0
-    solve_transposed(root, drawn)
-    total = 0.0
-    for k in range(size):
-        total += 0.5 * drawn[k] * drawn[k] - np.log(root[k, k])
-    return float(total)
+    evidence = log_evidence(root, drawn)
+    return 0.0 if np.isnan(evidence) else evidence
 
 
 @kernel
@@ -276,9 +269,7 @@ def look_at_people(state: Any) -> None:
     if np.isnan(norm):
         return
     shared.norms[0] = norm
-    for k in range(size):
-        for j in range(size + 1):
-            laws[0, k, j] = law[k, j]
+    copy_matrix(law, laws[0])
     for i in range(rows.shape[0]):
         odds = np.log(FIRST_WORTH[1] / FIRST_WORTH[0]) + shared.norms[1] - shared.norms[0]
         odds += law_evidence(informations[i], pulls[i], laws[1]) - law_evidence(informations[i], pulls[i], laws[0])

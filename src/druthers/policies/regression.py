@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from druthers._eigen import eigen
 from druthers._jit import kernel
-from druthers._matrices import eigen
+from druthers._matrices import softmax
 from druthers.types import Floats
 
 # Ridges that are tried, per feature: from 33 times the spread of arms explained down to almost nothing.
@@ -160,27 +161,22 @@ def weigh_ridges(values: Floats, along: Floats, spread: float, against: float, t
     - ln(1 + value/ridge) over the axes; `against` are the odds of that before anything is seen.
     """
     p = values.shape[0]
-    evidence = np.empty(RIDGES)
-    nothing = np.log(float(RIDGES) * against)
-    top = nothing
+    evidence = np.empty(RIDGES + 1)  # the last is that of no features at all
+    evidence[RIDGES] = np.log(float(RIDGES) * against)
     for g in range(RIDGES):
         ridge = FIRST_RIDGE * p * RIDGE_STEP**g
         told = 0.0
         for j in range(p):
             told += along[j] * along[j] / (spread * (values[j] + ridge)) - np.log(1.0 + values[j] / ridge)
         evidence[g] = 0.5 * told
-        top = max(top, evidence[g])
-    total = np.exp(nothing - top)
-    for g in range(RIDGES):
-        evidence[g] = np.exp(evidence[g] - top)
-        total += evidence[g]
+    softmax(evidence)
     for j in range(p):
         tilt[j] = 0.0
     for g in range(RIDGES):
         ridge = FIRST_RIDGE * p * RIDGE_STEP**g
         for j in range(p):
-            tilt[j] += evidence[g] / total / (values[j] + ridge)
-    return float(1.0 - np.exp(nothing - top) / total)
+            tilt[j] += evidence[g] / (values[j] + ridge)
+    return float(1.0 - evidence[RIDGES])
 
 
 @kernel

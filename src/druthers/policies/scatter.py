@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from druthers._jit import kernel
+from druthers._matrices import softmax
 from druthers.policies.feedback import evidence_of
 from druthers.policies.units import NOISE_STEPS, SLAB, SPAN, SPIKE, common_axes, tell, unit_evidence, weigh_noise
 from druthers.types import Floats, Integers
@@ -55,19 +56,14 @@ def node(i: int) -> float:
 @kernel
 def centre_units(table: Floats) -> tuple[float, float]:
     """Return mean and deviation of the next person's log-unit from log-chances (129, 3) of mean and scatter."""
-    best = -np.inf
+    shares = table.copy()
+    softmax(shares.ravel())
+    mean = square = 0.0
     for i in range(UNIT_NODES):
         for j in range(len(SCATTERS)):
-            best = max(best, table[i, j])
-    total = mean = square = 0.0
-    for i in range(UNIT_NODES):
-        for j in range(len(SCATTERS)):
-            share = np.exp(table[i, j] - best)
-            total += share
-            mean += share * node(i)
-            square += share * (node(i) * node(i) + SCATTERS[j][0] * SCATTERS[j][0])
-    mean /= total
-    return float(mean), float(np.sqrt(square / total - mean * mean))
+            mean += shares[i, j] * node(i)
+            square += shares[i, j] * (node(i) * node(i) + SCATTERS[j][0] * SCATTERS[j][0])
+    return float(mean), float(np.sqrt(square - mean * mean))
 
 
 @kernel

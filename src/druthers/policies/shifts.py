@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import generic, implements, kernel
-from druthers._matrices import factor, inverse, solve, solve_transposed
+from druthers._matrices import factor, inverse, invert, softmax, solve, solve_transposed
 from druthers.policies.belief import Posterior
 from druthers.types import Floats
 
@@ -174,8 +174,7 @@ def _shifted(visit: Visit, base: Posterior, gram: Floats, unit: float, usual: fl
             for j in range(n):
                 spread[i, j] += chances[g] * (means[g, i] - mean[i]) * (means[g, j] - mean[j])
     root = np.empty((n, n))
-    factor(spread, root)
-    inverse(root, spread)
+    invert(spread, spread)
     factor(spread, root)
     return Posterior(mean, root, noise)
 
@@ -216,17 +215,12 @@ def weigh_shifts(sums: Sums, noise: float, usual: float, chances: Floats) -> lis
 
     "None" has half of the prior.
     """
-    top, total, laws = -np.inf, 0.0, []
+    laws = []
     for g in range(chances.shape[0]):
         law, evidence = shift_law(sums, noise, FRACTIONS[g] * usual)
         laws.append(law)
         chances[g] = evidence - np.log(2.0 if g == 0 else 2.0 * (chances.shape[0] - 1))
-        top = max(top, chances[g])
-    for g in range(chances.shape[0]):
-        chances[g] = np.exp(chances[g] - top)
-        total += chances[g]
-    for g in range(chances.shape[0]):
-        chances[g] /= total
+    softmax(chances)
     return laws
 
 

@@ -12,8 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from druthers._eigen import eigen
 from druthers._jit import kernel
-from druthers._matrices import eigen, factor, solve_transposed, solve_upper
+from druthers._matrices import (
+    copy_matrix,
+    copy_vector,
+    factor,
+    multiply,
+    sandwich,
+    softmax,
+    solve_transposed,
+    solve_transposed_columns,
+    solve_upper_columns,
+)
 from druthers.policies.belief import NOTHING, Evidence, fit_unit
 from druthers.types import Floats
 
@@ -63,57 +74,35 @@ class Axes(NamedTuple):
 def common_axes(products: Floats, told: Floats) -> Axes:
     """Return the axes of utilities and of all the rest, whose L and p are `told` (D, D + 1)."""
     size = told.shape[0]
-    gains, felt, said, axes = np.empty(size), np.empty(size), np.empty(size), np.empty((size, size))
-    root, matrix, vectors = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
-    column = np.empty(size)
-    for k in range(size):
-        for j in range(size):
-            matrix[k, j] = told[k, j]
-    if not factor(matrix, root):
-        return Axes(gains, felt, said, axes, np.nan)
+    gains, felt, said = np.empty(size), np.empty(size), np.empty(size)
+    root, vectors, matrix = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
+    if not factor(told, root):
+        return Axes(gains, felt, said, vectors, np.nan)
+    half = products[:size, :size].copy()
+    solve_transposed_columns(root, half)
+    copy_matrix(half.T, matrix)
+    solve_transposed_columns(root, matrix)
     volume = 0.0
     for k in range(size):
         volume += 2.0 * np.log(root[k, k])
-    for k in range(size):  # R'^-1 G, then R'^-1 of its rows
-        for j in range(size):
-            column[j] = products[j, k]
-        solve_transposed(root, column)
-        for j in range(size):
-            matrix[k, j] = column[j]
-    for k in range(size):
-        for j in range(size):
-            column[j] = matrix[j, k]
-        solve_transposed(root, column)
-        for j in range(size):
-            vectors[k, j] = column[j]
-    for k in range(size):
-        for j in range(size):
-            matrix[k, j] = 0.5 * (vectors[k, j] + vectors[j, k])
+        for j in range(k):
+            matrix[k, j] = matrix[j, k] = 0.5 * (matrix[k, j] + matrix[j, k])
     eigen(matrix, gains, vectors)
     rotate(vectors, root, products[:, size], felt)
     rotate(vectors, root, told[:, size], said)
     for k in range(size):
         gains[k] = max(gains[k], 0.0)
-        for j in range(size):
-            column[j] = vectors[j, k]
-        solve_upper(root, column)
-        for j in range(size):
-            axes[j, k] = column[j]
-    return Axes(gains, felt, said, axes, volume)
+    solve_upper_columns(root, vectors)
+    return Axes(gains, felt, said, vectors, volume)
 
 
 @kernel
 def rotate(vectors: Floats, root: Floats, x: Floats, out: Floats) -> None:
     """Write Q'R'^-1 x."""
-    size = out.shape[0]
-    column = np.empty(size)
-    for k in range(size):
-        column[k] = x[k]
+    column = np.empty(out.shape[0])
+    copy_vector(x[: out.shape[0]], column)
     solve_transposed(root, column)
-    for k in range(size):
-        out[k] = 0.0
-        for j in range(size):
-            out[k] += vectors[j, k] * column[j]
+    multiply(vectors.T, column, out)
 
 
 @kernel
@@ -182,7 +171,6 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
     """
     low, high = find_units(axes, told, noises, law)
     step = (high - low) / (NODES - 1)
-    best = -np.inf
     for i in range(NODES + 1):
         log_units[i] = low + i * step if i < NODES else 0.0
         chance = law.spike if i == NODES else (1.0 - law.spike) * step / (law.slab * np.sqrt(2.0 * np.pi))
@@ -193,16 +181,7 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
             if noises[n] > -np.inf:
                 unit, noise = law.usual * np.exp(log_units[i]), told.variance * np.exp(NOISE_STEPS[n])
                 shares[i, n] = prior + noises[n] + unit_evidence(axes, unit, noise, told.dimensions)
-                best = max(best, shares[i, n])
-    total = 0.0
-    for i in range(NODES + 1):
-        for n in range(noises.shape[0]):
-            shares[i, n] = np.exp(shares[i, n] - best)
-            total += shares[i, n]
-    for i in range(NODES + 1):
-        for n in range(noises.shape[0]):
-            shares[i, n] /= total
-    return float(best + np.log(total))
+    return softmax(shares.ravel())
 
 
 @kernel
@@ -284,27 +263,9 @@ def average_units(
         for j in range(k + 1):
             spread[k, j] -= mean[k] * mean[j]
             spread[j, k] = spread[k, j]
-    carry(columns, mean, spread, estimate, covariance)
+    multiply(columns, mean, estimate)
+    sandwich(columns.T, spread, covariance)
     return float(mean_log), float(evidence - 0.5 * volume)
-
-
-@kernel
-def carry(axes: Floats, mean: Floats, spread: Floats, estimate: Floats, covariance: Floats) -> None:
-    """Write mean and covariance of B z."""
-    size = estimate.shape[0]
-    half = np.zeros((size, size))
-    for k in range(size):
-        estimate[k] = 0.0
-        for j in range(size):
-            estimate[k] += axes[k, j] * mean[j]
-            for i in range(size):
-                half[k, j] += axes[k, i] * spread[i, j]
-    for k in range(size):
-        for j in range(size):
-            value = 0.0
-            for i in range(size):
-                value += half[k, i] * axes[j, i]
-            covariance[k, j] = value
 
 
 @kernel
@@ -330,24 +291,13 @@ def mix_normals(logs: Floats, means: Floats, spreads: Floats, estimate: Floats, 
     Returns False, with nothing written, where no law has any weight.
     """
     size = estimate.shape[0]
-    best = -np.inf
-    for row in range(logs.shape[0]):
-        best = max(best, logs[row])
-    if best == -np.inf:
+    if softmax(logs) == -np.inf:
         return False
-    total = 0.0
-    for row in range(logs.shape[0]):
-        logs[row] = np.exp(logs[row] - best)
-        total += logs[row]
-    for k in range(size):
-        estimate[k] = 0.0
-        for row in range(logs.shape[0]):
-            estimate[k] += logs[row] / total * means[row, k]
+    multiply(means.T, logs, estimate)
     for k in range(size):
         for j in range(size):
             covariance[k, j] = 0.0
     for row in range(logs.shape[0]):
-        logs[row] /= total
         for k in range(size):
             for j in range(size):
                 between = (means[row, k] - estimate[k]) * (means[row, j] - estimate[j])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import factor, inverse, solve_transposed
+from druthers._matrices import clear, invert, log_evidence, softmax
 from druthers.policies.belief import NOTHING, Evidence, combine, surprise
 from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
 from druthers.types import Floats
@@ -58,20 +58,15 @@ def listen(
     size = voice.shape[0]
     scale = 1.0 / (unit * unit)
     if slack == np.inf:
-        for k in range(size):
-            drawn[k] = 0.0
-            for j in range(size):
-                kept[k, j] = 0.0
+        clear(drawn, kept)
         return True
     if slack > 0.0:
-        root = np.empty((size, size))
         for k in range(size):
             for j in range(size):
-                root[k, j] = slack * information[k, j]
-            root[k, k] += 1.0
-        if not factor(root, root):
+                kept[k, j] = slack * information[k, j]
+            kept[k, k] += 1.0
+        if not invert(kept, kept):
             return False
-        inverse(root, kept)
         for k in range(size):
             for j in range(size):
                 kept[k, j] = -kept[k, j] / slack
@@ -92,19 +87,12 @@ def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
     """Return ln |L| - b'L^-1 b of a reading's own information L, ridge included, and pull b."""
     size = pull.shape[0]
     root = np.empty((size, size))
-    whitened = np.empty(size)
     for k in range(size):
-        whitened[k] = pull[k]
         for j in range(size):
             root[k, j] = information[k, j] - ridge / size
         root[k, k] += ridge + NOTHING
-    if not factor(root, root):
-        return -np.inf
-    solve_transposed(root, whitened)
-    total = 0.0
-    for k in range(size):
-        total += 2.0 * np.log(root[k, k]) - whitened[k] * whitened[k]
-    return total
+    evidence = log_evidence(root, pull.copy())
+    return -np.inf if np.isnan(evidence) else -2.0 * evidence
 
 
 @kernel
@@ -160,33 +148,22 @@ def average(scores: Floats, kept: Floats, drawn: Floats, out: Readings) -> tuple
     """Weigh readings by exp(-score/2) and write what they say on average; return as `weigh_voices` does."""
     trust, taken, tempered, pulled = out
     size = pulled.shape[0]
-    lowest = np.inf
-    for reading in range(3):
-        for level in range(len(SLACKS)):
-            for n in range(len(NOISES)):
-                lowest = min(lowest, scores[reading, level, n])
-    plain = scores[MAIN, 0, 0] - lowest
-    total = 0.0
+    plain, shares = scores[MAIN, 0, 0], scores.ravel()
+    for i in range(shares.shape[0]):
+        shares[i] *= -0.5
+    evidence = softmax(shares)
     precision = 0.0
-    for reading in range(3):
-        for level in range(len(SLACKS)):
-            for n in range(len(NOISES)):
-                scores[reading, level, n] = np.exp(-0.5 * (scores[reading, level, n] - lowest))
-                total += scores[reading, level, n]
-                precision += scores[reading, level, n] / NOISES[n]
     for k in range(4):
         trust[k] = 0.0
-    for k in range(size):
-        pulled[k] = 0.0
-        for j in range(size):
-            tempered[k, j] = 0.0
+    clear(pulled, tempered)
     for reading in range(3):
         voice = 1 if reading == RIVAL else 0
         sign = -1.0 if reading == CONTRARY else 1.0
         for level in range(len(SLACKS)):
             share = 0.0
             for n in range(len(NOISES)):
-                share += scores[reading, level, n] / total
+                share += scores[reading, level, n]
+                precision += scores[reading, level, n] / NOISES[n]
             trust[SILENT if SLACKS[level] == np.inf else reading] += share
             if level == 0 and reading != RIVAL:
                 taken[reading] = share
@@ -195,7 +172,7 @@ def average(scores: Floats, kept: Floats, drawn: Floats, out: Readings) -> tuple
                 pulled[k] += sign * share * drawn[voice, level, k]
                 for j in range(size):
                     tempered[k, j] += share * kept[voice, level, k, j]
-    return float(precision / total), float(plain + 2.0 * np.log(total))
+    return float(precision), float(plain + 2.0 * evidence)
 
 
 @kernel

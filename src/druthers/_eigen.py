@@ -1,0 +1,64 @@
+"""Eigenvalues of small symmetric matrices as a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from druthers._jit import kernel
+from druthers.types import Floats
+
+
+@kernel
+def eigen(matrix: Floats, values: Floats, vectors: Floats) -> None:
+    """Write eigenvalues and eigenvectors (as columns) of a symmetric matrix, in no order; `matrix` is used up.
+
+    Jacobi's rotations: at a dozen rows as fast as anything, and exact to rounding for small eigenvalues too.
+    """
+    size = values.shape[0]
+    for k in range(size):
+        for i in range(size):
+            vectors[k, i] = 1.0 if k == i else 0.0
+    for _ in range(60):
+        off = 0.0
+        whole = 0.0
+        for k in range(size):
+            whole += matrix[k, k] * matrix[k, k]
+            for i in range(k):
+                off += matrix[k, i] * matrix[k, i]
+        if not off > 1e-32 * whole:
+            break
+        for k in range(size - 1):
+            for i in range(k + 1, size):
+                _rotate(matrix, vectors, k, i)
+    for k in range(size):
+        values[k] = matrix[k, k]
+
+
+@kernel
+def _rotate(matrix: Floats, vectors: Floats, k: int, i: int) -> None:
+    """Rotate rows and columns k and i of a symmetric matrix so that their common entry is zero."""
+    common = matrix[k, i]
+    if common == 0.0:
+        return
+    gap = matrix[i, i] - matrix[k, k]
+    if abs(gap) > 1e100 * abs(common):  # their ratio may be no number
+        tangent = common / gap
+    else:
+        ratio = gap / (2.0 * common)
+        tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
+        if ratio < 0.0:
+            tangent = -tangent
+    cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+    sine = tangent * cosine
+    for j in range(matrix.shape[0]):
+        first, second = matrix[j, k], matrix[j, i]
+        matrix[j, k] = cosine * first - sine * second
+        matrix[j, i] = sine * first + cosine * second
+    for j in range(matrix.shape[0]):
+        first, second = matrix[k, j], matrix[i, j]
+        matrix[k, j] = cosine * first - sine * second
+        matrix[i, j] = sine * first + cosine * second
+        first, second = vectors[j, k], vectors[j, i]
+        vectors[j, k] = cosine * first - sine * second
+        vectors[j, i] = sine * first + cosine * second
+    matrix[k, i] = matrix[i, k] = 0.0  # else rounding would leave something there that no sweep takes away
