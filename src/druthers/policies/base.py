@@ -196,18 +196,22 @@ class Policy(Chooser):
         before = None if instead is None else (self._as_reward(instead[0], silence=True), self._as_counts(instead[1]))
         if before is None:
             self.learn(user, arm, vector)
-            known, row = self._state.arms, self._arm_row(arm)
-            known.pulls[row] += np.where(np.isnan(vector), 0.0, weights - 1.0)
-            return
         known, row = self._state.arms, self._arm_row(arm)
-        pulls, sums = known.pulls[row].copy(), known.pulls[row] * known.means[row]
-        for sign, (given, times) in ((-1.0, before), (1.0, (vector, weights))):
-            there = ~np.isnan(given)
-            pulls[there] += sign * times[there]
-            sums[there] += sign * times[there] * given[there]
-        left = pulls > 0.0
-        known.pulls[row] = np.where(left, pulls, 0.0)
-        known.means[row] = np.divide(sums, pulls, out=np.zeros_like(sums), where=left)
+        if before is None:
+            known.pulls[row] += np.where(np.isnan(vector), 0.0, weights - 1.0)
+        else:
+            pulls, sums = known.pulls[row].copy(), known.pulls[row] * known.means[row]
+            for sign, (given, times) in ((-1.0, before), (1.0, (vector, weights))):
+                there = ~np.isnan(given)
+                pulls[there] += sign * times[there]
+                sums[there] += sign * times[there] * given[there]
+            left = pulls > 0.0
+            known.pulls[row] = np.where(left, pulls, 0.0)
+            known.means[row] = np.divide(sums, pulls, out=np.zeros_like(sums), where=left)
+        self._expect(row)
+
+    def _expect(self, row: int | None) -> None:
+        """Work out what to expect of an arm whose features or rewards have changed."""
 
     def _as_counts(self, counts: ArrayLike | None) -> Floats:
         if counts is None:

@@ -207,19 +207,6 @@ class FeaturePolicy(Policy):
             self._model.counts[SEEN] -= float(seen)
         self._expect(row)
 
-    def give(
-        self,
-        user: Hashable,
-        arm: Hashable,
-        reward: ArrayLike,
-        counts: ArrayLike | None = None,
-        *,
-        instead: tuple[ArrayLike, ArrayLike] | None = None,
-    ) -> None:
-        """Take in what an arm is given to be like, by a catalog; see `Policy.give`."""
-        super().give(user, arm, reward, counts, instead=instead)
-        self._expect(self._arms.rows[arm])
-
     def state(self, *, users: bool = True) -> dict[str, Any]:
         """Return all this policy knows, its chance included, as arrays and plain values; without users on request."""
         known = super().state(users=users)
@@ -277,7 +264,6 @@ class FeaturePolicy(Policy):
             self._expect(row)
 
     def _expect(self, row: int | None) -> None:
-        """Work out what to expect of an arm whose features or rewards have changed."""
         if row is not None and self.n_features and self._is_fitted():
             expect_arm(self._state.model, self._state.arms, row)
             if self._state.arms.pulls[row].any():
