@@ -26,6 +26,4 @@ class HybridEstimator:
 
     def estimate(self, anchor):
         """Return the estimate for an anchor."""
-        out = np.empty(len(self.response))
-        anchored_estimate(self.root, self.response, self.pull @ np.asarray(anchor, dtype=float), 1.0, out)
-        return out
+        return anchored_estimate(self.root, self.response, self.pull @ np.asarray(anchor, dtype=float), 1.0)

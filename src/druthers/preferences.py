@@ -23,11 +23,13 @@ def learn_utility(root: Floats, response: Floats, reward: Floats, utility: float
 
 
 @kernel
-def anchored_estimate(root: Floats, response: Floats, anchor: Floats, pull: float, out: Floats) -> None:
-    """Write V^-1 (response + pull anchor), V = R'R (Eq. 5; U anchor = anchor, so `pull` is (1 - alpha)(1 + lambda))."""
-    for k in range(out.shape[0]):
-        out[k] = response[k] + pull * anchor[k]
-    solve(root, out)
+def anchored_estimate(root: Floats, response: Floats, anchor: Floats, pull: float) -> Floats:
+    """Return V^-1 (response + pull anchor), V = R'R (Eq. 5; U anchor = anchor: `pull` is (1 - alpha)(1 + lambda))."""
+    estimate = np.empty(response.shape[0])
+    for k in range(response.shape[0]):
+        estimate[k] = response[k] + pull * anchor[k]
+    solve(root, estimate)
+    return estimate
 
 
 def anchor_matrix(n_objectives: int, weight: float, floor: float) -> Floats:

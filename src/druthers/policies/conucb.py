@@ -178,16 +178,13 @@ def _answer(state: Any, user: int, objective: int, value: float) -> None:
 @implements(score_policy, ConUCB.State)
 @kernel
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    users = state.users
-    settings = state.settings
-    n_objectives = users.response.shape[1]
-    n_offered = offer.shape[0]
+    users, settings = state.users, state.settings
+    n_objectives, n_offered = users.response.shape[1], offer.shape[0]
     answered = users.key_response[user].copy()
     solve(users.key_root[user], answered)
-    estimate = np.empty(n_objectives)
     columns = np.empty((n_objectives, n_offered))
     pull = 1.0 - settings.feedback_weight
-    anchored_estimate(users.root[user], users.response[user], answered, pull, estimate)
+    estimate = anchored_estimate(users.root[user], users.response[user], answered, pull)
     gather_means(state.arms, offer, estimate, columns, out)
     norms(users.root[user], columns, out[2])
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / pull)

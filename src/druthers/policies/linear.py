@@ -60,8 +60,8 @@ class LinearPolicy(Policy, told=REGRESSION):
     def _preference(self, row: int) -> Preference:
         root = self._state.users.root[row]
         anchors, pull = self._anchors(np.array([row]))
-        weights, covariance = np.empty(self.n_objectives), np.empty_like(root)
-        anchored_estimate(root, self._state.users.response[row], anchors[0], pull, weights)
+        weights = anchored_estimate(root, self._state.users.response[row], anchors[0], pull)
+        covariance = np.empty_like(root)
         inverse(root, covariance)
         return Preference(weights=weights, covariance=covariance)
 
@@ -120,12 +120,11 @@ def mean_distances(
     roots: Floats, responses: Floats, rows: Integers, anchors: Floats, pull: float, truths: Floats
 ) -> tuple[float, float]:
     """Return the mean distance of estimates and truths (n, D), Euclidean and in the norm of V = R'R."""
-    n_users, n_objectives = truths.shape
-    estimate = np.empty(n_objectives)
+    n_users = truths.shape[0]
     total = np.zeros(2)
     for user in range(n_users):
         root = roots[rows[user]]
-        anchored_estimate(root, responses[rows[user]], anchors[user], pull, estimate)
+        estimate = anchored_estimate(root, responses[rows[user]], anchors[user], pull)
         add_distances(root, estimate, truths[user], total)
     return total[0] / n_users, total[1] / n_users
 
@@ -174,9 +173,8 @@ def add_up(radius: float, out: Floats) -> None:
 def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
     users = state.users
     n_objectives = users.response.shape[1]
-    estimate = np.empty(n_objectives)
+    estimate = anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0)
     columns = np.empty((n_objectives, offer.shape[0]))
-    anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0, estimate)
     gather_means(state.arms, offer, estimate, columns, out)
     norms(users.root[user], columns, out[2])
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / state.settings.ridge)

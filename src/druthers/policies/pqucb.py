@@ -238,17 +238,13 @@ def dual_scores(
 @implements(score_policy, MOPQUCB.State)
 @kernel
 def _score_pqucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    users = state.users
-    anchor = users.anchor
-    settings = state.settings
-    n_objectives = users.response.shape[1]
-    estimate = np.empty(n_objectives)
-    anchored_estimate(users.root[user], users.response[user], anchor.estimate[user], settings.pull, estimate)
+    users, anchor, settings = state.users, state.users.anchor, state.settings
+    estimate = anchored_estimate(users.root[user], users.response[user], anchor.estimate[user], settings.pull)
     radius = settings.radius_scale * compact_radius(
         1.0 + users.feedbacks[user],
         float(anchor.total_length[user]),
         float(anchor.shortest[user]),
-        n_objectives,
+        estimate.shape[0],
         settings.feedback_weight,
         settings.corruption,
     )
@@ -260,11 +256,8 @@ def _score_pqucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
 @implements(score_policy, PRUCB.State)
 @kernel
 def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    users = state.users
-    settings = state.settings
-    n_objectives = users.response.shape[1]
-    estimate = np.empty(n_objectives)
-    anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0, estimate)
+    users, settings, n_objectives = state.users, state.settings, state.users.response.shape[1]
+    estimate = anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0)
     growth = np.log(1.0 + settings.normalization * users.feedbacks[user] / (n_objectives * settings.ridge))
     noise_scale = settings.radius_scale * np.sqrt(settings.normalization)
     radius = noise_scale * np.sqrt(n_objectives * growth - 2.0 * np.log(settings.risk))

@@ -219,14 +219,10 @@ def _optimistic_scores(
 @implements(score_policy, MOPQUCBRecipe.State)
 @kernel
 def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    users = state.users
-    settings = state.settings
-    n_objectives = users.response.shape[1]
+    users, settings, n_objectives = state.users, state.settings, state.users.response.shape[1]
     left = 1.0 - settings.feedback_weight
-    estimate = np.empty(n_objectives)
-    anchored_estimate(users.root[user], users.response[user], users.anchor[user], left, estimate)
-    queries = max(users.queries[user], 1)
-    told = max(users.total_length[user], 1)
+    estimate = anchored_estimate(users.root[user], users.response[user], users.anchor[user], left)
+    queries, told = max(users.queries[user], 1), max(users.total_length[user], 1)
     radius = settings.radius * (
         settings.feedback_weight * np.sqrt(n_objectives * np.log(1.0 + n_objectives * (queries - 1) / settings.ridge))
         + np.sqrt(left * n_objectives * np.log(queries) / told)
@@ -239,11 +235,8 @@ def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: 
 @implements(score_policy, PRUCBRecipe.State)
 @kernel
 def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    users = state.users
-    settings = state.settings
-    n_objectives = users.response.shape[1]
-    estimate = np.empty(n_objectives)
-    anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0, estimate)
+    users, settings, n_objectives = state.users, state.settings, state.users.response.shape[1]
+    estimate = anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0)
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / settings.ridge)
     radius = settings.radius * np.sqrt(n_objectives * growth)
     _optimistic_scores(state, user, offer, estimate, radius, 0.001, out)
