@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -110,30 +111,13 @@ class Source:
 
     def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
         """Yield what a gzip file holds, up to where it is damaged; a piece never exceeds a block."""
-        machine, begun, data = zlib.decompressobj(31), False, b""
-        while True:
-            data = data or file.read(BLOCK)
-            ended = not data
-            if not begun:  # files of several members have them one after the other; zeros may fill the end
-                data = data.lstrip(b"\0")
-                if not data and not ended:
-                    continue
-            try:
-                piece = machine.decompress(data, BLOCK)
-            except zlib.error:
-                self.damaged["rest of a compressed file, damaged"] += 1
-                return
-            begun = begun or not ended
-            if piece:
-                yield piece
-            elif ended:
-                if begun:
-                    self.damaged["rest of a compressed file, missing"] += 1
-                return
-            data = machine.unconsumed_tail
-            if machine.eof:
-                data = machine.unused_data
-                machine, begun = zlib.decompressobj(31), False
+        try:
+            with gzip.GzipFile(fileobj=file) as packed:
+                yield from iter(lambda: packed.read1(BLOCK), b"")
+        except EOFError:
+            self.damaged["rest of a compressed file, missing"] += 1
+        except (zlib.error, gzip.BadGzipFile):
+            self.damaged["rest of a compressed file, damaged"] += 1
 
 
 def as_text(value: str | bytes) -> str:
