@@ -13,7 +13,7 @@ from druthers.policies import make_policy
 from druthers.simulation import simulate
 from druthers.theory.claims import Chart, Finding, Game, Line, all_of, at_least, at_most
 from druthers.theory.games import HARDEST, STARVING, band, marks, mean_exponent, regrets_of
-from druthers.theory.statistics import exponents, interval, resampled, slope
+from druthers.theory.statistics import exponents, interval, resampled
 from druthers.types import Floats
 
 # Theorem 1's instance: rankings cannot tell one preference from the other, and each has its own best arm.
@@ -148,12 +148,12 @@ def check_hardest(fast: bool) -> Finding:
 
     def rise(*ends: Floats) -> float:
         means = [max(float(each.mean()), 1e-9) for each in ends]
-        return slope(np.log(horizons[: len(means)]), np.log(means))[0]
+        return float(np.polyfit(np.log(horizons[: len(means)]), np.log(means), 1)[0])
 
     ends, other_ends = ([regrets_of(game)[:, -1] for game in games] for games in (of_guarantee, of_default))
     guaranteed, default = resampled(rise, *ends), resampled(rise, *other_ends)
     told = np.array([_hardest_bound(horizon) for horizon in horizons])
-    limit = slope(np.log(horizons), np.log(np.sqrt(horizons * np.log(horizons))))[0]
+    limit = np.polyfit(np.log(horizons), np.log(np.sqrt(horizons * np.log(horizons))), 1)[0]
     means, other_means = (np.array([interval(each) for each in each_ends]).T for each_ends in (ends, other_ends))
     return Finding(
         ran=f"two arms with a gap of √(2/T), T = {horizons[0]:,.0f} to {horizons[-1]:,.0f}, each horizon a game of its"

@@ -68,15 +68,6 @@ def share_limits(hits: int, count: int) -> Interval:
     return Interval(hits / count, least, most)
 
 
-def slope(x: Any, y: Any) -> tuple[float, float]:
-    """Return the least-squares slope of y against x and its standard error."""
-    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    spread = float(((a - a.mean()) ** 2).sum())
-    rise = float(((a - a.mean()) * (b - b.mean())).sum() / spread)
-    rest = b - b.mean() - rise * (a - a.mean())
-    return rise, math.sqrt(float((rest**2).sum()) / max(len(a) - 2, 1) / spread)
-
-
 # Laws of growth that regret is compared with.
 LAWS: dict[str, Callable[[Floats], Floats]] = {
     "ln T": np.log,
@@ -114,5 +105,5 @@ def _misfit(law: Floats, mean: Floats) -> float:
 def exponents(rounds: Floats, regrets: Floats) -> Floats:
     """Return how regret grows in each run over the last decade: the a of T^a."""
     last = rounds >= rounds[-1] / 10.0
-    logs = np.log(rounds[last])
-    return np.array([slope(logs, np.log(np.maximum(run[last], 1e-9)))[0] for run in regrets])
+    grown: Floats = np.polyfit(np.log(rounds[last]), np.log(np.maximum(regrets[:, last], 1e-9)).T, 1)[0]
+    return grown

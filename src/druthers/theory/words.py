@@ -10,7 +10,7 @@ from druthers.anchors import Likelihood
 from druthers.rankings import log_likelihood
 from druthers.sampling import sample_rankings
 from druthers.theory.claims import FAILS, HOLDS, Chart, Finding, Line, all_of, at_least, at_most
-from druthers.theory.statistics import interval, resampled, slope
+from druthers.theory.statistics import interval, resampled
 from druthers.types import Floats
 
 
@@ -66,7 +66,7 @@ def check_rate(fast: bool) -> Finding:
 
     def fall(*drawn: Floats) -> float:
         roots = 0.5 * np.log([each.mean() for each in drawn]).reshape(len(sizes), len(counts))
-        return float(np.mean([slope(np.log(counts), row)[0] for row in roots]))
+        return float(np.polyfit(np.log(counts), roots.T, 1)[0].mean())
 
     falls = resampled(fall, *squares)
     lost = interval(np.concatenate(ratios))
