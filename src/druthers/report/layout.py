@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from druthers.errors import needs
 from druthers.experiments import Results, Row
 
 
@@ -89,16 +90,8 @@ def spread_out(wanted: Sequence[float], gap: float, low: float, high: float) -> 
     >>> spread_out([0.5, 0.5, 0.9], 0.25, 0.0, 1.0)
     [0.375, 0.625, 0.9]
     """
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    blocks: list[list[float]] = []  # sum and number of those that stand side by side, freed of their gaps
-    for step, i in enumerate(order):
-        blocks.append([wanted[i] - step * gap, 1])
-        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
-            total, count = blocks.pop()
-            blocks[-1] = [blocks[-1][0] + total, blocks[-1][1] + count]
-    freed = [total / count for total, count in blocks for _ in range(int(count))]
-    room = max(high - (len(wanted) - 1) * gap, low)
-    places = [0.0] * len(wanted)
-    for step, i in enumerate(order):
-        places[i] = min(max(freed[step], low), room) + step * gap
-    return places
+    order, gaps = np.argsort(wanted, kind="stable"), gap * np.arange(len(wanted))
+    freed = needs("scipy.optimize", "lab").isotonic_regression(np.take(wanted, order) - gaps).x
+    places = np.empty(len(wanted))
+    places[order] = np.clip(freed, low, max(high - gap * (len(wanted) - 1), low)) + gaps
+    return places.tolist()
