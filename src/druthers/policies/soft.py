@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from druthers.errors import InvalidRanking
-from druthers.rankings import as_ranking
+from druthers.rankings import as_ranking, gradient, hessian, log_likelihood
 from druthers.types import Floats
 
 # All orders of a set are summed, so sets are small.
@@ -51,18 +51,11 @@ def first_choice(shares: Floats, weights: Floats) -> tuple[float, Floats, Floats
 
 def one_order(order: tuple[int, ...], left: list[int], weights: Floats) -> tuple[float, Floats, Floats]:
     """Return the log-chance that these objectives come first in this order, its gradient and minus its Hessian."""
-    size = len(weights)
-    value, slope, curvature = 0.0, np.zeros(size), np.zeros((size, size))
-    among = [*order, *left]
-    for place in range(len(order)):
-        rows = among[place:]
-        shares = np.zeros(len(rows))
-        shares[0] = 1.0
-        step, gradient, information = first_choice(shares, weights[rows])
-        value += step
-        slope[rows] += gradient
-        curvature[np.ix_(rows, rows)] += information
-    return value, slope, curvature
+    among, ranking = [*order, *left], range(len(order))
+    slope, curvature = np.zeros(len(weights)), np.zeros((len(weights), len(weights)))
+    slope[among] = gradient(ranking, weights[among])
+    curvature[np.ix_(among, among)] = -hessian(ranking, weights[among])
+    return log_likelihood(ranking, weights[among]), slope, curvature
 
 
 def sets_first(sets: list[tuple[int, ...]], weights: Floats) -> tuple[float, Floats, Floats]:
