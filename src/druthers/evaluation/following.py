@@ -171,7 +171,7 @@ def follow_rows(
         heard = said_starts[t + 1] > said_starts[t]
         if heard:
             if feedback == REPLAY:
-                remember(memory, users[t], saved)
+                copy_memory(memory, users[t], saved, False)
             hear_policy(state, users[t], said[said_starts[t] : said_starts[t + 1]])
         if b - a != reasons.shape[1]:
             reasons = np.empty((4, b - a))
@@ -183,7 +183,7 @@ def follow_rows(
             expected, predicted = believed.expected[t], believed.predicted[t]
             foresee(state.arms.means, reasons[0], offers[a:b], chances[a:b], places[t], expected, predicted)
         if heard and feedback == REPLAY and not same[t]:
-            restore(memory, users[t], saved)
+            copy_memory(memory, users[t], saved, True)
         if t + 1 == users.shape[0] or first_of_round[t + 1]:
             for s in range(begin, t + 1):
                 if feedback == IGNORE or (feedback == REPLAY and not same[s]):
@@ -240,20 +240,13 @@ def share_chances(scores: Floats, n_best: int, exploration: float, chances: Floa
 
 
 @kernel
-def remember(memory: Memory, row: int, saved: NDArray[Any]) -> None:
-    """Copy what is kept of a user."""
+def copy_memory(memory: Memory, row: int, saved: NDArray[Any], back: bool) -> None:
+    """Save what is kept of a user, or bring it back: what was said since is then undone."""
     place = 0
     for k in range(len(memory)):
         size = memory[k].shape[1]
-        copy_vector(memory[k][row], saved[place : place + size])
-        place += size
-
-
-@kernel
-def restore(memory: Memory, row: int, saved: NDArray[Any]) -> None:
-    """Undo what a user said since `remember`."""
-    place = 0
-    for k in range(len(memory)):
-        size = memory[k].shape[1]
-        copy_vector(saved[place : place + size], memory[k][row])
+        if back:
+            copy_vector(saved[place : place + size], memory[k][row])
+        else:
+            copy_vector(memory[k][row], saved[place : place + size])
         place += size

@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -213,20 +213,22 @@ class Results:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the curves in long form: one line for each label, run and round."""
+        return self._long(lambda run: {"round": run.rounds, **{name: getattr(run, name) for name in CURVES}})
+
+    def _long(self, columns: Callable[[Run], dict[str, Any]]) -> pyarrow.Table:
+        """Return some columns of every run in long form, after its label and number."""
         pyarrow = needs("pyarrow", "lab")
-        columns: dict[str, list[Any]] = {name: [] for name in ("label", "run", "round", *CURVES)}
-        for label, runs in self.runs.items():
-            for number, run in enumerate(runs):
-                columns["label"] += [label] * len(run.rounds)
-                columns["run"].append(np.full(len(run.rounds), number, dtype=np.int32))
-                columns["round"].append(run.rounds)
-                for name in CURVES:
-                    columns[name].append(getattr(run, name))
-        arrays = {
-            name: pyarrow.array(parts).dictionary_encode() if name == "label" else np.concatenate(parts)
-            for name, parts in columns.items()
-        }
-        return pyarrow.table(arrays)
+        numbers = [number for runs in self.runs.values() for number in range(len(runs))]
+        labels = [label for label, runs in self.runs.items() for _ in runs]
+        parts = [columns(run) for runs in self.runs.values() for run in runs]
+        sizes = [len(next(iter(part.values()))) for part in parts]
+        return pyarrow.table(
+            {
+                "label": pyarrow.array(np.repeat(labels, sizes)).dictionary_encode(),
+                "run": np.repeat(np.array(numbers, dtype=np.int32), sizes),
+                **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]},
+            }
+        )
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the curves in long form as a pandas frame."""
@@ -238,24 +240,13 @@ class Results:
         frame: polars.DataFrame = needs("polars", "polars").from_arrow(self.to_arrow())
         return frame
 
-    def _arms(self) -> pyarrow.Table:
-        pyarrow = needs("pyarrow", "lab")
-        keys = [(label, number, run.pulls) for label, runs in self.runs.items() for number, run in enumerate(runs)]
-        return pyarrow.table(
-            {
-                "label": pyarrow.array([label for label, _, pulls in keys for _ in pulls]).dictionary_encode(),
-                "run": np.concatenate([np.full(len(pulls), number, dtype=np.int32) for _, number, pulls in keys]),
-                "place": np.concatenate([np.arange(len(pulls), dtype=np.int32) for _, _, pulls in keys]),
-                "pulls": np.concatenate([pulls for _, _, pulls in keys]),
-            }
-        )
-
     def save(self, folder: str | Path) -> None:
         """Write summary.json, timing.json, settings.json, curves.parquet and arms.parquet, each whole or not at all."""
         parquet = needs("pyarrow.parquet", "lab")
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        for name, table in (("curves", self.to_arrow()), ("arms", self._arms())):
+        arms = self._long(lambda run: {"place": np.arange(len(run.pulls), dtype=np.int32), "pulls": run.pulls})
+        for name, table in (("curves", self.to_arrow()), ("arms", arms)):
             with replaced(place / f"{name}.parquet") as path:
                 parquet.write_table(table, path, compression="zstd")
         for name in ("settings", "timing", "summary"):  # the summary last: where it is, all is
