@@ -55,7 +55,7 @@ def make_console(quiet: bool = False) -> Console:
     return console
 
 
-def table_of(*columns: str, left: int = 1, **options: Any) -> Table:
+def table_of(*columns: str | Text, left: int = 1, **options: Any) -> Table:
     """Return a table without lines: the first columns to the left, figures to the right."""
     table = Table(box=None, pad_edge=False, **{"header_style": "bold", **options})
     for place, column in enumerate(columns):

@@ -26,7 +26,7 @@ from druthers.data.catalog.roles import COST, GAIN, Asked
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting, UnknownName
 from druthers.language import domain_names, load_domain
 from druthers.stores import open_store
-from druthers.terminal import make_console
+from druthers.terminal import make_console, table_of
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -292,9 +292,8 @@ def _counted(number: int, what: str) -> str:
 
 
 def _objectives(catalog: Catalog) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("objective", "range", "better", "about", "also called"):
-        table.add_column(column, no_wrap=column in ("objective", "range"))
+    table = table_of("objective", "range", "better", "about", "also called", left=5)
+    table.columns[0].no_wrap = table.columns[1].no_wrap = True
     for objective in catalog.objectives:
         table.add_row(
             Text(objective.name),
@@ -307,10 +306,7 @@ def _objectives(catalog: Catalog) -> Table:
 
 
 def _items(catalog: Catalog, count: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("item")
-    for objective in catalog.objectives:
-        table.add_column(Text(f"{objective.name} {'↓' if objective.less_is_better else '↑'}"), justify="right")
+    table = table_of("item", *(Text(f"{one.name} {'↓' if one.less_is_better else '↑'}") for one in catalog.objectives))
     table.add_column("about")
     for item in catalog.items[:count]:
         known = (item.values.get(objective.name) for objective in catalog.objectives)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from druthers.cli import options
@@ -21,7 +20,7 @@ from druthers.experiments import Experiment, Paired, Results, experiment_names, 
 from druthers.experiments.floors import floor_line
 from druthers.policies import POLICIES
 from druthers.report import draw_figures, write_report
-from druthers.terminal import make_console, show_comparison, show_results, show_title, shown_progress
+from druthers.terminal import make_console, show_comparison, show_results, show_title, shown_progress, table_of
 
 # The experiments that make up the paper, in its order.
 PAPER = (
@@ -206,13 +205,10 @@ def list_(as_json: options.AsJson = False) -> None:
         print(json.dumps({"experiments": titles, "policies": abouts}, indent=1))
         return
     console = make_console()
-    for title, lines in (
-        ("experiments", {name: _one_line(experiment) for name, experiment in experiments.items()}),
-        ("policies", abouts),
-    ):
-        table = Table(box=None, pad_edge=False, show_header=False)
-        table.add_column(no_wrap=True)
-        table.add_column()
+    played = {name: f"{one.title} ({one.runs} × {one.horizon:,} rounds)" for name, one in experiments.items()}
+    for title, lines in (("experiments", played), ("policies", abouts)):
+        table = table_of("", "", left=2, show_header=False)
+        table.columns[0].no_wrap = True
         for name, line in lines.items():
             table.add_row(Text(name, style="bold"), Text(line))
         console.print(Text(title, style="bold cyan"))
@@ -290,7 +286,3 @@ def _require_same_draws(ours: Results, theirs: Results) -> None:
         first, second = getattr(ours.experiment, key), getattr(theirs.experiment, key)
         if first != second:
             raise InvalidExperiment(f"paired results must have the same {key}, but got {first} and {second}")
-
-
-def _one_line(experiment: Experiment) -> str:
-    return f"{experiment.title} ({experiment.runs} × {experiment.horizon:,} rounds)"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from druthers.cli import options
@@ -57,12 +56,10 @@ def check_(
     if as_json:
         print(text)
         return
-    table = Table(box=None, pad_edge=False)
-    for title in ("claim", "source", "figure", "verdict"):
-        table.add_column(title, style="bold" if title == "claim" else "")
-    for row, (claim, finding) in zip(told, checked, strict=True):
+    table = table_of("claim", "source", "figure", "verdict", left=4)
+    for claim, finding in checked:
         verdict = Text(finding.verdict, style=COLORS.get(finding.verdict, "yellow"))
-        table.add_row(str(row["name"]), claim.source, Text(finding.figure), verdict)
+        table.add_row(Text(claim.name, style="bold"), claim.source, Text(finding.figure), verdict)
     console.print(table)
     console.print(f"open {page}", soft_wrap=True)
 
