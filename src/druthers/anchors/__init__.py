@@ -13,12 +13,6 @@ from druthers.own import check_settings, find_class
 ANCHORS: dict[str, type[Anchor]] = {anchor.name: anchor for anchor in (Likelihood, GroupLasso, Mixture)}
 
 
-def find_anchor(name: str) -> type[Anchor]:
-    """Return the class of an anchor: one of ours by its name, or anyone's by FILE.py:Class."""
-    found: type[Anchor] = find_class(name, ANCHORS, Anchor, "anchor")
-    return found
-
-
 def make_anchor(name: str, **params: Any) -> Anchor:
     """Build an anchor by its name, or one of your own by FILE.py:Class.
 
@@ -27,9 +21,9 @@ def make_anchor(name: str, **params: Any) -> Anchor:
     >>> make_anchor("likelihood", n_objectives=3)
     Likelihood(n_objectives=3, bound=5.0, ridge=0.0, window=128)
     """
-    anchor = find_anchor(name)
+    anchor: type[Anchor] = find_class(name, ANCHORS, Anchor, "anchor")
     check_settings(anchor, params, name)
     return anchor(**params)
 
 
-__all__ = ["ANCHORS", "Anchor", "GroupLasso", "Likelihood", "Mixture", "find_anchor", "make_anchor"]
+__all__ = ["ANCHORS", "Anchor", "GroupLasso", "Likelihood", "Mixture", "make_anchor"]

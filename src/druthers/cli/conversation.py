@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -123,7 +124,7 @@ def converse_(
         whole,
     )
     console = make_console(quiet or as_json)
-    named_after = [experiment.name, *([_plain_name(model)] if model else []), *(["whole"] if whole else [])]
+    named_after = [experiment.name, *([re.sub(r"[^\w.-]", "-", model)] if model else []), *(["whole"] if whole else [])]
     folder = out or Path("results") / "-".join(named_after)
     show_title(console, experiment)
     with shown_progress(console) as watch:
@@ -162,10 +163,6 @@ def _objectives(
     if (objectives := listed_objectives(listed, domain)) is not None:
         return objectives, None
     return default_objectives(experiment) if domain is None else (load_domain(domain), item_of(domain))
-
-
-def _plain_name(model: str) -> str:
-    return "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in model)
 
 
 def show_conversation(console: Console, conversation: Conversation) -> None:

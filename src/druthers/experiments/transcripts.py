@@ -49,9 +49,9 @@ class Transcript:
         self._names = tuple(names)
         self._lines: dict[int, dict[Key, Line]] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        self.batches: list[dict[str, Any]] = []
-        _cut(self._record, _whole_length(self._record))
-        self.batches = list(_read(self._record))
+        if self._record.exists():  # without a last line that was not finished
+            _cut(self._record, self._record.read_bytes().rfind(b"\n") + 1)
+        self.batches: list[dict[str, Any]] = list(_read(self._record))
 
     def of(self, run: int) -> dict[Key, Line]:
         """Return what was said in a run, by message."""
@@ -122,11 +122,6 @@ def _read(path: Path) -> Iterator[dict[str, Any]]:
     if path.exists():
         for line in path.read_bytes().splitlines():
             yield json.loads(line)
-
-
-def _whole_length(path: Path) -> int:
-    """Return how long a file is without a last line that was not finished."""
-    return path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0
 
 
 def _cut(path: Path, length: int) -> None:

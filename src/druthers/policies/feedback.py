@@ -86,23 +86,16 @@ def fresh_users(n_users: int, n_objectives: int, level: float, unit: float, anch
 
 
 @kernel
-def taken_variance(settings: Any, users: Any, user: int) -> float:
-    """Return the variance that a user's utilities are taken to have: as estimated, or above it for a guarantee."""
-    anchor = users.anchor.estimate[user]
-    variance = utility_variance(users.products[user], users.root[user], users.feedbacks[user], anchor)
-    return cautious(variance) if settings.guarantee > 0.0 else variance
-
-
-@kernel
 def evidence_of(state: Any, user: int) -> Evidence:
-    """Return all that a user told."""
+    """Return all that a user told; the variance of utilities is as estimated, or above that for a guarantee."""
     users, settings = state.users, state.settings
-    size = users.sites.shape[1]
+    size, anchor = users.sites.shape[1], users.anchor.estimate[user]
+    variance = utility_variance(users.products[user], users.root[user], users.feedbacks[user], anchor)
     return Evidence(
         users.products[user],
         users.feedbacks[user],
-        taken_variance(settings, users, user),
-        users.anchor.estimate[user],
+        cautious(variance) if settings.guarantee > 0.0 else variance,
+        anchor,
         users.anchor.information[user],
         users.sites[user],
         float(size) if users.choices[user] > 0.0 else size - 1.0,

@@ -41,12 +41,6 @@ ONCE_MORE = 0.1
 WIDEST = 4.0
 
 
-@kernel
-def looks_first(model: RewardModel) -> bool:
-    """Tell whether arms never seen still come first."""
-    return bool(model.counts[SEEN] < (FIRST_FEATURED if believes(model.share) else FIRST_ARMS))
-
-
 @generic
 def learn_rewards(model: Any, arms: Any, totals: Totals, arm: int, before: bool) -> None:
     """Take in that an arm has a new reward; `before` tells whether it had never been seen.
@@ -112,7 +106,8 @@ def looking_scores(
         fisher_scores(arms, totals, offer, believed, width, feedbacks, out)
         return
     estimate, size = believed.estimate, believed.estimate.shape[0]
-    featured, first = believes(model.share), looks_first(model)
+    featured = believes(model.share)
+    first = bool(model.counts[SEEN] < (FIRST_FEATURED if featured else FIRST_ARMS))
     told = arms.leverage.shape[1] > 0 and (featured or first)
     columns = np.empty((size, offer.shape[0]))
     spreads = np.empty(offer.shape[0])

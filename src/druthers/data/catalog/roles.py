@@ -159,7 +159,8 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     def find(name: str) -> str:
         return _find(columns, name, source)
 
-    roles = Roles(user=_user(columns) if asked.user is None else find(asked.user))
+    users = (name for one in words()["users"] for name in columns if " ".join(tokens(name)) == one)
+    roles = Roles(user=next(users, None) if asked.user is None else find(asked.user))
     roles.id = _id(columns, repeated=roles.user is not None) if asked.id is None else find(asked.id)
     if asked.user is None and roles.user is not None and not _is_rated_again(columns, roles):
         roles.user = None
@@ -223,10 +224,6 @@ def tells_apart(header: str, cells: Sequence[object]) -> bool:
     said = tokens(header)
     known = said[-1:] == ["id"] or any(" ".join(said) in words()[which] for which in ("ids", "names"))
     return known and len(set(map(repr, cells))) == len(cells)
-
-
-def _user(columns: dict[str, Cells]) -> str | None:
-    return next((name for one in words()["users"] for name in columns if " ".join(tokens(name)) == one), None)
 
 
 def _is_rated_again(columns: dict[str, Cells], roles: Roles) -> bool:
