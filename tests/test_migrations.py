@@ -18,7 +18,7 @@ from druthers.advisor.unsaying import take_back
 from druthers.advisor.updating import apply_changes, find_changes, items_of
 from druthers.catalogs import Catalog, Item
 from druthers.cli import app
-from druthers.errors import Contradiction, InvalidFeedback, InvalidSetting, UnknownName
+from druthers.errors import Contradiction, InvalidFeedback, InvalidSetting, StoreFailure, UnknownName
 from druthers.language import make_parser
 from druthers.stores import open_store
 from druthers.stores.moving import export_events, import_events
@@ -476,3 +476,50 @@ def test_the_command_tells_and_changes(tmp_path):
     with Advisor(store=where, parser="lexicon") as advisor:
         assert advisor.objectives == ("clean", "quiet", "cost")
         assert verify(advisor).agrees
+
+
+def test_a_change_that_broke_off_is_finished_by_the_same_command():
+    """The objectives are others already, and the items are not: to say the same once more must not be refused."""
+    advisor = opened(INNS)
+    new = Item("loft", "The Loft", values={"clean": 4.0, "cost": 90})
+    wanted = Catalog("inns", [CLEAN, QUIET, COST], [new])
+    append = advisor.store.append
+
+    def breaks(given, **how):
+        if given[0].kind == events.ITEM:
+            raise StoreFailure("gone")
+        return append(given, **how)
+
+    advisor.store.append = breaks
+    with pytest.raises(StoreFailure):
+        advisor.update(wanted, renamed={"price": "cost"}, retire=True)
+    advisor.store.append = append
+    advisor.catch_up()
+    assert "cost" in advisor.objectives
+    assert "loft" not in advisor.items
+    advisor.update(wanted, renamed={"price": "cost"}, retire=True)
+    assert advisor.items == {"loft": new}
+    assert not advisor.update(wanted, renamed={"price": "cost"}, retire=True)
+    with pytest.raises(InvalidSetting, match="an objective must be there to get another name, but 'pric' is not"):
+        advisor.compare(INNS, renamed={"pric": "price"})
+    assert verify(advisor).agrees
+
+
+def test_of_two_catalogs_that_begin_a_journal_at_once_one_is_in_it_as_a_whole(monkeypatch):
+    """Whoever comes second adds nothing: neither the objectives nor items that the first one lacks."""
+    store = open_store("memory:")
+    other = Catalog("barns", [CLEAN, QUIET, PRICE], [Item("shed", "The Shed", values={"clean": 1.0})])
+    real, first = Editions.of, []
+
+    def of(journal):
+        if not first:
+            first.append(True)
+            found = real(journal)
+            opened(INNS, store=journal)  # quicker, after the other has looked
+            return found
+        return real(journal)
+
+    monkeypatch.setattr(Editions, "of", of)
+    advisor = opened(other, store=store)
+    assert advisor.fold.catalog.name == "inns"
+    assert set(advisor.items) == {item.id for item in ITEMS}

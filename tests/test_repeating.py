@@ -174,6 +174,20 @@ def test_of_two_answers_at_once_one_is_given(advisor):
     assert kinds == [events.MESSAGE, events.QUERY, events.DECISION, events.REPLY]
 
 
+def test_nobody_gets_the_answer_to_a_message_of_somebody_else(advisor):
+    """Two take the same id at once, and the slower one says nothing that is written before its answer."""
+    advisor.put_item(Item("loft", "The Loft", values={"clean": 3.0, "quiet": 3.0, "price": 120}))
+    advisor.message("ada", "clean please")
+    slow = advisor.conversation.reply("ada", "something else", id="m")
+    answer = drive(advisor, slow, upto=events.REPLY)
+    assert [event.kind for event in (*answer.before, answer.event)] == [events.MESSAGE, events.DECISION, events.REPLY]
+    advisor.message("eve", "quiet please", id="m")
+    came = advisor._do(answer)
+    assert came == 0
+    with pytest.raises(Contradiction, match="another one came with 'm'"):
+        finish(advisor, slow, came)
+
+
 def test_a_message_in_a_journal_of_before_that_broke_off_is_told(advisor):
     advisor._do(Append(events.make(events.MESSAGE, {"text": "clean"}, user="ada", key=events.message_key("old"))))
     with pytest.raises(Contradiction, match="its answer broke off, in a journal of before; see the history"):

@@ -100,6 +100,8 @@ class Conversation:
         if not (answering.events or kept) or (yield from answering.write(before=claim, after=kept)):
             return reply
         # Somebody else answered it meanwhile, or the user was erased, who is not brought back by an answer.
+        if claim and id is not None:
+            yield from find_message(self.ask, user, claim[0].body["text"], id)  # refuses another one with this id
         before = None if id is None else (yield from find_reply(self.ask, user, id))
         return before or replace(reply, recommendation=None)
 

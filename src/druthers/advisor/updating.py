@@ -51,7 +51,7 @@ def open_journal(store: Store, catalog: Catalog | None) -> Editions:
     if editions is None:
         if catalog is None:
             raise InvalidSetting("a new journal needs a catalog, but got none; name one, such as 'hotels'")
-        # Whoever comes second finds the key taken; the items are part of the same transaction.
+        # Whoever comes second finds the key taken, and adds no item either.
         _begin(store, catalog)
         editions = Editions.of(store)
         assert editions is not None
@@ -70,7 +70,7 @@ def _begin(store: Store, catalog: Catalog) -> None:
     scaled = with_scales(catalog.objectives, [item.values for item in catalog.items])
     start = [events.opening(replace(catalog, objectives=scaled))]
     start += [events.item(item)._replace(key=f"{events.ITEM}:{item.id}") for item in catalog.items]
-    store.append(start)
+    store.append(start, together=True)
 
 
 def items_of(store: Store, editions: Editions) -> dict[str, Item]:
@@ -111,8 +111,7 @@ def find_changes(
         Whether the scales of all objectives are taken anew from the items, not only where the items or what is measured
         changed much.
     """
-    renamed = dict(renamed or {})
-    check_renamed(known, wanted, renamed)
+    renamed = find_renamed(known, wanted, renamed or {})
     carried = {id: _carried(item, wanted, renamed) for id, item in items.items()}
     offered = {item.id: item for item in wanted.items}
     after = offered if retire else {**carried, **offered}
@@ -151,10 +150,14 @@ def _measures(catalog: Catalog) -> list[Any]:
     return [(one.name, one.low, one.high, one.less_is_better) for one in catalog.objectives]
 
 
-def check_renamed(known: Catalog, wanted: Catalog, renamed: Mapping[str, str]) -> None:
-    """Refuse other names for objectives that are not there before, or not there after."""
+def find_renamed(known: Catalog, wanted: Catalog, renamed: Mapping[str, str]) -> dict[str, str]:
+    """Return which objectives get other names, without those that have them already; so a change may be repeated.
+
+    Names that are not there before, or not there after, are refused.
+    """
     before, after = _names(known), _names(wanted)
-    for old, new in renamed.items():
+    left = {old: new for old, new in renamed.items() if old in {*before, *after} or new not in {*before} & {*after}}
+    for old, new in left.items():
         if old not in before:
             raise InvalidSetting(
                 f"an objective must be there to get another name, but {old!r} is not; {choices(old, before)}"
@@ -167,6 +170,7 @@ def check_renamed(known: Catalog, wanted: Catalog, renamed: Mapping[str, str]) -
             raise InvalidSetting(f"an objective that gets another name must lose its own, but {old!r} is still there")
     if len(set(renamed.values())) != len(renamed):
         raise InvalidSetting(f"no two objectives may get the same name, but got {dict(renamed)!r}")
+    return left
 
 
 def _carried(item: Item, wanted: Catalog, renamed: Mapping[str, str]) -> Item:

@@ -18,7 +18,7 @@ from druthers.advisor.picking import pick
 from druthers.advisor.rating import feedback
 from druthers.advisor.replies import Conversation
 from druthers.advisor.steps import Operation
-from druthers.advisor.updating import check_renamed
+from druthers.advisor.updating import find_renamed
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
 from druthers.service import answers
@@ -253,8 +253,8 @@ def _catalog(desk: Desk, settings: Settings) -> Routes:
         wanted = Catalog.from_content(body.catalog, source="the body")
         if wanted.items:
             raise Problem(422, "a change of objectives must come without items, but got some; put them on their own")
-        check_renamed(desk.fold.catalog, wanted, body.renamed)
-        position = await desk.migrate(events.migration(body.number, wanted, body.renamed))
+        renamed = find_renamed(desk.fold.catalog, wanted, body.renamed)
+        position = await desk.migrate(events.migration(body.number, wanted, renamed))
         return Json({"number": body.number, "position": position})
 
     return routes
