@@ -37,6 +37,7 @@ def read(text, *names):
         ("my sister would pay anything, but we need it cheap", ("-monthly fee", "warmth"), ["monthly fee"], []),
         ("fast internet", ("coverage", "speed", "data"), ["speed"], []),
         ("it should last a long time", ("comfort", "durability", "design"), ["durability"], []),
+        ("it shouldn't use much fuel", ("safety", "-consumption", "comfort"), ["consumption"], []),
         ("a quick one", ("fun", "-playing time", "artwork"), ["playing time"], []),
         ("Die Wartezeiten am Lift sind uns egal", ("snow", "-queues", "slopes"), [], ["queues"]),
         ("Wie viele Leute dort sind, ist mir egal", ("scenery", "-crowds", "shade"), [], ["crowds"]),
@@ -98,6 +99,38 @@ READER = LimitReader(
 )
 def test_limits_as_people_put_them(text, where):
     assert READER.read(text).where == where
+
+
+CARS = LimitReader(
+    Columns(
+        {
+            str(n): Item(
+                str(n), values={"price": 2000.0 * n, "mileage": 30000.0 * n, "use": 4.0 + n}, details={"year": 2015 + n}
+            )
+            for n in range(1, 9)
+        }
+    ),
+    [
+        dr.Objective("price", "Euros.", low=0, high=25000, less_is_better=True),
+        dr.Objective("mileage", "km", low=0, high=250000, less_is_better=True),
+        dr.Objective("use", "Fuel, l/100 km.", low=0, high=15, less_is_better=True),
+    ],
+    "cars",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("less than 80 thousand on the clock", {"mileage": {"max": 80000}}),
+        ("under 9000", {"price": {"max": 9000}}),
+        ("not 2022 or 2023", {"year": {"not": [2022, 2023]}}),
+        ("from 2018 on", {"year": {"min": 2018}}),
+        ("it should use under 6 litres", {"use": {"max": 6}}),
+    ],
+)
+def test_numbers_are_about_what_has_such_numbers(text, where):
+    assert CARS.read(text).where == where
 
 
 def test_a_text_with_commas_is_a_list_and_still_itself():

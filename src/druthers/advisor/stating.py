@@ -22,7 +22,10 @@ from druthers.types import Reading
 
 NEAR = 12  # letters before a word in which "too" makes it a complaint
 LIKELY = 0.5  # how sure a wish beside a limit must be to be more than a guess
-HOPED = rf"\b<soft>\b|\bwould be (?!{BAD})(?:[a-z]+\b)?"
+HOPED = (
+    rf"(?:\b<soft>\b|\bwould be (?!{BAD})(?:[a-z]+\b)?)"
+    r"(?: if (?:it|they|there|that)(?:'s| was| were| is| are| had| has| could be)\b)?"
+)
 
 
 def stated_in(

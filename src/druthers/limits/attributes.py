@@ -15,6 +15,7 @@ from druthers.limits.quantities import Quantity
 from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units
 from druthers.types import Floats, Objective
 
+USED = re.compile(r"\bl(?:iters?|itres?)?\s*/\s*100\b")  # of a car
 PACE = re.compile(r"\b(?:km/h|kmh|kph|mph)\b")
 # Around a year, which else may be an amount of money: "under 2000"
 DATED = r"\b(?:(?:new|old|lat|earli|young)er|after|before|since|from|built|made|model|years?|registered)\b"
@@ -75,6 +76,8 @@ class Attribute:
         named = self.name.casefold()
         if PACE.search(self.about):
             return ["km/h"]
+        if USED.search(self.about):
+            return ["liter"]
         for text in (
             re.sub(rf"\b{re.escape(named)}\b", " ", self.about),
             named,
@@ -247,6 +250,9 @@ def find_attribute(
             return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
         nearest = min(prices, key=lambda one: one.beyond(quantity), default=None)
+        others = [one for one in attributes if one not in prices and one.spans(quantity)]
+        if len(others) == 1 and nearest is not None and min(quantity.numbers) > nearest.high:
+            return others[0]  # "under 80,000", where no car costs that much
         if nearest is not None and nearest.beyond(quantity) <= NEARBY:  # "under 20" is a price, if none is that low
             return nearest
     return None

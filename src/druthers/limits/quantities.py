@@ -105,6 +105,9 @@ def find_quantities(text: str) -> list[Quantity]:
         aged = pattern(r"\b<age>\s*$").search(before)
         if not bound and (old := re.match(r"\s*(?:or|and|oder|und) (?:older|earlier|alter|aelter)\b", text[end:])):
             bound, end = "max" if is_year(value) else "min", end + old.end()
+        led = None if bound else re.search(r"\b(?:from|since|as of|starting|ab)\s+$", before)
+        if led and (on := re.match(r"\s*(?:on|up|upwards?|an)\b(?! (?:a|the)\b)", text[end:])):  # "from 2018 on"
+            bound, start, end = "min", start - len(led.group()), end + on.end()
         near = None if bound else _near(before, text[end:], units_, value)
         if near is not None or (ish and not bound):
             bound, start = "about", start - (near or 0)

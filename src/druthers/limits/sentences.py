@@ -162,7 +162,10 @@ class LimitReader:
                 continue
             limit = attribute.limit(clauses.in_the_afternoon(quantity, attribute))
             if limit is not None:
-                if not isinstance(limit, dict) and pattern(phrases.NOT).search(folded[: quantity.start]):
+                before = re.sub(
+                    r"(?:\b\d+\s*(?:,|or|and|nor)\s*)+$", "", folded[: quantity.start]
+                )  # "not 2022 or 2023"
+                if not isinstance(limit, dict) and pattern(phrases.NOT).search(before):
                     limit = {"not": limit}  # "not from 2024"
                 start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
                 found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))

@@ -66,10 +66,14 @@ def tidy(header: str) -> tuple[str, str]:
     --------
     >>> tidy("avg_price_per_night_eur"), tidy("review_scores_cleanliness"), tidy("hasPool"), tidy("Noise (dB)")
     (('price', 'euros'), ('cleanliness', ''), ('pool', ''), ('noise', 'decibels'))
+    >>> tidy("Consumption (l/100km)")
+    ('consumption', 'l/100 km')
     >>> tidy("# reviews"), tidy("Price per person"), tidy("good with children")
     (('reviews', ''), ('price', ''), ('good with children', ''))
     """
-    said, unit = [word for word in tokens(header) if word != "#"] or tokens(header), ""
+    used = re.search(r"\W+(l|kwh)\s*/\s*100\s*km\W*$", header, re.I)
+    header = header[: used.start()] if used else header
+    said, unit = [word for word in tokens(header) if word != "#"] or tokens(header), f"{used[1]}/100 km" if used else ""
     while len(said) > 1 and said[-1] in words()["units"]:
         unit = words()["units"][said.pop()]
     said = _paid(said)

@@ -35,6 +35,7 @@ _DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.DENY, Effect.ACCEPT)
 # Cues that speak of all that was said so far.
 _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
+_MUCH = re.compile(r"\b(?:much|many|a lot of|lots of|too)\b")
 _BURDEN = re.compile(r"\b(?:have|need|got) to @\d+$")
 _IMPLIED = 0.88  # how sure a clause must be to imply a wish beside one in words
 _TOLD = ("was", "were", "ago", "yesterday")  # of the past
@@ -381,6 +382,7 @@ def _gives_up(mention: Mention, match: Match) -> bool:
         wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
         # "it hardly needs any watering", "where I don't have to wait"
         meant = mention.named or mention.kind is Kind.MEANS or _BURDEN.search(match.text) is not None
+        meant = meant or _MUCH.search(match.text) is not None  # "it shouldn't use much fuel"
         less = mention.less_is_better and meant
         lessened = less and mention.kind is not Kind.GOOD and not _LOW.search(match.text) and " for " not in match.text
         return mention.kind is not Kind.BAD and not wants and not lessened
