@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-browser test-full test-model browser kernels coverage check bench docs lock clean
+.PHONY: help setup run test test-browser test-full test-model browser kernels bytecode plain coverage check bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,9 +46,17 @@ browser:
 kernels: $(CORE) ## compile ahead what the quick tests use, by two processes that share the work
 	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py
 
-test: $(READY) browser kernels ## run the quick tests and the doctests, two files at a time, then the kernels once more as plain Python
-	$(BIN)/python -m pytest -n 2 --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves
+# Three files at a time, for two cores: tests that wait for servers, browsers and disks leave a sixth of them idle.
+test: $(READY) browser kernels bytecode plain ## run the quick tests and the doctests, and the kernels once more as plain Python
+	$(BIN)/python -m pytest -n 3 --dist loadfile
+
+# Made by one process, in place of three at the same time; what is wrong with a test, its own run tells.
+bytecode: $(READY)
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || true
+
+# Needs nothing compiled, so `make --jobs` does it while the rest is.
+plain: $(READY)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves
 
 test-browser: $(READY) browser ## run only the tests that drive the page in a real chromium
 	$(BIN)/python -m pytest -m browser

@@ -27,9 +27,9 @@ from druthers.simulation import play_tape
 TOGETHER = (
     ("fisher-pqucb-robust", "mixture"),
     ("fisher-pqucb", "fisher-ucb", "likelihood"),
+    ("stated-ucb",),
     ("mo-pqucb-gl", "mo-pqucb-gl-recipe", "group-lasso"),
     ("mo-pqucb", "mo-pqucb-recipe", "greedy"),
-    ("stated-ucb",),
 )
 # Forms of policies that tests use beside the plain ones.
 FORMS = {"fisher-pqucb": {"population": True}, "mo-pqucb": {"anchor": Mixture()}}
