@@ -131,7 +131,8 @@ class Operations:
             body = {"ranking": self._names(query)}
         person = yield from self.find(user)
         if reading is not None:
-            limits = _beside(limits, reading, self.standing(person))
+            known = self.standing(person)
+            limits = _beside(limits, reading, known) if known.limits or known.hopes else limits
             lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name, limits.dropped)
             body = hearing.content(reading, limits, lost)
         position = yield from self.append(events.make(events.QUERY, body, user=user, key=key))
