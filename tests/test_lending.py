@@ -1,4 +1,7 @@
-"""Kernels count no references to what they are lent, which lives as long as the call, and all that they give away."""
+"""Kernels count no references to what they are lent, which lives as long as the call, and all that they give away.
+
+And their loops are as they were written.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from druthers._jit import kernel
+from druthers._jit import OPTIONS, kernel
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
@@ -179,3 +182,21 @@ def test_what_is_lent_is_not_counted():
     (body,) = [one for one in re.findall(r"^define .*?^}", text, re.M | re.S) if "add_row" in one.partition("\n")[0]]
     assert "@NRT_incref" not in body
     assert body.count("@NRT_decref") == 1  # of the local array
+
+
+def test_loops_are_not_unrolled():
+    """Not documented by Numba: a loop that adds has one addition in it. With 0.61 they are."""
+    import numba
+
+    from druthers._compiler import KernelCompiler
+
+    @numba.njit(pipeline_class=KernelCompiler, **OPTIONS)
+    def total(values):
+        found = 0.0
+        for value in values:
+            found += value
+        return found
+
+    assert total(np.arange(9.0)) == 36.0
+    (code,) = total.inspect_llvm().values()
+    assert code.count(" fadd ") == 1 or numba.__version__.startswith("0.61.")

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core import ir
-from numba.core.codegen import AOTCodeLibrary
+import llvmlite.binding as llvm
+from numba.core import config, ir
+from numba.core.codegen import AOTCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
@@ -156,6 +157,33 @@ class QuickFlags(Flags):  # type: ignore[misc]
         )
 
 
+class Whole(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel that Python calls, with all that it calls."""
+
+    def _optimize_final_module(self) -> None:
+        """Optimize it as Numba does, but unroll no loops.
+
+        Objectives and offered arms are few, so unrolled loops are hardly quicker, but they are several times as long,
+        and were a quarter of the time that LLVM takes for a game. Vector instructions stay: they are worth it.
+        """
+        codegen = self._codegen
+        if not hasattr(codegen, "_pass_builder"):  # as in Numba 0.61
+            super()._optimize_final_module()
+            return
+        # Inlines a little, so that counts of references that cancel out stand side by side and are taken out.
+        cheap, builder = codegen._module_pass_manager(
+            loop_vectorize=codegen._loopvect, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
+        )
+        cheap.run(self._final_module, builder)
+        tuning = llvm.create_pipeline_tuning_options(speed_level=int(config.OPT))
+        tuning.loop_vectorization, tuning.slp_vectorization = bool(config.LOOP_VECTORIZE), bool(config.SLP_VECTORIZE)
+        tuning.loop_unrolling = tuning.loop_interleaving = False
+        builder = llvm.create_pass_builder(codegen._tm, tuning)
+        full = builder.getModulePassManager()
+        full.add_refprune_pass()
+        full.run(self._final_module, builder)
+
+
 class KernelCompiler(Compiler):  # type: ignore[misc]
     """Compiles a kernel that Python calls."""
 
@@ -163,6 +191,10 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         super().__init__(typing, target, library, args, result, QuickFlags(flags), names)
 
     def define_pipelines(self) -> Any:
+        state = self.state
+        if state.library is None:
+            state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
         managers = super().define_pipelines()
         for manager in managers:
             passes = manager.passes
