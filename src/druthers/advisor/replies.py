@@ -293,7 +293,7 @@ class Conversation:
     def _taken(self, turn: Turn) -> Operation[Draft]:
         taken = yield from self._picked(turn)
         names = listed([item.name for item in taken])
-        return turn.draft(f"Good: you took {names}. Tell me how it was when you know.", about=taken)
+        return turn.draft(f"Good: you took {names.removesuffix('.')}. Tell me how it was when you know.", about=taken)
 
     def _picked(self, turn: Turn) -> Operation[Sequence[Item]]:
         """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""

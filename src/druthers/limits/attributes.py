@@ -249,12 +249,18 @@ def find_attribute(
         if year is not None and (spanned or (quantity.bound and not paid)):
             return year
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
-        nearest = min(prices, key=lambda one: one.beyond(quantity), default=None)
-        others = [one for one in attributes if one not in prices and one.spans(quantity)]
-        if len(others) == 1 and nearest is not None and min(quantity.numbers) > nearest.high:
-            return others[0]  # "under 80,000", where no car costs that much
-        if nearest is not None and nearest.beyond(quantity) <= NEARBY:  # "under 20" is a price, if none is that low
-            return nearest
+        return _price_or_so(quantity, attributes, prices)
+    return None
+
+
+def _price_or_so(quantity: Quantity, attributes: Sequence[Attribute], prices: Sequence[Attribute]) -> Attribute | None:
+    """Return what a bare number is about: a price, or what has such numbers where nothing costs that much."""
+    nearest = min(prices, key=lambda one: one.beyond(quantity), default=None)
+    others = [one for one in attributes if one not in prices and one.spans(quantity)]
+    if len(others) == 1 and nearest is not None and min(quantity.numbers) > nearest.high:
+        return others[0]  # "under 80,000", where no car costs that much
+    if nearest is not None and nearest.beyond(quantity) <= NEARBY:  # "under 20" is a price, if none is that low
+        return nearest
     return None
 
 

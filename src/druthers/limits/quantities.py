@@ -75,51 +75,71 @@ def find_quantities(text: str) -> list[Quantity]:
             start = place + between.start() if between else match.start()
             found.append(Quantity(numbers, "range", units_, start, end))
             continue
-        ish = re.match(r"-?ish\b", text[match.end(1) :])
-        units_, end = _units(text, match.group(1), match.end(1) + (ish.end() if ish else 0))
-        value = value_of(match.group(1))
-        if units_ and (half := re.match(r"\s*and an? half\b", text[end:])):  # "an hour and a half"
-            value, end = value + 0.5, end + half.end()
-        if clock := re.match(r"\s*([ap])\.?m\b\.?", text[end:]):
-            value, end = value + 12.0 * (clock[1] == "p" and value < 12.0), end + clock.end()
-        people = set(units_) <= set(table()["hints"]["people"]) and pattern(r"\b<party>\s*$").search(before)
-        if people and not units_:
-            units_ = ("people",)
-        bound, start = _before(before, match.start())
-        bound, start, end = _after(text, bound, start, end, place, units_)
-        if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
-            units_, end = later
-        if not bound and units_ and pattern(r"\s*<too_much>\b").match(text[end:]):
-            bound = "max"
-        elif not bound and (people or (units_ and units_[0] in units() and pattern(LED).search(before))):
-            bound = "need"
-        elif bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
-            bound = "min" if bound == "max" else "max"
-        if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
-            bound = ""
-        speedy = pattern(rf"\b<speedy> than{FILLER}$").search(before) is not None
-        timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
-        if bound and timed and speedy:
-            bound = "min" if bound == "max" else "max"
-        older = pattern(rf"\b<aged> than{FILLER}$").search(before) is not None
-        aged = pattern(r"\b<age>\s*$").search(before)
-        if not bound and (old := re.match(r"\s*(?:or|and|oder|und) (?:older|earlier|alter|aelter)\b", text[end:])):
-            bound, end = "max" if is_year(value) else "min", end + old.end()
-        led = None if bound else re.search(r"\b(?:from|since|as of|starting|ab)\s+$", before)
-        if led and (on := re.match(r"\s*(?:on|up|upwards?|an)\b(?! (?:a|the)\b)", text[end:])):  # "from 2018 on"
-            bound, start, end = "min", start - len(led.group()), end + on.end()
-        near = None if bound else _near(before, text[end:], units_, value)
-        if near is not None or (ish and not bound):
-            bound, start = "about", start - (near or 0)
-        held = pattern(r"\b<holding>\s+$").search(before)
-        article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
-        if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
-            continue
-        if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
-            speedy, older = speedy and not units_, older and is_year(value)
-            strict = pattern(rf"{STRICT}{FILLER}$").search(text[start : match.start()]) is not None
-            found.append(Quantity((value,), bound, units_, start, end, speedy, older, strict))
+        if one := _quantity(text, match, place):
+            found.append(one)
     return [one for one in found if all(map(math.isfinite, one.numbers))]
+
+
+def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
+    """Return a single number with what bounds it; what stands before a place belongs to another one."""
+    before = text[place : match.start()]
+    ish = re.match(r"-?ish\b", text[match.end(1) :])
+    units_, end = _units(text, match.group(1), match.end(1) + (ish.end() if ish else 0))
+    value, end = _whole(value_of(match.group(1)), units_, text, end)
+    people = set(units_) <= set(table()["hints"]["people"]) and pattern(r"\b<party>\s*$").search(before)
+    if people and not units_:
+        units_ = ("people",)
+    bound, start = _before(before, match.start())
+    bound, start, end = _after(text, bound, start, end, place, units_)
+    if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
+        units_, end = later
+    if not bound and units_ and pattern(r"\s*<too_much>\b").match(text[end:]):
+        bound = "max"
+    elif not bound and (people or (units_ and units_[0] in units() and pattern(LED).search(before))):
+        bound = "need"
+    elif bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
+        bound = "min" if bound == "max" else "max"
+    if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
+        bound = ""
+    speedy = pattern(rf"\b<speedy> than{FILLER}$").search(before) is not None
+    timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
+    if bound and timed and speedy:
+        bound = "min" if bound == "max" else "max"
+    older = pattern(rf"\b<aged> than{FILLER}$").search(before) is not None
+    aged = pattern(r"\b<age>\s*$").search(before)
+    if not bound:
+        bound, start, end = _from_on(text, before, value, start, end)
+    near = None if bound else _near(before, text[end:], units_, value)
+    if near is not None or (ish and not bound):
+        bound, start = "about", start - (near or 0)
+    held = pattern(r"\b<holding>\s+$").search(before)
+    article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
+    if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
+        return None
+    if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
+        speedy, older = speedy and not units_, older and is_year(value)
+        strict = pattern(rf"{STRICT}{FILLER}$").search(text[start : match.start()]) is not None
+        return Quantity((value,), bound, units_, start, end, speedy, older, strict)
+    return None
+
+
+def _whole(value: float, units_: Sequence[str], text: str, end: int) -> tuple[float, int]:
+    """Return a number with what is said of it after its unit, "an hour and a half", "5 pm", and where that ends."""
+    if units_ and (half := re.match(r"\s*and an? half\b", text[end:])):
+        return value + 0.5, end + half.end()
+    if clock := re.match(r"\s*([ap])\.?m\b\.?", text[end:]):
+        return value + 12.0 * (clock[1] == "p" and value < 12.0), end + clock.end()
+    return value, end
+
+
+def _from_on(text: str, before: str, value: float, start: int, end: int) -> tuple[str, int, int]:
+    """Return the bound of "2018 or older" and "from 2018 on", and where it all stands; "" for none."""
+    if old := re.match(r"\s*(?:or|and|oder|und) (?:older|earlier|alter|aelter)\b", text[end:]):
+        return "max" if is_year(value) else "min", start, end + old.end()
+    led = re.search(r"\b(?:from|since|as of|starting|ab)\s+$", before)
+    if led and (on := re.match(r"\s*(?:on|up|upwards?|an)\b(?! (?:a|the)\b)", text[end:])):
+        return "min", start - len(led.group()), end + on.end()
+    return "", start, end
 
 
 def _near(before: str, after: str, units_: Sequence[str], value: float) -> int | None:

@@ -35,6 +35,7 @@ from druthers.types import Objective
 
 MOST_LETTERS = 2_000  # of a text that limits are read in
 LINKS = frozenset({"or", "and", "please"})
+TOLERATED = re.compile(r"\s+(?:is|are|would be)\s+(?:ok(?:ay)?|fine|alright|possible)")
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
 
 
@@ -337,6 +338,8 @@ class LimitReader:
             and re.match(phrases.ALONE_BEFORE, before)
             and re.match(phrases.ALONE_AFTER, folded[end:])
         )
+        if follow and TOLERATED.fullmatch(follow.group()) and not set(stems(name)) & words("guests"):
+            return None  # "online is fine" asks for nothing, "pets are fine" does
         if not (lead or follow or alone or describes) or pattern("<unneeded>").search(clause):
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
