@@ -35,6 +35,8 @@ FILMS = LimitReader(
         ("avant le 15 juin", None, "2026-06-14"),
         ("antes de junio", None, "2026-05-31"),
         ("not before 1 March", "2026-03-01", None),
+        ("nothing that came free before February", "2026-02-01", None),
+        ("it must be good until at least the end of June", "2026-06-30", None),
         ("I need it from 1 jun on", "2026-06-01", None),
         ("ab Mitte Juni", "2026-06-11", None),
         ("after Feb 10th", "2026-02-11", None),
@@ -50,6 +52,45 @@ FILMS = LimitReader(
 def test_spans_of_time_are_bounds(text, low, high):
     expected = {bound: day for bound, day in (("min", low), ("max", high)) if day}
     assert READER.read(text).where == {"free from": expected}
+
+
+BOATS = LimitReader(
+    Columns(
+        {
+            str(n): Item(
+                str(n), details={"departs": f"{6 + n:02}:15", "sails on": ("Thu, Sat", "Fri, Sat", "Thu")[n % 3]}
+            )
+            for n in range(16)
+        }
+    ),
+    [],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("not before 6 in the evening", {"departs": {"min": "18:00"}}),
+        ("it should leave between 8 am and 2 pm", {"departs": {"min": "08:00", "max": "14:00"}}),
+        ("before noon", {"departs": {"max": "11:59"}}),
+        ("by 9:30 at the latest", {"departs": {"max": "09:30"}}),
+        ("nichts vor 8 Uhr", {"departs": {"min": "08:00"}}),
+        ("it has to be a Saturday", {"sails on": {"all": "Sat"}}),
+        ("I have 3 children", {}),
+    ],
+)
+def test_times_of_the_day_are_bounds(text, where):
+    assert BOATS.read(text).where == where
+
+
+def test_open_until_is_when_it_closes():
+    hours = {"a": Item("a", details={"opens": "07:00", "closes": "16:00"})}
+    hours["b"] = Item("b", details={"opens": "09:00", "closes": "18:30"})
+    reader = LimitReader(Columns(hours), [])
+    assert reader.read("it has to be open by 8 am").where == {"opens": {"max": "08:00"}}
+    assert reader.read("open until 17:00").where == {"closes": {"min": "17:00"}}
+    assert Columns(hours).eligible({"closes": {"min": "17:00"}}) == ["b"]
+    assert Columns(hours).relax({"closes": {"min": "20:00"}})[0].limit == {"min": "18:30"}
 
 
 def test_a_month_without_a_year_is_in_the_year_that_the_items_are_in():
@@ -77,9 +118,9 @@ def test_days_are_bounds_of_what_callers_ask_for_too():
     lists = {"a": Item("a", details={"dates": ["2026-01-01", "2026-08-01"]}), "b": Item("b", details={"dates": "soon"})}
     assert Columns(lists).eligible({"dates": {"min": "2026-07-01"}}) == ["a"]
     assert columns.relax({"free from": {"max": "2025-12-01"}})[0].limit == {"max": "2026-01-01"}
-    with pytest.raises(InvalidOffer, match="numbers or days"):
+    with pytest.raises(InvalidOffer, match="numbers, days"):
         check_where({"free from": {"max": "soon"}}, ["free from"])
-    with pytest.raises(InvalidOffer, match="numbers or days"):
+    with pytest.raises(InvalidOffer, match="numbers, days"):
         check_where({"free from": {"min": 3, "max": "2026-01-01"}}, ["free from"])
     with pytest.raises(NothingFits, match="min up to max"):
         check_where({"free from": {"min": "2026-02-01", "max": "2026-01-01"}}, ["free from"])

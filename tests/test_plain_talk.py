@@ -125,6 +125,8 @@ CARS = LimitReader(
         ("less than 80 thousand on the clock", {"mileage": {"max": 80000}}),
         ("under 9000", {"price": {"max": 9000}}),
         ("not 2022 or 2023", {"year": {"not": [2022, 2023]}}),
+        ("nicht älter als 2019", {"year": {"min": 2019}}),
+        ("nicht mehr als 5000 Euro", {"price": {"max": 5000}}),
         ("from 2018 on", {"year": {"min": 2018}}),
         ("it should use under 6 litres", {"use": {"max": 6}}),
     ],

@@ -18,7 +18,7 @@ from druthers.types import Floats, Objective
 USED = re.compile(r"\bl(?:iters?|itres?)?\s*/\s*100\b")  # of a car
 PACE = re.compile(r"\b(?:km/h|kmh|kph|mph)\b")
 # Around a year, which else may be an amount of money: "under 2000"
-DATED = r"\b(?:(?:new|old|lat|earli|young)er|after|before|since|from|built|made|model|years?|registered)\b"
+DATED = r"\b(?:(?:new|old|lat|earli|young|alt|aelt|neu|jung)er|after|before|since|from|built|made|model|years?|registered)\b"
 FAR_OFF = 20.0  # times the largest number there is
 TINY = 1e-4  # times the largest number there is
 AROUND = 1.2  # times a number that is only near it
@@ -211,9 +211,10 @@ def find_attribute(
     said, beside = (_with_nouns(set(stems(text))) for text in (clause, clause if near is None else near))
     prices = [one for one in attributes if one.measures("money") and (one.less_is_better or not one.objective)]
     found = None
+    timed = [one for one in attributes if quantity.measure == "time" and one.measures("time") and one.fits(quantity)]
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
-        for one in attributes:
+        for one in timed or attributes:  # "a place within 10 weeks" is no number of places
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure)
             # Not "10 minutes to the floor".

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.catalogs import Item
-from druthers.limits.where import Where, holds, is_day, values_of
+from druthers.limits.where import Where, holds, is_day, is_hour, values_of
 from druthers.limits.words import fold
 from druthers.types import Floats
 
@@ -143,9 +143,9 @@ class Column:
                 for value in values_of(limit.get("all")):
                     mask &= self._is_any(value)
                 return mask & self._is_any(limit["any"]) if "any" in limit else mask
-            if any(map(is_day, limit.values())):
-                days, codes = self._days
-                inside = (days >= limit.get("min", "")) & (days <= limit.get("max", "~"))
+            if any(isinstance(bound, str) for bound in limit.values()):
+                times, codes = self._days if any(map(is_day, limit.values())) else self._hours
+                inside = (times >= limit.get("min", "")) & (times <= limit.get("max", "~"))
                 return self._have(codes[inside])
             numbers = self.numbers
             with np.errstate(invalid="ignore"):
@@ -155,9 +155,10 @@ class Column:
 
     def moved(self, limit: dict[str, Any], mask: Mask) -> dict[str, Any] | None:
         """Return bounds moved as little as it takes to let in one of some items; None where none has such a fact."""
-        if any(map(is_day, limit.values())):
+        if any(isinstance(bound, str) for bound in limit.values()):
+            is_one = is_day if any(map(is_day, limit.values())) else is_hour
             facts = [self.facts[row] for row in np.flatnonzero(mask).tolist()]
-            known = [part for fact in facts for part in _parts(fact) if is_day(part)]
+            known = [part for fact in facts for part in self._parts(fact) if is_one(part)]
         else:
             known = [float(one) for one in self.numbers[mask] if not np.isnan(one)]
         if not known:
@@ -183,10 +184,17 @@ class Column:
 
     @cached_property
     def _days(self) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
-        """All days among the different facts, with the code of the fact; a list may have several."""
+        return self._times(is_day)
+
+    @cached_property
+    def _hours(self) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+        return self._times(is_hour)
+
+    def _times(self, is_one: Callable[[object], bool]) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+        """Return all days or hours among the different facts, with the code of the fact; a list may have several."""
         facts = enumerate(self._different[0])
-        found = [(part, code) for code, (_, fact) in facts for part in _parts(fact) if is_day(part)]
-        return np.array([day for day, _ in found], "U10"), np.array([code for _, code in found], np.int64)
+        found = [(part, code) for code, (_, fact) in facts for part in self._parts(fact) if is_one(part)]
+        return np.array([time for time, _ in found], "U10"), np.array([code for _, code in found], np.int64)
 
 
 class Columns:
@@ -347,9 +355,11 @@ def _number(fact: Any) -> float:
 
 
 def _size(bound: Any) -> float:
-    """Return a number or a day as something that distances can be taken of."""
+    """Return a number, a day or an hour as something that distances can be taken of."""
     if not isinstance(bound, str):
         return float(bound)
+    if is_hour(bound):
+        return 60.0 * int(bound[:2]) + int(bound[3:])
     year, month, day = map(int, bound.split("-"))  # a table may have 0000-00-00
     return 372.0 * year + 31.0 * month + day
 

@@ -18,8 +18,9 @@ EARLY = rf"\b(?:<from_on>|from|(?:no|not) (?:older|earlier) than|(?:newer|younge
 LATEST = r"\s*,?\s*(?:<most_after>)"
 EARLIEST = r"\s*,?\s*(?:<least_after>)"
 BEYOND = r"(?<!not )(?:<beyond_it>\b|\w+ than\b)"
-DENIED = r"(?:\b(?:not|cannot|cant|never|nothing|nicht|pas|no)|n't)\s+(?:\w+\s+){0,2}$"
+DENIED = r"(?:\b(?:not|cannot|cant|never|nothing|nicht|nichts|rien|nada|pas|no)|n't)\s+(?:\w+\s+){0,3}$"
 NEAR = 30  # letters before and after a day in which a bound may stand
+AT_LEAST = r"\b(?:(?:un)?till?|through|bis) (?:at least|mindestens)(?: the)?\s*$|\bat least (?:un)?till?(?: the)?\s*$"
 FICTIVE = 2000  # the year of months that have none
 
 
@@ -172,10 +173,11 @@ def _held(
     low: Point | None,
     high: Point | None,
     beyond: bool = False,
+    lasting: bool = False,
 ) -> Iterator[Days]:
     """Return the limit of the column that is meant: from the first day of one point up to the last one of another.
 
-    What lies beyond a point leaves it out.
+    What lies beyond a point leaves it out; what lasts until then lasts to its last day.
     """
     told = low or high or Point(*span)
     for name, kinds in _meant(columns, text):
@@ -186,7 +188,8 @@ def _held(
         year = _year_of(told, sorted(days.values()))
         limit = {}
         if low is not None:
-            limit["min"] = _moved(low.within(year)[1], 1) if beyond else low.within(year)[0]
+            first, last = low.within(year)
+            limit["min"] = _moved(last, 1) if beyond else last if lasting else first
         if high is not None:
             limit["max"] = _moved(high.within(year)[0], -1) if beyond else high.within(year)[1]
             if limit["max"] < limit.get("min", ""):  # "between November and February"
@@ -231,6 +234,10 @@ def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], year
     """Return what is said about one point of time: by it, from it on, or at it."""
     before, after = text[max(0, point.start - NEAR) : point.start], text[point.end : point.end + NEAR]
     late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
+    if lasting := re.search(AT_LEAST, before):  # "good until at least the end of June"
+        span = point.start - len(lasting.group()), point.end
+        yield from _held(columns, text, span, point, None, lasting=True)
+        return
     if late and early:  # "no later than" says more than "later than"
         late, early = (late, None) if late.start() < early.start() else (None, early)
     later = pattern(EARLIEST).match(after) or (early and re.match(r"\s*,?\s*(?:on|an)\b", after))

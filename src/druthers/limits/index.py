@@ -15,7 +15,7 @@ from druthers.limits.columns import Column, Columns, canonical
 from druthers.limits.days import by_month, month_of
 from druthers.limits.shortening import Key, add, cut_short, firsts, heads
 from druthers.limits.spelling import Vocabulary
-from druthers.limits.where import MOST, is_day
+from druthers.limits.where import MOST, is_day, is_hour
 from druthers.limits.words import (
     SMALL_WORDS,
     also_called,
@@ -48,6 +48,7 @@ class Index:
         self.names: dict[tuple[str, ...], str] = {}
         self.days: dict[str, list[str]] = {}
         self.months: dict[str, list[str]] = {}
+        self.hours: list[str] = []
         self.lists: set[str] = set()
         self.kinds: dict[Key, dict[str, Any]] = {}
         self.heads: dict[Key, dict[str, Any]] = {}
@@ -71,6 +72,8 @@ class Index:
                 self.days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self.days[name]).items():
                     self.values.setdefault((spelled,), {})[name] = inside[-MOST:]  # of many years the last
+            elif kinds and all(map(is_hour, kinds)):
+                self.hours.append(name)
             elif kinds and all(month_of(str(kind)) for kind in kinds):
                 self.months[name] = sorted(map(str, kinds), key=month_of)
                 for kind in self.months[name]:

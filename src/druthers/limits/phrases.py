@@ -5,6 +5,8 @@ from __future__ import annotations
 SOFT = r"\b(?:<soft>|<optional>)\b"
 NOT = (
     r"\bnon-$|(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
+    r"|\bnothing(?:\s+[a-z]+){1,3}?\s+(?:by|from|of|with|in|at)(?:\s+<articles>)*\s+$"  # "nothing run by the church"
+    r"|\b(?:nobody|no one|never)(?:\s+[a-z]+){0,4}\s+$"  # "nobody may ever have smoked in it"
     r"|\brather not\s+[a-z]+(?:\s+<articles>)*\s+$"  # "I'd rather not have a red one"
     r"|\b(?:must|should|may|can|shall|does|do|will|wo|would)(?:\s?not|n't)\s+"
     r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"

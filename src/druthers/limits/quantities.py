@@ -105,7 +105,7 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
     if bound and timed and speedy:
         bound = "min" if bound == "max" else "max"
-    older = pattern(rf"\b<aged> than{FILLER}$").search(before) is not None
+    older = pattern(rf"\b<aged> (?:than|als){FILLER}$").search(before) is not None
     aged = pattern(r"\b<age>\s*$").search(before)
     if not bound:
         bound, start, end = _from_on(text, before, value, start, end)

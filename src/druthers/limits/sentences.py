@@ -13,6 +13,7 @@ from druthers.limits.attributes import Attribute, find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
 from druthers.limits.days import find_days
+from druthers.limits.hours import find_hours
 from druthers.limits.index import FOR, Index
 from druthers.limits.linking import accepted, linked
 from druthers.limits.quantities import Quantity, find_quantities
@@ -89,7 +90,9 @@ class LimitReader:
         folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
         years = not any(one.in_years for one in self.index.attributes)
-        dated = list(find_days(folded, self.index.days | self.index.months, years=years))
+        dated = list(find_hours(folded, self.index.hours))
+        folded = blanked(folded, *((one.start, one.end) for one in dated))
+        dated += find_days(folded, self.index.days | self.index.months, years=years)
         dated = [one for one in dated if not clauses.is_soft(folded, one.start, one.end)]
         found += [Stated(name, limit, text[start:end], start, end) for name, limit, start, end in dated]
         folded = blanked(folded, *((one.start, one.end) for one in dated))

@@ -13,14 +13,16 @@ Range: TypeAlias = dict[str, Any]
 Where: TypeAlias = dict[str, Any]
 
 BOUNDS = ("min", "max")
-_DAY = r"\d{4}-\d\d-\d\d"
+_DAY, _HOUR = r"\d{4}-\d\d-\d\d", r"(?:[01]\d|2[0-4]):[0-5]\d"
 # What a list of an item must hold: one of these, each of these, none of these.
 HOLDS = ("any", "all", "not")
 _VALUE = {"type": ["string", "number", "boolean"]}
 _VALUES = {"anyOf": [_VALUE, {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": 50}]}
 _RANGE = {
     "type": "object",
-    "properties": {bound: {"anyOf": [{"type": "number"}, {"type": "string", "pattern": _DAY}]} for bound in BOUNDS},
+    "properties": {
+        bound: {"anyOf": [{"type": "number"}, {"type": "string", "pattern": f"^({_DAY}|{_HOUR})$"}]} for bound in BOUNDS
+    },
     "additionalProperties": False,
     "minProperties": 1,
 }
@@ -38,9 +40,9 @@ MOST = 50  # limits in one table, and allowed values in one limit
 def check_where(where: object, names: Iterable[str]) -> Where:
     """Return limits in their plain form, or say what is wrong with them.
 
-    A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, numbers or
-    days (`"2026-07-06"`), or one or more of `{"any": ..., "all": ..., "not": ...}`, each with a value or a list: of
-    these any will do, all must be there (where items have lists), none may be there.
+    A limit is a value, a list of values any of which will do, `{"min": 1, "max": 9}` with one bound or both, numbers,
+    days (`"2026-07-06"`) or hours (`"17:30"`), or one or more of `{"any": ..., "all": ..., "not": ...}`, each with a
+    value or a list: of these any will do, all must be there (where items have lists), none may be there.
 
     Examples
     --------
@@ -68,10 +70,14 @@ def _check_limit(name: str, limit: object, most: float) -> Any:
     if limit and set(limit) <= set(HOLDS):
         return {part: _check_values(name, limit[part], most) for part in HOLDS if part in limit}
     bounds = list(limit.values())
-    if not limit or not set(limit) <= set(BOUNDS) or not (all(map(_is_number, bounds)) or all(map(is_day, bounds))):
+    if (
+        not limit
+        or not set(limit) <= set(BOUNDS)
+        or not any(all(map(one, bounds)) for one in (_is_number, is_day, is_hour))
+    ):
         raise InvalidOffer(
-            f"the limit on {name!r} must be a value, a list of values, numbers or days (2026-07-06) as min and max, or"
-            f" any, all or not with values, but got {str(dict(limit))[:200]}; give one of these"
+            f"the limit on {name!r} must be a value, a list of values, numbers, days (2026-07-06) or hours (17:30) as"
+            f" min and max, or any, all or not with values, but got {str(dict(limit))[:200]}; give one of these"
         )
     if not _is_range(limit):
         raise NothingFits(f"the limit on {name!r} must have min up to max, but got {dict(limit)!r}; exchange them")
@@ -99,10 +105,15 @@ def is_day(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(_DAY, value) is not None
 
 
+def is_hour(value: object) -> bool:
+    """Tell whether a value is a time of the day, such as 17:30."""
+    return isinstance(value, str) and re.fullmatch(_HOUR, value) is not None
+
+
 def _is_range(limit: Mapping[str, Any]) -> bool:
     """Tell whether bounds are of one kind, and the lower one is not above the upper."""
     low, high = limit.get("min"), limit.get("max")
-    return low is None or high is None or (is_day(low) == is_day(high) and low <= high)
+    return low is None or high is None or (isinstance(low, str) == isinstance(high, str) and low <= high)
 
 
 def _is_value(value: object) -> bool:
@@ -170,7 +181,10 @@ def widened(limit: Any, accepted: Any) -> Any:
     more = [one for part in accepted.values() for one in values_of(part)] if holds(accepted) else values_of(accepted)
     if isinstance(limit, dict) and not holds(limit):
         reach = {"min": min, "max": max}
-        alike = {bound: [one for one in more if is_day(one) == is_day(value)] for bound, value in limit.items()}
+        alike = {
+            bound: [one for one in more if isinstance(one, str) == isinstance(value, str)]
+            for bound, value in limit.items()
+        }
         return {bound: reach[bound]([value, *alike[bound]]) for bound, value in limit.items()}
     if not holds(limit):
         return [*values_of(limit), *(one for one in more if one not in values_of(limit))]
