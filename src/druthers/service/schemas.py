@@ -124,7 +124,8 @@ def _kinds(names: list[str], settings: Settings) -> Kinds:
                     "anyOf": [{"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50}, {"type": "null"}]
                 },
                 description="What an item must be, by name of a detail or objective: a value, a list of values,"
-                ' {"min": ..., "max": ...} with numbers or days (2026-07-06) or {"any": ..., "all": ..., "not": ...}.'
+                ' {"min": ..., "max": ...} with numbers, days (2026-07-06) or hours (17:30), or {"any": ...,'
+                ' "all": ..., "not": ...}.'
                 " What the user has said holds too.",
                 examples=[{"price": {"max": 120}}],
             ),
