@@ -18,7 +18,10 @@ from druthers.types import Floats, Objective
 USED = re.compile(r"\bl(?:iters?|itres?)?\s*/\s*100\b")  # of a car
 PACE = re.compile(r"\b(?:km/h|kmh|kph|mph)\b")
 # Around a year, which else may be an amount of money: "under 2000"
-DATED = r"\b(?:(?:new|old|lat|earli|young|alt|aelt|neu|jung)er|after|before|since|from|built|made|model|years?|registered)\b"
+DATED = (
+    r"\b(?:(?:new|old|lat|earli|young|alt|aelt|neu|jung)er"
+    r"|after|before|since|from|built|made|model|years?|registered)\b"
+)
 FAR_OFF = 20.0  # times the largest number there is
 TINY = 1e-4  # times the largest number there is
 AROUND = 1.2  # times a number that is only near it
