@@ -112,8 +112,8 @@ def adjectives(noun: str) -> list[str]:
 
     Examples
     --------
-    >>> [adjectives(noun) for noun in ("complexity", "friendliness", "durability", "punctuality", "safety", "price")]
-    [['complex'], ['friendly'], ['durable'], ['punctual'], ['safe'], []]
+    >>> [adjectives(noun) for noun in ("complexity", "friendliness", "durability", "safety", "salt", "price")]
+    [['complex'], ['friendly'], ['durable'], ['safe'], ['salty'], []]
     """
     if noun in _IRREGULAR:
         return [_IRREGULAR[noun]]
@@ -121,7 +121,7 @@ def adjectives(noun: str) -> list[str]:
         if noun.endswith(ending) and len(noun) > len(ending) + 2:
             found = [noun.removesuffix(ending) + other for other in others]
             return [word for word in found if word in english()]
-    return []
+    return [f"{noun}y"] if not noun.endswith(("e", "y")) and f"{noun}y" in english() else []  # "salty"
 
 
 def degrees(word: str) -> list[str]:
