@@ -8,6 +8,7 @@ import druthers as dr
 from druthers.catalogs import Item
 from druthers.errors import InvalidOffer, NothingFits
 from druthers.limits import Columns, LimitReader, check_where
+from druthers.limits.where import merge, widened
 
 FLATS = {
     str(n): Item(str(n), values={"rent": 500.0 + n % 37}, details={"free from": str(date(2026, 1, 1) + timedelta(n))})
@@ -139,3 +140,65 @@ def test_what_was_said_of_days_holds_for_items_that_come_later(tmp_path):
         told = advisor.preference("ada").limits
         assert told == {"free from": {"min": "2026-01-05", "max": "2026-01-10"}}
         assert {one.item for one in advisor.recommend("ada", size=7).items} == {"4", "5", "6", "7", "8", "9", "new"}
+
+
+HOTELS = LimitReader(
+    Columns(
+        {
+            str(n): Item(str(n), values={"price": 8.0 + n}, details={"check in": f"{12 + n}:00", "stars": 2 + n})
+            for n in range(4)
+        }
+    ),
+    [dr.Objective("price", "Euros.", low=0, high=100, less_is_better=True)],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("between 9 and 11 euros", {"price": {"min": 9, "max": 11}}),
+        ("from 2 to 4 stars", {"stars": {"min": 2, "max": 4}}),
+        ("up to 12.50 euros", {"price": {"max": 12.5}}),
+        ("check in between 1 and 3 pm", {"check in": {"min": "13:00", "max": "15:00"}}),
+        ("check in by 12.30 pm", {"check in": {"max": "12:30"}}),
+        ("between 22:00 and 06:00", {}),
+        ("before 0:00", {}),
+        ("I work until 17:00", {}),
+        ("I may arrive late, around 11 pm", {}),
+    ],
+)
+def test_numbers_are_no_times_unless_they_are_told_to_be(text, where):
+    assert HOTELS.read(text).where == where
+
+
+@pytest.mark.parametrize(
+    ("days", "text", "where"),
+    [
+        (["2024-11-01", "2026-02-01", "2026-06-01"], "out by December", {"max": "2026-12-31"}),
+        (["0000-00-00", "2026-03-01", "2026-05-01"], "out by June", {"max": "2026-06-30"}),
+        (["2026-01-01", "9999-12-31"], "out after 31 December", {"min": "2027-01-01"}),
+    ],
+)
+def test_old_and_odd_days_do_not_move_the_year(days, text, where):
+    items = {str(n): Item(str(n), details={"out": day}) for n, day in enumerate(days)}
+    assert LimitReader(Columns(items), []).read(text).where == {"out": where}
+
+
+@pytest.mark.parametrize("text", ["by 2026-13-01", "after 2026-00-10", "between 2026-02-30 and 2026-13-40"])
+def test_what_is_no_day_breaks_nothing(text):
+    where = READER.read(text).where
+    assert check_where(where, ["free from", "rent"]) == where
+
+
+def test_hours_of_what_is_open():
+    items = {"a": Item("a", details={"opens": "07:00", "closes": "23:00"})}
+    reader = LimitReader(Columns(items), [])
+    assert reader.read("open from 8 am to 10 pm").where == {"opens": {"max": "08:00"}, "closes": {"min": "22:00"}}
+    assert reader.read("closes after 10 pm").where == {"closes": {"min": "22:01"}}
+
+
+def test_bounds_of_different_kinds_do_not_join():
+    assert merge({"d": {"min": "09:00"}}, {"d": {"max": "2026-01-01"}}) == {"d": {"max": "2026-01-01"}}
+    assert widened({"max": "2026-01-01"}, "March") == {"max": "2026-01-01"}
+    assert widened({"max": "2026-01-01"}, {"max": "2026-04-01"}) == {"max": "2026-04-01"}
+    assert widened(["2026-01-01"], {"max": "2026-04-01"}) == {"max": "2026-04-01"}

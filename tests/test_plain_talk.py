@@ -193,3 +193,27 @@ def test_the_most_of_all_is_told_before_the_most_of_those_shown(plans):
     dear = dr.Advisor(plans)
     dear.message("ada", "only Skyline")
     assert dear.message("ada", "any network but Skyline").kind == "limit"
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("never mind the pool", {}),
+        ("I have never stayed in Vienna", {}),
+        ("nothing run by the church", {"operator": {"not": "church"}}),
+        ("nobody may ever have smoked in it", {"smoked in": False}),
+        ("I work at the university which should be at most 20 minutes away", {"commute": {"max": 20}}),
+        ("either Portland, Oregon or Portland, Maine", {"place": {"any": ["Portland, Oregon", "Portland, Maine"]}}),
+        ("somewhere in Oregon", {"place": {"all": "Oregon"}}),
+        ("nicht kleiner als 30 Minuten", {"commute": {"min": 30}}),
+    ],
+)
+def test_denials_and_stories_are_told_apart(text, where):
+    details = [
+        {"city": "Vienna", "pool": "yes", "operator": "church", "smoked in": "no", "place": "Portland, Oregon"},
+        {"city": "Graz", "pool": "no", "operator": "city", "smoked in": "yes", "place": "Portland, Maine"},
+        {"city": "Linz", "pool": "no", "operator": "city", "smoked in": "no", "place": "Salem, Oregon"},
+    ]
+    items = {str(n): Item(str(n), values={"commute": 10.0 * (n + 1)}, details=one) for n, one in enumerate(details)}
+    commute = dr.Objective("commute", "Minutes.", low=0, high=100, less_is_better=True)
+    assert LimitReader(Columns(items), [commute], "flats").read(text).where == where

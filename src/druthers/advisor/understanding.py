@@ -78,7 +78,7 @@ SAID = re.compile(
 VERDICT = re.compile(
     r"\W*(?:(?:wow|oh|yes|yeah|yep|ok(?:ay)?|omg|haha?|cool|no|nah|sorry)\W+)*(?:(?:i|we)\s+)?"
     r"(?:(?:really|just|absolutely|totally|do|so|kinda)\s+)*"
-    r"(?:love|adore|like|hate|dislike|don'?t (?:really )?like|do not like|can'?t stand)"
+    r"(?:love|adore|like)"
     r" (?:it|this|that|this one|that one)(?: so much| a lot| very much| already| too)?\W*"
 )
 SHORTLY = re.compile(

@@ -112,6 +112,13 @@ class Column:
         again = [counts[part] > 1 and len(part) <= LONGEST_PART for cut in listed for part in cut]
         return bool(listed) and sum(again) > len(again) / 2
 
+    @cached_property
+    def wholes(self) -> set[str]:
+        """Texts with commas that are one thing too, "Portland, Oregon": what comes first in one is never second."""
+        cuts = [_cut(fact) for fact in self._used if isinstance(fact, str)] if self._has_commas else []
+        apart = {cut[0] for cut in cuts if len(cut) > 1}.isdisjoint(part for cut in cuts for part in cut[1:])
+        return {fact for fact in self._used if isinstance(fact, str) and len(_cut(fact)) > 1} if apart else set()
+
     def _parts(self, fact: Any) -> Sequence[Any]:
         return _cut(fact) if isinstance(fact, str) and self._has_commas else _parts(fact)
 
@@ -318,7 +325,7 @@ def _names(item: Item | None) -> tuple[str, ...]:
 
 
 def _cut(text: str) -> list[str]:
-    return re.split(r"\s*[,;]\s*(?!\d)", text.strip())
+    return re.split(r"\s*[,;](?!\d)\s*", text.strip())
 
 
 def _parts(fact: Any) -> Sequence[Any]:

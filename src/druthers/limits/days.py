@@ -21,6 +21,7 @@ BEYOND = r"(?<!not )(?:<beyond_it>\b|\w+ than\b)"
 DENIED = r"(?:\b(?:not|cannot|cant|never|nothing|nicht|nichts|rien|nada|pas|no)|n't)\s+(?:\w+\s+){0,3}$"
 NEAR = 30  # letters before and after a day in which a bound may stand
 AT_LEAST = r"\b(?:(?:un)?till?|through|bis) (?:at least|mindestens)(?: the)?\s*$|\bat least (?:un)?till?(?: the)?\s*$"
+REAL = re.compile(r"(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])-")
 FICTIVE = 2000  # the year of months that have none
 
 
@@ -104,7 +105,7 @@ def _point(match: re.Match[str]) -> Point | None:
     span = match.span()
     if match["iso"]:
         year, month, day = map(int, match["iso"].split("-"))
-        return Point(*span, year, month, day, day)
+        return _day(span, year, month, day)
     if match["alone"] or match["this"]:
         past = {"last": -1, "this": 0, "next": 1}
         return Point(*span, int(match["alone"] or date.today().year + past[match["this"]]))
@@ -114,6 +115,10 @@ def _point(match: re.Match[str]) -> Point | None:
     day = int(match["day"] or match["number"] or match["dotted"])
     month = int(match["dots"]) if match["dots"] else month_of(match["of"] or match["in"])
     year = int(match["of_year"] or match["in_year"] or match["dot_year"] or 0)
+    return _day(span, year, month, day)
+
+
+def _day(span: tuple[int, int], year: int, month: int, day: int) -> Point | None:
     return Point(*span, year, month, day, day) if 0 < month < 13 and 0 < day < 32 else None
 
 
@@ -185,7 +190,10 @@ def _held(
         if told.year and not dated:
             continue  # a month of no year
         days = {kind: kind if dated else f"{FICTIVE}-{month_of(kind):02}-15" for kind in kinds}
-        year = _year_of(told, sorted(days.values()))
+        real = sorted(day for day in days.values() if REAL.match(day))  # not 0000-00-00, nor 9999-12-31
+        if not real:
+            continue
+        year = _year_of(told, real)
         limit = {}
         if low is not None:
             first, last = low.within(year)
@@ -221,46 +229,58 @@ def _meant(columns: Mapping[str, Sequence[str]], text: str) -> list[tuple[str, S
 def _year_of(point: Point, days: Sequence[str]) -> int:
     """Return the year that a point without one is in: the first that fits a year of days, the last of longer times."""
     first, last = int(days[0][:4]), int(days[-1][:4])
-    fitting = [
-        year
-        for year in range(first, last + 1)
-        if days[0] <= point.within(year)[1] and point.within(year)[0] <= days[-1]
-    ]
     long = last - first > 1 or (last > first and days[-1][5:] > days[0][5:])
-    return (fitting[-1 if long else 0]) if fitting else first if point.within(first)[0] > days[-1] else last
+    return last if long or point.within(first)[1] < days[0] else first
+
+
+class Bound(NamedTuple):
+    """What the words around a point of time say of it, and where they and it stand."""
+
+    way: str  # "min" from it on, "max" by it, "" neither
+    beyond: bool  # whether the point itself is out: "before June"
+    lasting: bool  # whether something lasts until then at least
+    lead: str  # the words before it
+    start: int
+    end: int
+
+
+def bound_of(text: str, start: int, end: int) -> Bound:
+    """Return what the words around a point of time say of it."""
+    before, after = text[max(0, start - NEAR) : start], text[end : end + NEAR]
+    if lasting := re.search(AT_LEAST, before):  # "good until at least the end of June"
+        return Bound("min", False, True, lasting.group(), start - len(lasting.group()), end)
+    late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
+    if late and early:  # "no later than" says more than "later than"
+        late, early = (late, None) if late.start() < early.start() else (None, early)
+    later = pattern(EARLIEST).match(after) or (early and re.match(r"\s*,?\s*(?:on|an)\b", after))
+    tail = later or pattern(LATEST).match(after)
+    lead = late or early
+    way = "max" if late else "min" if early else "" if tail is None else "min" if later else "max"
+    beyond = lead is not None and pattern(BEYOND).match(lead.group()) is not None
+    if beyond and lead and re.search(DENIED, before[: lead.start()]):  # "it must not start before June"
+        way, beyond = ("min" if late else "max"), False
+    words_before = before[lead.start() :] if lead else ""
+    return Bound(way, beyond, False, words_before, start - len(words_before), end + (tail.end() if tail else 0))
 
 
 def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], years: bool) -> Iterator[Days]:
     """Return what is said about one point of time: by it, from it on, or at it."""
-    before, after = text[max(0, point.start - NEAR) : point.start], text[point.end : point.end + NEAR]
-    late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
-    if lasting := re.search(AT_LEAST, before):  # "good until at least the end of June"
-        span = point.start - len(lasting.group()), point.end
-        yield from _held(columns, text, span, point, None, lasting=True)
-        return
-    if late and early:  # "no later than" says more than "later than"
-        late, early = (late, None) if late.start() < early.start() else (None, early)
-    later = pattern(EARLIEST).match(after) or (early and re.match(r"\s*,?\s*(?:on|an)\b", after))
-    latest = None if later else pattern(LATEST).match(after)
-    if not point.month and not (years and (later or latest or pattern(r"\b(?:<dated>)\s*$").search(before))):
+    bound = bound_of(text, point.start, point.end)
+    told_after = bound.end > point.end
+    if not point.month and not (years and (told_after or pattern(r"\b(?:<dated>)\s*$").search(text[: point.start]))):
         return  # "up to 2000" is a price
-    if early and early.group().strip() == "from" and not later and not (point.first or (point.year and point.month)):
-        early = None  # "from 2024": made then
-    lead, tail = late or early, latest or later
-    beyond = lead is not None and pattern(BEYOND).match(lead.group()) is not None
-    if beyond and lead and re.search(DENIED, before[: lead.start()]):  # "it must not start before June"
-        late, early, beyond = (None, lead, False) if late else (lead, None, False)
-    span = point.start - (len(before) - lead.start() if lead else 0), point.end + (tail.end() if tail else 0)
-    if late or latest:
-        yield from _held(columns, text, span, None, point, beyond)
-    elif early or later:
-        yield from _held(columns, text, span, point, None, beyond)
+    way, span = bound.way, (bound.start, bound.end)
+    if bound.lead.strip() == "from" and not told_after and not (point.first or (point.year and point.month)):
+        way = ""  # "from 2024": made then
+    if way:
+        low, high = (point, None) if way == "min" else (None, point)
+        yield from _held(columns, text, span, low, high, bound.beyond, bound.lasting)
     elif point.first or point.year:
         for name, kinds in _meant(columns, text):
             if point.first == point.last and all(map(is_day, kinds)) and set(fold(name).split()) & words("free_from"):
                 yield from _held({name: kinds}, text, span, None, point)  # "it must be free on 1 June"
                 return
-            spans = [point.within(year) for year in {int(kind[:4]) for kind in kinds if is_day(kind)}]
+            spans = [point.within(int(kind[:4])) for kind in kinds if is_day(kind) and REAL.match(kind)]
             if inside := [kind for kind in kinds if any(low <= kind <= high for low, high in spans)]:
                 yield Days(name, inside, *_with_name(text, span, name))
                 return

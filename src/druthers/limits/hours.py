@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from itertools import pairwise
 
-from druthers.limits.days import AT_LEAST, BEYOND, DENIED, EARLIEST, EARLY, LATE, LATEST, NEAR, Days
-from druthers.limits.words import pattern, stem, stems
+from druthers.limits.days import Days, bound_of
+from druthers.limits.words import pattern, stems
 
 HOUR = re.compile(
-    r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*"
-    r"(?P<part>[ap]\.?m\b\.?|o'?clock\b|uhr\b|h\b|in the (?:morning|afternoon|evening)\b|at night\b)?"
+    r"\b(?P<hour>\d{1,2})(?:(?P<mark>[:.])(?P<minute>[0-5]\d))?"
+    r"(?:\s*(?P<part>[ap]\.?m\b\.?|o'?clock\b|uhr\b|in the (?:morning|afternoon|evening)\b|at night\b))?"
     r"|\b(?P<named>noon|midday|midnight)\b"
 )
-LATER = ("p", "in the a", "in the e", "at n")  # what makes 5 o'clock 17:00
 NAMED = {"noon": "12:00", "midday": "12:00", "midnight": "24:00"}
-OPEN_UNTIL = r"\bopen(?:ed|s)?\b[^.,;]{0,12}\btill?\b|\bopen(?:ed|s)?\b[^.,;]{0,12}\buntil\b"
+FIRST_HALF, SECOND_HALF = ("a", "in the m"), ("p", "in the a", "in the e", "at n")
+LASTS = r"\bopen(?:ed|s)?\b[^.,;]{0,12}\b(?:un)?till?\s+$"  # "open until 17:00" closes then or later
+OPENED = r"\b(?P<not>not )?open(?:ed|s)?\b[^.,;]{0,8}$"
 
 
 def find_hours(text: str, columns: Collection[str]) -> Iterator[Days]:
@@ -24,62 +24,86 @@ def find_hours(text: str, columns: Collection[str]) -> Iterator[Days]:
 
     Examples
     --------
-    >>> [next(find_hours(text, ["departs"])).limit for text in ("not before 6 in the evening", "between 8 am and 2 pm")]
-    [{'min': '18:00'}, {'min': '08:00', 'max': '14:00'}]
+    >>> [next(find_hours(text, ["departs"])).limit for text in ("not before 6 in the evening", "between 6 and 8 pm")]
+    [{'min': '18:00'}, {'min': '18:00', 'max': '20:00'}]
     """
-    found = [match for match in HOUR.finditer(text) if _time(match)] if columns else []
-    spans = {
-        one.start(): (one, two)
-        for one, two in pairwise(found)
-        if pattern(r"\s*(?:<span_to>)\s*").fullmatch(text, one.end(), two.start())
-        and pattern(r"\b(?:<span_from>)\s*$").search(text[: one.start()])
-    }
-    ends = {two.start() for _, two in spans.values()}
-    for match in found:
-        if match.start() in spans:
-            low, high = spans[match.start()]
-            lead = pattern(r"\b(?:<span_from>)\s*$").search(text[: match.start()])
-            start = lead.start() if lead else match.start()
-            yield Days(_meant(text, columns), {"min": _time(low), "max": _time(high)}, start, high.end())
-        elif match.start() not in ends and (match["part"] or match["minute"] or match["named"]):
-            yield from _bounded(text, match, columns)
+    found = list(HOUR.finditer(text)) if columns else []
+    while found:
+        match = found.pop(0)
+        lead = pattern(r"\b(?:<span_from>)\s*$").search(text[: match.start()])
+        if found and lead and pattern(r"\s*(?:<span_to>)\s*").fullmatch(text, match.end(), found[0].start()):
+            if (_is_marked(match) or _is_marked(found[0])) and _could_be(match):
+                other = found.pop(0)
+                low, high = _time(match, other["part"] if not _is_marked(match) else None), _time(other)
+                yield from _between(text, columns, low, high, (lead.start(), other.end()))
+        elif _is_marked(match) and (time := _time(match)):
+            yield from _bounded(text, match, time, columns)
 
 
-def _time(match: re.Match[str]) -> str:
-    """Return a time as 17:30; "" for what is none."""
+def _is_marked(match: re.Match[str]) -> bool:
+    """Tell whether a number is a time for sure: 12.50 may be a price."""
+    return bool(match["named"] or match["part"] or match["mark"] == ":")
+
+
+def _could_be(match: re.Match[str]) -> bool:
+    return _is_marked(match) or not match["mark"]
+
+
+def _time(match: re.Match[str], part: str | None = None) -> str:
+    """Return a time as 17:30, in a part of the day unless it tells its own; "" for what is none."""
     if match["named"]:
         return NAMED[match["named"]]
-    hour = int(match["hour"])
-    hour += 12 if hour < 12 and (match["part"] or "").startswith(LATER) else 0
-    return f"{hour:02}:{match['minute'] or '00'}" if hour <= 24 else ""
+    hour, said = int(match["hour"]), match["part"] or part or ""
+    if hour == 12 and said.startswith(FIRST_HALF):
+        hour = 0
+    elif hour < 12 and said.startswith(SECOND_HALF):
+        hour += 12
+    return f"{hour:02}:{match['minute'] or '00'}" if hour < 24 else ""
 
 
-def _bounded(text: str, match: re.Match[str], columns: Collection[str]) -> Iterator[Days]:
-    """Return what is said about one time: by it, or from it on."""
-    before, after = text[max(0, match.start() - NEAR) : match.start()], text[match.end() : match.end() + NEAR]
-    late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
-    if late and early:
-        late, early = (late, None) if late.start() < early.start() else (None, early)
-    lasting = re.search(AT_LEAST, before) or re.search(OPEN_UNTIL, before)  # "open until 17:00" closes then or later
-    later, latest = pattern(EARLIEST).match(after), pattern(LATEST).match(after)
-    lead, tail = lasting or late or early, later or latest
-    if not lead and not tail:
+def _between(text: str, columns: Collection[str], low: str, high: str, span: tuple[int, int]) -> Iterator[Days]:
+    """Return the limits of a span of hours; one over midnight is none. What is open then opens before, closes after."""
+    if not low or not high or low > high:
         return
-    time = _time(match)
-    beyond = lead is not None and not lasting and pattern(BEYOND).match(lead.group()) is not None
-    denied = beyond and lead is not None and re.search(DENIED, before[: lead.start()])
-    upward = bool(lasting or later or (early and not late)) != bool(denied)
-    if beyond and not denied:
-        minutes = 60 * int(time[:2]) + int(time[3:]) + (1 if upward else -1)
+    opens, closes = (next((name for name in columns if word in name.casefold()), "") for word in ("open", "clos"))
+    if re.search(OPENED, text[: span[0]]) and (opens or closes):
+        if opens:
+            yield Days(opens, {"max": low}, *span)
+        if closes:
+            yield Days(closes, {"min": high}, *span)
+    else:
+        yield Days(_meant(text, columns), {"min": low, "max": high}, *span)
+
+
+def _bounded(text: str, match: re.Match[str], time: str, columns: Collection[str]) -> Iterator[Days]:
+    """Return what is said about one time: by it, or from it on."""
+    bound = bound_of(text, match.start(), match.end())
+    lasts = re.search(LASTS, text[: match.start()]) is not None
+    opened = re.search(OPENED, text[: bound.start])
+    way, beyond, word = bound.way, bound.beyond and not lasts, ""
+    if lasts or bound.lasting:
+        way, word = "min", "clos"
+    elif opened:  # "open by 7", but "open after 10 pm", "not open after 10 pm"
+        word = "clos" if bound.way == "min" or opened["not"] else "open"
+    if not way:
+        return
+    if beyond:
+        minutes = 60 * int(time[:2]) + int(time[3:]) + (1 if way == "min" else -1)
+        if not 0 <= minutes < 24 * 60:
+            return
         time = f"{minutes // 60:02}:{minutes % 60:02}"
-    start = match.start() - (len(before) - lead.start() if lead else 0)
-    name = _meant(text, columns, "clos" if lasting else "open" if "open" in before else "")
-    yield Days(name, {"min" if upward else "max": time}, start, match.end() + (tail.end() if tail else 0))
+    yield Days(_meant(text, columns, word), {way: time}, bound.start, bound.end)
 
 
 def _meant(text: str, columns: Collection[str], word: str = "") -> str:
-    """Return the column that a text is likeliest about: one of which it says a word, or one called so."""
-    spoken = {stem(one).removesuffix("e") for one in stems(text)}
+    """Return the column that a text is likeliest about: one called so, or one of which it says a word."""
+    spoken = [one for one in stems(text) if len(one) > 2]
     called = [name for name in columns if word and word in name.casefold()]
-    named = [name for name in columns if {stem(one).removesuffix("e") for one in stems(name)} & spoken]
+    named = [
+        name
+        for name in columns
+        if any(
+            one.startswith(part[:4]) or part.startswith(one) for part in stems(name) for one in spoken if len(part) > 2
+        )
+    ]
     return next(iter([*called, *named, *columns]))

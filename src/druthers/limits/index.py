@@ -95,7 +95,7 @@ class Index:
         kinds, own = column.kinds, set[Key]()
         self.lists |= {name} if column.has_lists else set()
         also: dict[Key, Any] = {}
-        for kind in kinds:
+        for kind in (*kinds, *column.wholes):
             parts = tuple(stems(str(kind)))
             if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
                 spelled = " ".join(parts)
@@ -123,8 +123,6 @@ class Index:
         known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
         if len(parts) > 1 and parts[0] not in taken | words("flag_verbs"):
             known |= {(parts[0], "friendly")}  # "kid friendly" of a kids menu
-        if len(parts) == 1:
-            known |= {(f"{parts[0]}ing",)}  # "flowering" of flowers
         fits: list[Key] = []
         if len(parts) > 2 and parts[0] in words("fitting") and parts[1] in FOR:  # "get along with my cat"
             things = (parts[2:], *also_called().get(" ".join(parts[2:]), ()))

@@ -5,8 +5,9 @@ from __future__ import annotations
 SOFT = r"\b(?:<soft>|<optional>)\b"
 NOT = (
     r"\bnon-$|(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
-    r"|\bnothing(?:\s+[a-z]+){1,3}?\s+(?:by|from|of|with|in|at)(?:\s+<articles>)*\s+$"  # "nothing run by the church"
-    r"|\b(?:nobody|no one|never)(?:\s+[a-z]+){0,4}\s+$"  # "nobody may ever have smoked in it"
+    r"|\bnothing(?:\s+(?:that|which)(?:'s| is| are))?\s+(?:[a-z]+ed|made|run|built|grown|sold|containing|coming)"
+    r"\s+(?:by|from|of|with|in|at)(?:\s+<articles>)*\s+$"  # "nothing run by the church"
+    r"|\b(?:nobody|no one)\s+(?:may|must|should|can|ever|has|is)(?:\s+[a-z]+){0,3}\s+$"  # "nobody may ever have smoked"
     r"|\brather not\s+[a-z]+(?:\s+<articles>)*\s+$"  # "I'd rather not have a red one"
     r"|\b(?:must|should|may|can|shall|does|do|will|wo|would)(?:\s?not|n't)\s+"
     r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
@@ -55,7 +56,7 @@ OPEN = (
 )
 AT_WORK = (
     r"\b(?:i|we|she|he|they)\b(?:'m|'re| am| are| is| have to| has to| usually| always| both)*"
-    r" (?:work|finish|get off|at work|busy)\w*\b(?:(?! so | and | but )[^.,;!?])*$"
+    r" (?:work|finish|get off|at work|busy)\w*\b(?:(?! so | and | but | which | that | must | should | at )[^.,;!?])*$"
 )
 NOT_FOR = r"(?:\bnot|n't|\bnever)\s+(?:[a-z]+\s+){1,4}for\s+$"  # "that I don't have to explain for half an hour"
 GETS_ALONG = r"(?:\b(?:<modal_verb>|be|is|gets?|getting|along|on|well|lives?|<fitting>)\s+)*$"
@@ -80,5 +81,5 @@ BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | ab
 STORY = (
     r"\b(?:ago|last (?:time|year|month|week|summer|winter|spring|autumn)|used to|made (?:me|us)|sold (?:me|us)"
     r"|(?:i|we)(?:'ve)? (?:already )?own|(?:had|owned|bought) (?:an?|the|one)|already (?:have|got)"
-    r"|otherwise|or else|sonst)\b"
+    r"|(?:i|we)(?:'ve| have)? never (?:[a-z]+ed|been|had|gone|seen|met|slept)|otherwise|or else|sonst)\b"
 )

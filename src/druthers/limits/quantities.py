@@ -109,7 +109,8 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     aged = pattern(r"\b<age>\s*$").search(before)
     if not bound:
         bound, start, end = _from_on(text, before, value, start, end)
-    near = None if bound else _near(before, text[end:], units_, value)
+    clocked = re.match(r"\s*[ap]\.?m\b", text[match.end(1) :])  # "around 11 pm" is no price
+    near = None if bound or clocked else _near(before, text[end:], units_, value)
     if near is not None or (ish and not bound):
         bound, start = "about", start - (near or 0)
     held = pattern(r"\b<holding>\s+$").search(before)
@@ -128,7 +129,7 @@ def _whole(value: float, units_: Sequence[str], text: str, end: int) -> tuple[fl
     if units_ and (half := re.match(r"\s*and an? half\b", text[end:])):
         return value + 0.5, end + half.end()
     if clock := re.match(r"\s*([ap])\.?m\b\.?", text[end:]):
-        return value + 12.0 * (clock[1] == "p" and value < 12.0), end + clock.end()
+        return value % 12.0 + 12.0 * (clock[1] == "p") if value <= 12.0 else value, end + clock.end()
     return value, end
 
 
@@ -137,7 +138,7 @@ def _from_on(text: str, before: str, value: float, start: int, end: int) -> tupl
     if old := re.match(r"\s*(?:or|and|oder|und) (?:older|earlier|alter|aelter)\b", text[end:]):
         return "max" if is_year(value) else "min", start, end + old.end()
     led = re.search(r"\b(?:from|since|as of|starting|ab)\s+$", before)
-    if led and (on := re.match(r"\s*(?:on|up|upwards?|an)\b(?! (?:a|the)\b)", text[end:])):
+    if led and (on := re.match(r"\s*(?:on|up|upwards?|an)\b(?! (?:a|the|to)\b)", text[end:])):
         return "min", start - len(led.group()), end + on.end()
     return "", start, end
 

@@ -20,7 +20,7 @@ from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.shortening import stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.stated import Limits, Stated, joined, lost_alternatives
-from druthers.limits.where import Where
+from druthers.limits.where import Where, is_sound
 from druthers.limits.words import (
     blanked,
     fold,
@@ -93,7 +93,11 @@ class LimitReader:
         dated = list(find_hours(folded, self.index.hours))
         folded = blanked(folded, *((one.start, one.end) for one in dated))
         dated += find_days(folded, self.index.days | self.index.months, years=years)
-        dated = [one for one in dated if not clauses.is_soft(folded, one.start, one.end)]
+        dated = [
+            one
+            for one in dated
+            if not clauses.is_soft(folded, one.start, one.end) and not re.search(phrases.AT_WORK, folded[: one.start])
+        ]
         found += [Stated(name, limit, text[start:end], start, end) for name, limit, start, end in dated]
         folded = blanked(folded, *((one.start, one.end) for one in dated))
         numbers, unmatched, lost = self._numbers(folded, text)
@@ -102,7 +106,9 @@ class LimitReader:
         found += self._texts(folded, text, found)
         found, also, spared = accepted(found, folded, set(self.index.names.values()))
         freed += spared
-        found.sort(key=lambda one: one.start)
+        unsound = [one for one in found if not is_sound(one.limit)]  # "after 5 and before 3"
+        found = sorted((one for one in found if one not in unsound), key=lambda one: one.start)
+        unmatched += [one.text for one in unsound]
         where = joined(found)
         unneeded = self._unneeded(folded, found)
         gaps += [span for _, span in unneeded if span]

@@ -13,7 +13,7 @@ Range: TypeAlias = dict[str, Any]
 Where: TypeAlias = dict[str, Any]
 
 BOUNDS = ("min", "max")
-_DAY, _HOUR = r"\d{4}-\d\d-\d\d", r"(?:[01]\d|2[0-4]):[0-5]\d"
+_DAY, _HOUR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00"
 # What a list of an item must hold: one of these, each of these, none of these.
 HOLDS = ("any", "all", "not")
 _VALUE = {"type": ["string", "number", "boolean"]}
@@ -64,17 +64,22 @@ def check_shape(where: object, most: float = MOST) -> Where:
     return {str(name): _check_limit(str(name), limit, most) for name, limit in where.items()}
 
 
+def is_sound(limit: object) -> bool:
+    """Tell whether a limit has the form of one, and may be met."""
+    try:
+        _check_limit("", limit, math.inf)
+    except InvalidOffer:  # nothing that fits is one of them
+        return False
+    return True
+
+
 def _check_limit(name: str, limit: object, most: float) -> Any:
     if not isinstance(limit, Mapping):
         return _check_values(name, limit, most)
     if limit and set(limit) <= set(HOLDS):
         return {part: _check_values(name, limit[part], most) for part in HOLDS if part in limit}
-    bounds = list(limit.values())
-    if (
-        not limit
-        or not set(limit) <= set(BOUNDS)
-        or not any(all(map(one, bounds)) for one in (_is_number, is_day, is_hour))
-    ):
+    kinds = {kind_of(bound) for bound in limit.values()}
+    if not limit or not set(limit) <= set(BOUNDS) or len(kinds) > 1 or "" in kinds:
         raise InvalidOffer(
             f"the limit on {name!r} must be a value, a list of values, numbers, days (2026-07-06) or hours (17:30) as"
             f" min and max, or any, all or not with values, but got {str(dict(limit))[:200]}; give one of these"
@@ -110,10 +115,16 @@ def is_hour(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(_HOUR, value) is not None
 
 
+def kind_of(bound: object) -> str:
+    """Return what a bound is: "number", "day", "hour", or "" for nothing that is one."""
+    kinds = ("number", _is_number), ("day", is_day), ("hour", is_hour)
+    return next((kind for kind, is_one in kinds if is_one(bound)), "")
+
+
 def _is_range(limit: Mapping[str, Any]) -> bool:
     """Tell whether bounds are of one kind, and the lower one is not above the upper."""
     low, high = limit.get("min"), limit.get("max")
-    return low is None or high is None or (isinstance(low, str) == isinstance(high, str) and low <= high)
+    return low is None or high is None or (kind_of(low) == kind_of(high) and low <= high)
 
 
 def _is_value(value: object) -> bool:
@@ -181,11 +192,11 @@ def widened(limit: Any, accepted: Any) -> Any:
     more = [one for part in accepted.values() for one in values_of(part)] if holds(accepted) else values_of(accepted)
     if isinstance(limit, dict) and not holds(limit):
         reach = {"min": min, "max": max}
-        alike = {
-            bound: [one for one in more if isinstance(one, str) == isinstance(value, str)]
-            for bound, value in limit.items()
-        }
-        return {bound: reach[bound]([value, *alike[bound]]) for bound, value in limit.items()}
+        wider = [*more, *(accepted.values() if isinstance(accepted, dict) and not holds(accepted) else ())]
+        alike = [one for one in wider if kind_of(one) in map(kind_of, limit.values())]
+        return {bound: reach[bound]([value, *alike]) for bound, value in limit.items()}
+    if isinstance(accepted, dict) and not holds(accepted):
+        return accepted  # bounds beside single values: what was said last
     if not holds(limit):
         return [*values_of(limit), *(one for one in more if one not in values_of(limit))]
     for one in more:

@@ -165,8 +165,8 @@ class MemoryStore(Store):
     def _meets(self, event: Event) -> bool:
         """Tell whether the conditions of an event are met."""
         bound, latest = bounded(event.bound), bounded(event.latest)
-        own = (place for place in range(len(self._rows), 0, -1) if self._bears(place, event.user))
-        return (not bound or self._bears(bound, event.user)) and (not latest or latest == next(own, 0))
+        last = self._of[event.user][-1:] if event.user is not None and event.user in self._of else [0]
+        return (not bound or self._bears(bound, event.user)) and (not latest or [latest] == last)
 
     def _bears(self, position: int, user: str | None) -> bool:
         return 0 < position <= len(self._rows) and self._rows[position - 1].user == user is not None
