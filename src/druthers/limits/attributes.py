@@ -217,7 +217,9 @@ def find_attribute(
     timed = [one for one in attributes if quantity.measure == "time" and one.measures("time") and one.fits(quantity)]
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
-        for one in timed or attributes:  # "a place within 10 weeks" is no number of places
+        for one in attributes:
+            if timed and one not in timed and not one.spans(quantity):
+                continue  # "a place within 10 weeks" is no number of places
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure)
             # Not "10 minutes to the floor".
