@@ -107,10 +107,12 @@ class Column:
     def _has_commas(self) -> bool:
         """Whether texts are lists with commas, "English, Polish": most of their parts stand in other texts too."""
         listed = [cut for fact in self._used if isinstance(fact, str) and len(cut := _cut(fact)) > 1]
+        if not listed:
+            return False
         counts = Counter(part for cut in listed for part in {*cut})
         counts.update(fact for fact in self._used if isinstance(fact, str))
         again = [counts[part] > 1 and len(part) <= LONGEST_PART for cut in listed for part in cut]
-        return bool(listed) and sum(again) > len(again) / 2
+        return sum(again) > len(again) / 2
 
     @cached_property
     def wholes(self) -> set[str]:
@@ -131,7 +133,10 @@ class Column:
     def _meanings(self) -> list[set[Any]]:
         """For each different fact what it says, one for each entry of a list."""
         facts = [fact for _, fact in self._different[0]]
-        return [{canonical(part) for part in (*self._parts(fact), *_parts(fact))} for fact in facts]
+        said = [{canonical(part) for part in _parts(fact)} for fact in facts]
+        if self._has_commas:
+            said = [{*one, *map(canonical, self._parts(fact))} for one, fact in zip(said, facts, strict=True)]
+        return said
 
     @cached_property
     def _sayers(self) -> dict[Any, list[int]]:
@@ -325,7 +330,8 @@ def _names(item: Item | None) -> tuple[str, ...]:
 
 
 def _cut(text: str) -> list[str]:
-    return re.split(r"\s*[,;](?!\d)\s*", text.strip())
+    text = text.strip()
+    return re.split(r"\s*[,;](?!\d)\s*", text) if "," in text or ";" in text else [text]
 
 
 def _parts(fact: Any) -> Sequence[Any]:

@@ -165,8 +165,8 @@ class MemoryStore(Store):
     def _meets(self, event: Event) -> bool:
         """Tell whether the conditions of an event are met."""
         bound, latest = bounded(event.bound), bounded(event.latest)
-        last = self._of[event.user][-1:] if event.user is not None and event.user in self._of else [0]
-        return (not bound or self._bears(bound, event.user)) and (not latest or [latest] == last)
+        last = 0 if event.user is None else self._of.get(event.user, [0])[-1]
+        return (not bound or self._bears(bound, event.user)) and (not latest or latest == last)
 
     def _bears(self, position: int, user: str | None) -> bool:
         return 0 < position <= len(self._rows) and self._rows[position - 1].user == user is not None
