@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 
@@ -27,7 +28,7 @@ class Torture:
         self.clients = [Client(number, seed, [server.port for server in self.servers]) for number in range(4)]
         self.settings = {"store": url, **SETTINGS, "ledger": str(folder / "ledger")}
         self.racer = Racer([server.port for server in self.servers])
-        self.kills = self.compacted = 0
+        self.kills = self.compacted = self.put_backs = 0
 
     def start(self):
         for server in self.servers:
@@ -46,19 +47,25 @@ class Torture:
         while any(client.under_way is not None for client in self.clients):
             load(self.clients, 0)
 
-    def play(self, answers, *victims):
-        """Have clients ask while the journal is compacted and late feedback comes; then kill, and look at the books."""
-        self.start()
+    @contextlib.contextmanager
+    def disturbed(self):
+        """Compact the journal, and have people erased while feedback on their decisions comes, all the time."""
         stop = threading.Event()
         others = [threading.Thread(target=work, args=(stop,)) for work in (self.racer.run, self.compact)]
         for thread in others:
             thread.start()
         try:
-            load(self.clients, answers, lambda: self.kill(*victims))
+            yield
         finally:
             stop.set()
             for thread in others:
                 thread.join()
+
+    def play(self, answers, *victims):
+        """Have clients ask while all else goes on; then kill, and look at the books."""
+        self.start()
+        with self.disturbed():
+            load(self.clients, answers, lambda: self.kill(*victims))
         self.check()
 
     def compact(self, stop):
@@ -83,21 +90,23 @@ class Torture:
     def put_back(self):
         """Bring an older journal back under the replicas: they refuse it, and fold it when they are started again."""
         self.settle()
-        backup, books = Backup(self.url, self.folder), [copy_books(client) for client in self.clients]
-        load(self.clients, self.chance.randint(20, 60))
-        self.settle()
-        until(lambda: all(server.ready() for server in self.servers), "the replicas to be ready")
-        backup.put_back()
-        last = len(read_all(self.url))
-        for server in self.servers:
-            until(lambda server=server: server.ask("GET", "/readyz")[0] == 503, "a replica to notice")
-            assert server.ask("POST", "/v1/users/ada/decisions", {})[1]["type"] == "urn:druthers:other-journal"
-        assert len(read_all(self.url)) == last
-        self.kill(*self.servers)
-        for client, known in zip(self.clients, books, strict=True):
-            put_back_books(client, known)
-        self.start()
+        with self.disturbed():
+            backup, books = Backup(self.url, self.folder), [copy_books(client) for client in self.clients]
+            load(self.clients, self.chance.randint(20, 60))
+            self.settle()
+            until(lambda: all(server.ready() for server in self.servers), "the replicas to be ready")
+            backup.put_back()
+            last = len(read_all(self.url))
+            for server in self.servers:
+                until(lambda server=server: server.ask("GET", "/readyz")[0] == 503, "a replica to notice")
+                assert server.ask("POST", "/v1/users/ada/decisions", {})[1]["type"] == "urn:druthers:other-journal"
+            assert len(read_all(self.url)) == last
+            self.kill(*self.servers)
+            for client, known in zip(self.clients, books, strict=True):
+                put_back_books(client, known)
+            self.start()
         self.check()
+        self.put_backs += 1
 
     def end(self):
         self.settle()
@@ -130,6 +139,9 @@ def torture(url, forker, folder, kills, seed):
     assert played.compacted > 0
     assert played.racer.erased
     assert sum(client.answers for client in played.clients) > 40
+    told = {"kills": played.kills, "put back": played.put_backs, "compacted": played.compacted}
+    told |= {"erased in a race": len(played.racer.erased), "erased": sum(client.erased for client in played.clients)}
+    print(told | {"answers": sum(client.answers for client in played.clients), "events": len(read_all(url))})
 
 
 @pytest.mark.parametrize("journal", STORES, indirect=True)
