@@ -46,9 +46,10 @@ browser:
 kernels: $(CORE) ## compile ahead what the quick tests use, by two processes that share the work
 	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py
 
-# Three files at a time, for two cores: tests that wait for servers, browsers and disks leave a sixth of them idle.
+# Three files at a time, for two cores: tests that wait for servers, browsers and disks leave a sixth of them idle. In
+# the order of tests/conftest.py: by the number of their tests, long files of few tests would come last.
 test: $(READY) browser kernels bytecode plain ## run the quick tests and the doctests, and the kernels once more as plain Python
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # Made by one process, in place of three at the same time; what is wrong with a test, its own run tells.
 bytecode: $(READY)

@@ -28,18 +28,34 @@ settings.register_profile("unhurried", deadline=None, derandomize=True, suppress
 settings.load_profile("unhurried")
 
 
+# Files that take longest, where several workers begin: one that came last would leave the others without work. Those
+# that mostly wait, for a browser or for servers, stand between those that mostly compute.
+LONGEST = (
+    *("browser_views", "cache", "items", "browser_talk", "own", "restarts", "service_replicas", "messages", "units"),
+    *("service_put_back", "kernels", "migrations", "service_torture", "service_fuzz", "cli_logs", "language", "asking"),
+    *("service_kills", "history", "theory", "service_description", "anchors", "llm", "stores", "trust", "converse"),
+    *("postgres", "service", "half_said", "histories", "fetching", "cli", "service_keys", "understanding", "contexts"),
+)
+TURNS = {f"test_{name}": turn for turn, name in enumerate(LONGEST)}
+
+
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, help="run files, and the tests in each, in the random order of this seed")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Shuffle the tests where that is asked for; those of a file stay together, for they may share a server."""
+    """Begin with what takes longest, or shuffle the tests where that is asked for.
+
+    Those of a file stay together, for they may share a server.
+    """
     seed = config.getoption("shuffle", None)
-    if seed is not None:
-        chance = random.Random(seed)
-        files = sorted({item.path for item in items})
-        turns = dict(zip(files, chance.sample(range(len(files)), len(files)), strict=True))
-        items.sort(key=lambda item: (turns[item.path], chance.random()))
+    if seed is None:
+        items.sort(key=lambda item: TURNS.get(item.path.stem, len(TURNS)))
+        return
+    chance = random.Random(seed)
+    files = sorted({item.path for item in items})
+    turns = dict(zip(files, chance.sample(range(len(files)), len(files)), strict=True))
+    items.sort(key=lambda item: (turns[item.path], chance.random()))
 
 
 @pytest.fixture

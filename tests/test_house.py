@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import TURNS
 from starlette.testclient import TestClient
 
 import druthers
@@ -33,6 +34,10 @@ def test_a_function_is_longer_than_60_lines_only_for_a_reason():
                 if not lines[first - 2].strip().startswith("# Over sixty lines"):
                     bare.append(f"{path}:{node.lineno} {node.name}")
     assert not bare
+
+
+def test_what_runs_first_is_there():
+    assert not [name for name in TURNS if not Path(__file__).with_name(f"{name}.py").exists()]
 
 
 @pytest.fixture
