@@ -188,15 +188,20 @@ def exactly_believed(orders, x, y, rows, picked, noise):
     # As the policy has it: precision 0.5 of the difference, a tenth of it for the level, from the first pick on.
     logs = -0.125 * (theta[:, 0] - theta[:, 1]) ** 2 - 0.0125 * theta.sum(axis=1) ** 2
     for order in orders:
-        logs += theta[:, order[0]] - np.logaddexp(theta[:, 0], theta[:, 1])
+        logs += theta[:, order[0]]
+    logs -= len(orders) * np.logaddexp(theta[:, 0], theta[:, 1])
     for offer, place in zip(rows, picked, strict=True):
         values = theta @ offer.T
-        logs += values[:, place] - np.logaddexp.reduce(values, axis=1)
+        logs += values[:, place] - np.log(np.exp(values).sum(axis=1))
     log_units = np.append(np.linspace(-2.7, 3.2, 119), 0.0)
     chances = (1.0 - SPIKE) * 0.05 / (SLAB * np.sqrt(2.0 * np.pi)) * np.exp(-0.5 * (log_units / SLAB) ** 2)
     chances[-1] = SPIKE
     units = np.exp(log_units)
-    products = theta @ (x.T @ y), np.einsum("nk,kj,nj->n", theta, x.T @ x, theta)
+    products = np.stack([theta @ (x.T @ y), np.einsum("nk,kj,nj->n", theta, x.T @ x, theta)])
+    # Only where something is believed, in whatever unit.
+    most = logs + products[0] ** 2 / np.maximum(2.0 * noise * products[1], 1e-9)
+    near = most > most.max() - 60.0
+    theta, logs, products = theta[near], logs[near], products[:, near]
     whole = (
         logs[:, None] + np.log(chances) + (units * products[0][:, None] - 0.5 * units**2 * products[1][:, None]) / noise
     )
