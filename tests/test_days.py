@@ -202,3 +202,32 @@ def test_bounds_of_different_kinds_do_not_join():
     assert widened({"max": "2026-01-01"}, "March") == {"max": "2026-01-01"}
     assert widened({"max": "2026-01-01"}, {"max": "2026-04-01"}) == {"max": "2026-04-01"}
     assert widened(["2026-01-01"], {"max": "2026-04-01"}) == {"max": "2026-04-01"}
+
+
+SHOPS = LimitReader(
+    Columns(
+        {
+            str(n): Item(str(n), details={"opens": opens, "closes": closes, "starts": starts})
+            for n, (opens, closes, starts) in enumerate([(6.5, 16, 17), (8, 18, 18.5), (9, 20, 20)])
+        }
+    ),
+    [],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("I work till late so they'd have to be open until at least 7 in the evening", {"closes": {"min": 19}}),
+        ("open till 7pm at least", {"closes": {"min": 19}}),
+        ("open until seven", {"closes": {"min": 19}}),
+        ("I start work at half past seven, so you'd have to be open by 7", {"opens": {"max": 7}}),
+        ("I can't make it before half past six", {"starts": {"min": 18.5}}),
+        ("it can't start before seven in the evening, I'm at work until then", {"starts": {"min": 19}}),
+        ("quarter to eight at the latest", {"starts": {"max": 19.75}}),
+        ("open from 8 to 6", {"opens": {"max": 8}, "closes": {"min": 18}}),
+        ("I finish work at 5", {}),
+    ],
+)
+def test_numbers_are_hours_where_a_column_is_called_like_a_clock(text, where):
+    assert SHOPS.read(text).where == where

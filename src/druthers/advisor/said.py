@@ -51,6 +51,14 @@ COUNTED = re.compile(
     r"|home|free|opens?|closes?|rooms?|tables?|beds?|space|seats?|tickets?|enough|big)"
     r"(?: \w+){0,2} (?:at|for|by|around|before|after|until) [1-9]\b(?! (?:and|or) [1-9])"
 )
+SPANS = re.compile(
+    r"\b(?:one|two|three|four|five|[1-9]) (?:summer|winter|year|month|week|day|night|time|hour|minute)s?\b(?: ago)?"
+)
+# "the first one's not exactly cheap, is it?" asks nothing
+TAG = re.compile(
+    r"(?<=\w),\s*(?:is|are|was|were|does|do|did|has|have)(?:n't| not)?\s+(?:it|they|he|she|that)\s*\?*\s*$",
+    re.IGNORECASE,
+)
 BEYOND = re.compile(r"\b(?:sixth|seventh|eighth|ninth|tenth|\d+th)(?: (?:one|option))?\b")
 # Where a capital letter begins a name: "does Ana drive?", "compare Ana and Ben"; not "is it in Graz?".
 IN_SHORT = re.compile(
@@ -76,6 +84,7 @@ class Said:
     @classmethod
     def of(cls, text: str, context: Context) -> Said:
         """Return a text in its forms."""
+        text = TAG.sub("", text)
         plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
         plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
         plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
@@ -243,7 +252,7 @@ def _in_short(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
 
 def _without_counts(plain: str) -> str:
     """Return a text without points, times and numbers of people: none of them is that of an item."""
-    return COUNTED.sub(" ", RATING.sub(" ", plain))
+    return COUNTED.sub(" ", SPANS.sub(",", RATING.sub(" ", plain)))
 
 
 def _goes_on(between: str, part: str) -> bool:

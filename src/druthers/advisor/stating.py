@@ -12,12 +12,13 @@ from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.strangers import much_of_costs, told, told_apart
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english, leans_english
+from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
 from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.phrases import BAD
 from druthers.limits.spelling import Vocabulary
-from druthers.limits.words import blanked, fold, pattern, stem
+from druthers.limits.words import blanked, fold, pattern, stem, stems
 from druthers.types import Reading
 
 NEAR = 12  # letters before a word in which "too" makes it a complaint
@@ -57,7 +58,18 @@ def stated_in(
     contrary, unlikely = much_of_costs(text, reading, limits, parser)
     limits = told(limits, unlikely)
     # What is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else".
-    return without_guesses(reading, LIKELY if limits.where else 0.0, {*contrary, *_complained(reading, limits)}), limits
+    unmeant = {*contrary, *_complained(reading, limits), *_guessed_by(reader.title, reading)}
+    return without_guesses(reading, LIKELY if limits.where else 0.0, unmeant), limits
+
+
+def _guessed_by(title: str, reading: Reading) -> set[str]:
+    """Return what is guessed only from words that name what all items are: "a tutor" wants no experience."""
+    bare = {*stems(title), *small_words("light")}
+    guesses: dict[str, bool] = {}
+    for one in reading.evidence:
+        name, guessed = reading.objectives[one.objective], one.why.startswith("'like ")
+        guesses[name] = guesses.get(name, True) and guessed and bare.issuperset(stems(one.text))
+    return {name for name, only in guesses.items() if only}
 
 
 def _complained(reading: Reading, limits: Limits) -> set[str]:
@@ -81,7 +93,11 @@ def hoped(text: str, reader: LimitReader, limits: Limits) -> tuple[Stated, ...]:
 
 
 def without_guesses(reading: Reading, bar: float, without: Collection[str] = ()) -> Reading:
-    """Return a reading with those wishes only that it is as sure of as that, and without some."""
+    """Return a reading with those wishes only that it is as sure of as that, and without what is named."""
+    if not {*reading.dismissed_names}.isdisjoint(without):
+        reading = replace(
+            reading, dismissed=tuple(n for n in reading.dismissed if reading.objectives[n] not in without)
+        )
     certain = [confidence >= bar for confidence in reading.confidences]
     sure = [place for place, name in enumerate(reading.names) if certain[place] and name not in without]
     if len(sure) == len(reading.ranking):

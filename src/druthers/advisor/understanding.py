@@ -26,7 +26,7 @@ from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Where
-from druthers.types import Reading
+from druthers.types import Reading, Strength
 
 # How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
 # and small talk or nothing, to overrule one that was read for sure.
@@ -84,6 +84,8 @@ VERDICT = re.compile(
 SHORTLY = re.compile(
     r"\W*(?:(?:meh|hmm?|ok(?:ay)?|well|nah|yes|yeah|no)\W+)*[\w ]{1,20} (?:is|was|are|looks?|seems?)"
     r" (?:(?:just|quite|pretty|only) )?(?:ok(?:ay)?|fine|alright|meh|good|great|nice|bad|awful|terrible|lovely)\W*"
+    # "the first one's not exactly cheap"
+    r"|[\w ]{1,20}?(?:'s| is| are)(?: not|n't) (?:(?:exactly|really|very|particularly|all that|that|so) )?\w+\W*"
 )
 NOTHING = Context()
 
@@ -131,7 +133,8 @@ class Understanding:
                 return replace(other, rejected=tuple(sorted(set(rejected) - set(other.places))))
             wish = other if other.kind in STATED else Message(Kind.REJECT)
             return Message(Kind.REJECT, rejected, reading=wish.reading, limits=wish.limits)
-        if SAID.search(said.plain) and whole_words("forget").search(said.plain):
+        numbered = re.match(r"(?:please |ok |and )?(?:forget|scrap|drop)\b.*\d", said.plain)  # "forget the 90 euros"
+        if numbered or (SAID.search(said.plain) and whole_words("forget").search(said.plain)):
             back = find_taken_back(Kind.FORGET_THAT, said, self.parser, self.limits)
             if back is not None and back.forgotten:
                 return back
@@ -247,6 +250,8 @@ class Understanding:
         met = kind != Kind.FEEDBACK or said.has("took") or said.past.search(said.plain)
         if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (pointed or (met and chance >= SURE)):
             return None  # what points at no item must be clearer
+        if kind == Kind.REJECT and not pointed and read.kind == Kind.LIMIT:
+            return read  # "anywhere except the south coast"
         if kind in CHANGING and not pointed and (said.beyond or ELSEWHERE.search(said.plain)):
             return None  # what is said of something else is said of nothing shown
         if kind == Kind.FEEDBACK:
@@ -260,13 +265,16 @@ class Understanding:
             others = tuple(item for item in self._named(said.plain) if item not in said.context.shown)
             there = len(said.context.shown) > 1 or others or beyond(said.plain, said.context.shown)
             return Message(kind, said.places, others) if there else None
+        if kind == Kind.DETAIL and _is_first_of_all(read) and not said.text.rstrip().endswith("?"):
+            return read  # "how it is made comes first for me"
         if kind == Kind.DETAIL:
             limits = self.limits.read(without_items(said.text))  # the number of an item is no limit
             reading = self.parser.read(limits.rest)
             about = pointed or limits.where or reading.names or SPOKEN_OF.search(said.core)
             return Message(kind, said.places, named, reading, limits) if about else None
-        if kind == Kind.OTHER:
-            return self._something_else(said, read)
+        if kind == Kind.OTHER:  # "there are six of us" asks for others only by what it limits
+            limited = read.kind in STATED and is_worded(read) and not said.has("other")
+            return read if limited else self._something_else(said, read)
         if not (pointed or kind == Kind.LIKE or SPOKEN_OF.search(said.core)):
             return None
         if kind == Kind.TAKEN:  # what is only thought of is told about
@@ -316,6 +324,12 @@ class Understanding:
                 if item is not None:
                     found[item.id] = item
         return tuple(found.values())
+
+
+def _is_first_of_all(message: Message) -> bool:
+    """Tell whether a message says in so many words what comes first."""
+    reading = message.reading
+    return message.kind == Kind.WISH and reading is not None and Strength.ABOVE_ALL in reading.strengths
 
 
 def _courteous(kind: Kind, said: Said) -> Message:

@@ -31,7 +31,10 @@ IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
-NOUNS = {"wide": "width", "tall": "height", "high": "height", "long": "length", "deep": "depth", "thick": "thickness"}
+NOUNS = {
+    **{"wide": "width", "tall": "height", "high": "height", "long": "length", "deep": "depth", "thick": "thickness"},
+    **{"hold": "capacity", "holds": "capacity"},
+}
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 MANY = 100.0  # of what is counted, from which on it is rather measured
 FEW = 20  # different whole numbers of something that is counted, such as rooms

@@ -13,13 +13,14 @@ from druthers.limits.days import month_of
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, Quantity
 from druthers.limits.stated import Stated
-from druthers.limits.words import pattern, stem, telling_stems, words
+from druthers.limits.words import pattern, stem, stems, telling_stems, words
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 BY_CAR = r"(?:'s?)?\s*(?:drive|ride|walk|journey|trip|on foot|(?:in (?:the|a|my)|by) (?:car|train|bus|bike))\b"
 TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
 CLOSING, NOON = "close", 12.0
+OTHER_WAY = {"min": "max", "max": "min"}
 LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
 LONGEST = 5  # words in a text that is looked for
@@ -98,8 +99,17 @@ def counted(folded: str, quantity: Quantity) -> str:
     return after[1] if after else ""
 
 
-def until_closing(folded: str, quantity: Quantity) -> Quantity:
-    """Return the hour until which something must be open as a least one of when it closes: "open until 17"."""
+def meant(folded: str, quantity: Quantity) -> Quantity | None:
+    """Return a number as it is meant: None if it is only hoped for, or said for a case that is not refused.
+
+    The hour until which something must be open is a least one of when it closes: "open until 17".
+    """
+    if is_soft(folded, quantity.start, quantity.end):
+        return None
+    if is_condition(folded, quantity.start):  # "if it takes longer than 90 minutes nobody will play it"
+        if quantity.bound not in OTHER_WAY or not re.match(phrases.REFUSED, folded[quantity.end :]):
+            return None
+        return replace(quantity, bound=OTHER_WAY[quantity.bound], strict=False)
     opened = re.search(phrases.OPEN, sentence_of(folded, quantity.start) + folded[quantity.start : quantity.end])
     return replace(quantity, bound="min", units=(CLOSING,)) if opened else quantity
 
@@ -166,7 +176,8 @@ def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> 
     if not pattern(r"\b<age>\s*$").search(before):
         return None
     for one in attributes:
-        if "age" in one.words and one.words & (words("least_age") | words("most_age")):
-            end = "max" if one.words & words("least_age") else "min"
+        called = set(stems(one.name))
+        if "age" in called and called & (words("least_age") | words("most_age")):
+            end = "max" if called & words("least_age") else "min"
             return Stated(one.name, {end: int(number)}, "", quantity.start, quantity.end)
     return None

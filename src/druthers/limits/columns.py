@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.catalogs import Item
-from druthers.limits.where import Where, holds, is_day, is_hour, values_of
+from druthers.limits.days import WEEKDAYS, weekdays_of
+from druthers.limits.where import Where, holds, hour_of, is_day, is_hour, values_of
 from druthers.limits.words import fold
 from druthers.types import Floats
 
@@ -168,9 +169,9 @@ class Column:
     def moved(self, limit: dict[str, Any], mask: Mask) -> dict[str, Any] | None:
         """Return bounds moved as little as it takes to let in one of some items; None where none has such a fact."""
         if any(isinstance(bound, str) for bound in limit.values()):
-            is_one = is_day if any(map(is_day, limit.values())) else is_hour
+            time_of = _day_of if any(map(is_day, limit.values())) else hour_of
             facts = [self.facts[row] for row in np.flatnonzero(mask).tolist()]
-            known = [part for fact in facts for part in self._parts(fact) if is_one(part)]
+            known: list[Any] = [time for fact in facts for part in self._parts(fact) if (time := time_of(part))]
         else:
             known = [float(one) for one in self.numbers[mask] if not np.isnan(one)]
         if not known:
@@ -196,16 +197,16 @@ class Column:
 
     @cached_property
     def _days(self) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
-        return self._times(is_day)
+        return self._times(_day_of)
 
     @cached_property
     def _hours(self) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
-        return self._times(is_hour)
+        return self._times(hour_of)
 
-    def _times(self, is_one: Callable[[object], bool]) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+    def _times(self, time_of: Callable[[object], str]) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
         """Return all days or hours among the different facts, with the code of the fact; a list may have several."""
         facts = enumerate(self._different[0])
-        found = [(part, code) for code, (_, fact) in facts for part in self._parts(fact) if is_one(part)]
+        found = [(time, code) for code, (_, fact) in facts for part in self._parts(fact) if (time := time_of(part))]
         return np.array([time for time, _ in found], "U10"), np.array([code for _, code in found], np.int64)
 
 
@@ -329,9 +330,14 @@ def _names(item: Item | None) -> tuple[str, ...]:
     return () if item is None else (*item.values, *item.details)
 
 
+def _day_of(fact: object) -> str:
+    return str(fact) if is_day(fact) else ""
+
+
 def _cut(text: str) -> list[str]:
     text = text.strip()
-    return re.split(r"\s*[,;](?!\d)\s*", text) if "," in text or ";" in text else [text]
+    parts = re.split(r"\s*[,;](?!\d)\s*", text) if "," in text or ";" in text else [text]
+    return [day for part in parts for day in weekdays_of(part)] if WEEKDAYS.search(text) else parts
 
 
 def _parts(fact: Any) -> Sequence[Any]:

@@ -23,6 +23,9 @@ NEAR = 30  # letters before and after a day in which a bound may stand
 AT_LEAST = r"\b(?:(?:un)?till?|through|bis) (?:at least|mindestens)(?: the)?\s*$|\bat least (?:un)?till?(?: the)?\s*$"
 REAL = re.compile(r"(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])-")
 FICTIVE = 2000  # the year of months that have none
+WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY = rf"((?:{'|'.join(day[:3] for day in WEEK)})[a-z]*)\.?"
+WEEKDAYS = re.compile(rf"{_WEEKDAY}\s*(?:-|–|to|till|through)\s*{_WEEKDAY}", re.IGNORECASE)
 
 
 class Days(NamedTuple):
@@ -80,6 +83,22 @@ def month_of(text: str) -> int:
         return int(text[5:7]) if int(text[5:7]) <= 12 else 0  # a table may have 2026-13-01, or 0000-00-00
     names = (month for month, named in enumerate(table()["months"], start=1) if text.casefold() in named)
     return next(names, table()["months_cut_short"].get(text.casefold(), 0))
+
+
+def weekdays_of(text: str) -> list[str]:
+    """Return the days of a span of them, written as it is; any other text as it is.
+
+    Examples
+    --------
+    >>> weekdays_of("Mon-Wed"), weekdays_of("Friday to Monday"), weekdays_of("weekends")
+    (['Mon', 'Tue', 'Wed'], ['Friday', 'Saturday', 'Sunday', 'Monday'], ['weekends'])
+    """
+    span = WEEKDAYS.fullmatch(text)
+    if span is None:
+        return [text]
+    first, last = (next(n for n, day in enumerate(WEEK) if day.startswith(one[:3].lower())) for one in span.groups())
+    letters = None if span[1].lower() in WEEK else 3
+    return [WEEK[(first + n) % 7][:letters].capitalize() for n in range((last - first) % 7 + 1)]
 
 
 @cache

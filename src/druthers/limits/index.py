@@ -13,9 +13,10 @@ from druthers.limits.attributes import Attribute
 from druthers.limits.clauses import LONGEST
 from druthers.limits.columns import Column, Columns, canonical
 from druthers.limits.days import by_month, month_of
+from druthers.limits.hours import Clock, spans_of
 from druthers.limits.shortening import Key, add, cut_short, firsts, heads
 from druthers.limits.spelling import Vocabulary
-from druthers.limits.where import MOST, is_day, is_hour
+from druthers.limits.where import MOST, hour_of, is_day
 from druthers.limits.words import (
     SMALL_WORDS,
     also_called,
@@ -48,7 +49,8 @@ class Index:
         self.names: dict[tuple[str, ...], str] = {}
         self.days: dict[str, list[str]] = {}
         self.months: dict[str, list[str]] = {}
-        self.hours: list[str] = []
+        self.clocks: dict[str, Clock] = {}
+        self.opening: dict[str, dict[str, tuple[float, float]]] = {}
         self.lists: set[str] = set()
         self.kinds: dict[Key, dict[str, Any]] = {}
         self.heads: dict[Key, dict[str, Any]] = {}
@@ -72,8 +74,10 @@ class Index:
                 self.days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self.days[name]).items():
                     self.values.setdefault((spelled,), {})[name] = inside[-MOST:]  # of many years the last
-            elif kinds and all(map(is_hour, kinds)):
-                self.hours.append(name)
+            elif kinds and all(map(hour_of, kinds)):
+                self.clocks[name] = Clock.of([hour_of(kind) for kind in kinds])
+            elif spans := spans_of(kinds):
+                self.opening[name] = spans
             elif kinds and all(month_of(str(kind)) for kind in kinds):
                 self.months[name] = sorted(map(str, kinds), key=month_of)
                 for kind in self.months[name]:
@@ -81,6 +85,8 @@ class Index:
                         self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self.attributes.append(Attribute.of_detail(name, column.numbers))
+                if (clock := Clock.of_numbers(name, column.numbers)) is not None:
+                    self.clocks[name] = clock
             elif len(kinds) <= MOST_VALUES:
                 own |= self._know_texts(name, column, taken, general, said)
         # Words of other languages that are English words too: "rot" is a color, and what happens to wood.

@@ -32,7 +32,7 @@ HAVING = (
     r"|\b<having>\s+an?\s+(?:[a-z]+[\s-]+){1,2}$"  # "needs a built-in grinder"
 )
 HAD = (
-    r"[\s-]friendly\b|\s+(?:<modal>\s+)?<had>\b"
+    r"[\s-]friendly\b|\s+(?:<modal>\s+)?<had>\b|'s\s+coming(?: along| too| with (?:me|us))?\b"
     r"|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
 )
 FREE = r"[\s-]free\b"  # "nut-free" is without nuts
@@ -60,6 +60,19 @@ AT_WORK = (
 )
 NOT_FOR = r"(?:\bnot|n't|\bnever)\s+(?:[a-z]+\s+){1,4}for\s+$"  # "that I don't have to explain for half an hour"
 GETS_ALONG = r"(?:\b(?:<modal_verb>|be|is|gets?|getting|along|on|well|lives?|<fitting>)\s+)*$"
+SITTING = r"\bin (?:an?|the|her|his|my|our)\s+$"  # "a baby in a pushchair"
+# "Tuesdays and Thursdays are out", "Monday doesn't work for me"
+RULED_OUT = (
+    r"(?P<others>(?:(?:\s*,\s*|\s+(?:and|or)\s+)[a-z]+)*)"
+    r"(?:(?:'s|'re|\s+(?:is|are))\s+(?:out|no good|impossible|a no-?go|off limits)(?!\s+of)\b"
+    r"|\s+(?:(?:do(?:es)?|wo|ca)n't|(?:do(?:es)?|will|can)\s?not) (?:work|do|suit)\b)"
+)
+MEANT = r"\b(?:i mean(?:t)?|i said)\b[^.;!?]*?,\s*(?P<not>not\b[^.;!?,]*)"
+# "if it takes longer than 90 minutes nobody will play it"
+REFUSED = (
+    r"[^.;!?]*\b(?:nobody|no one|forget it|no use|no good|useless|not an option|no thanks|out of the question"
+    r"|(?:i|we|he|she|they)(?: will|'ll)? (?:won't|can't|cannot|not|never))\b"
+)
 WHO_IS = r"(?:\b(?:am|is|are)|'(?:m|re|s))(?:\s+(?:a|both|all|strictly|also))*\s+$"
 IN_A_MONTH = r"\b<in_a_month>\s*$"
 # The name of a detail right before its text: "size L", "the color should be red"

@@ -93,7 +93,9 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     bound, start, end = _after(text, bound, start, end, place, units_)
     if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
         units_, end = later
-    if not bound and units_ and pattern(r"\s*<too_much>\b").match(text[end:]):
+    extent = any(units().get(unit, ("",))[0] in ("distance", "time", "mass") for unit in units_)
+    scarce = extent and re.search(r"\b(?:only|just)\s+$", before)  # "the gap is only 46 cm wide"
+    if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b").match(text[end:])):
         bound = "max"
     elif not bound and (people or (units_ and units_[0] in units() and pattern(LED).search(before))):
         bound = "need"

@@ -13,7 +13,7 @@ from druthers.limits.attributes import Attribute, find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
 from druthers.limits.days import find_days
-from druthers.limits.hours import find_hours
+from druthers.limits.hours import find_hours, find_opening
 from druthers.limits.index import FOR, Index
 from druthers.limits.linking import accepted, linked
 from druthers.limits.quantities import Quantity, find_quantities
@@ -85,12 +85,15 @@ class LimitReader:
             folded, text = blanked(folded, (0, match.end())), blanked(text, (0, match.end()))
         for match in find_denials(folded):
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
+        for match in re.finditer(phrases.MEANT, folded):  # "I meant under 250, not under 200"
+            folded, text = blanked(folded, match.span("not")), blanked(text, match.span("not"))
         dropped, freed = self._dropped(folded), self._no_longer(folded)
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
         years = not any(one.in_years for one in self.index.attributes)
-        dated = list(find_hours(folded, self.index.hours))
+        dated = list(find_opening(folded, self.index.opening))
+        dated += find_hours(blanked(folded, *((one.start, one.end) for one in dated)), self.index.clocks)
         folded = blanked(folded, *((one.start, one.end) for one in dated))
         dated += find_days(folded, self.index.days | self.index.months, years=years)
         dated = [
@@ -133,10 +136,8 @@ class LimitReader:
         """Return limits by numbers, pieces that sound like one and fit nothing, and where such are no wishes either."""
         found, unmatched, lost = [], [], []
         foreign_text = not (self._said.is_english(text) and self._said.leans_english(text))
-        for quantity in map(partial(clauses.until_closing, folded), find_quantities(folded)):
+        for quantity in filter(None, map(partial(clauses.meant, folded), find_quantities(folded))):
             clause = clause_of(folded, quantity.start, quantity.end)
-            if clauses.is_soft(folded, quantity.start, quantity.end) or clauses.is_condition(folded, quantity.start):
-                continue
             if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
                 lost.append((told.start(), quantity.end))
                 continue
@@ -161,10 +162,11 @@ class LimitReader:
             )
             if quantity.bound and not quantity.units and not (attribute and attribute.words & set(stems(clause))):
                 attribute = self._spoken_of(folded, quantity, near) or attribute
+            # "4 people" is no wish for company, and "8 kilos, we are five" needs to hold 8
+            people = bool(set(quantity.units) & set(table()["hints"]["people"]))
+            if attribute is not None and people and any(one.name == attribute.name for one in found):
+                continue
             if attribute is None:
-                people = bool(
-                    set(quantity.units) & set(table()["hints"]["people"])
-                )  # "4 people" is no wish for company
                 if quantity.bound or people or quantity.measure not in (None, "time"):
                     begin = quantity.start - 4 * (people and folded[: quantity.start].endswith("for "))
                     unmatched.append(text[begin : quantity.end].strip())
@@ -259,6 +261,7 @@ class LimitReader:
         if negated is None:
             before = re.split(phrases.BREAK, before)[-1]
             negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)
+        out = None if negated else re.match(phrases.RULED_OUT, folded[end:])
         if re.match(phrases.SPURNED, folded[end:]) or (not negated and pattern(phrases.COMPARED).search(before)):
             return None
         if key in index.flags:
@@ -298,7 +301,8 @@ class LimitReader:
         lead = negated or re.search(phrases.PLACE, before) or clauses.named(before, name)
         lead = lead or pattern(r"\b<having>(?:\s+<articles>)*\s+$").search(before)  # "they should speak Spanish"
         begin = clauses.begin_of(start, before, lead)
-        return Stated(name, {"not": owners[name]} if negated else owners[name], text[begin:end], begin, end)
+        end += out.end() if out and not out["others"] else 0
+        return Stated(name, {"not": owners[name]} if negated or out else owners[name], text[begin:end], begin, end)
 
     @staticmethod
     def _is_written(text: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
@@ -335,7 +339,9 @@ class LimitReader:
         end += len(served.group()) if (served := pattern(r"\s+<served>\b").match(folded[end:])) else 0
         free = re.match(phrases.FREE, folded[end:]) if "free" not in stems(name) else None
         lead = negated or pattern(phrases.MISSED).search(before) or pattern(phrases.HAVING).search(before)
-        lead = lead or (pattern(phrases.GETS_ALONG).search(before) if said[0] in {*FOR, *words("fitting")} else None)
+        lead = lead or (re.search(phrases.SITTING, before) if words("guests") & {*said} else None)
+        fits = said[0] in {*FOR, *words("fitting"), "from"}  # "ok from birth"
+        lead = lead or (pattern(phrases.GETS_ALONG).search(before) if fits else None)
         lead = lead or (pattern(phrases.WHO_IS).search(before) if said[0] in words("diets") else None)
         follow = free or pattern(phrases.HAD).match(folded[end:])
         # "an electric bike", "an electric mountain bike"

@@ -115,6 +115,12 @@ def is_hour(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(_HOUR, value) is not None
 
 
+def hour_of(fact: object) -> str:
+    """Return a time of the day in its full form, 09:00 for 9:00; "" for what is none."""
+    text = fact.zfill(5) if isinstance(fact, str) and ":" in fact else ""
+    return text if is_hour(text) else ""
+
+
 def kind_of(bound: object) -> str:
     """Return what a bound is: "number", "day", "hour", or "" for nothing that is one."""
     kinds = ("number", _is_number), ("day", is_day), ("hour", is_hour)

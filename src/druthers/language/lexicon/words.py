@@ -180,7 +180,7 @@ class Words:
             if key in self._idle and not senses:
                 found.append(idle(at, at + size))
                 return size
-            if senses and all(open_[at : at + size]):
+            if senses and all(open_[at : at + size]) and not _is_verb(words, at, key, senses[0]):
                 both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
                 denied = _is_denied(words, at)
                 for sense in both:
@@ -188,6 +188,12 @@ class Words:
                     found.append(replace(sense, first=at, last=at + size, kind=kind))
                 return size
         return 1
+
+
+def _is_verb(words: Sequence[str], at: int, key: tuple[str, ...], sense: Mention) -> bool:
+    """Tell whether the word of a name only says what somebody does: "grandma is playing" speaks of no playing time."""
+    part = len(key) == 1 and key[0].endswith("ing") and sense.why.startswith(f"{key[0]} ")
+    return part and at > 0 and words[at - 1] in small_words("being")
 
 
 def _is_denied(words: Sequence[str], at: int) -> bool:

@@ -19,7 +19,8 @@ from druthers.types import Strength
 _BE = "(?:is|are|was|were|be|being|been|am|s|ist|est|es)"
 _FILLER = (
     "(?:the|a|an|my|our|some|any|good|great|nice|decent|excellent|really|very|more|of|to|be|being|having|its|their|your"
-    "|that|it|is|too|so|proper|better|best|perfect|high|low|pure|sheer|only|just|overall|general|all|this|having)"
+    "|that|it|is|too|so|proper|better|best|perfect|high|low|pure|sheer|only|just|overall|general|all|this|having"
+    r"|\w+s ')"  # "never mind the critics' rating"
 )
 # A list has no longer gaps between its members.
 _GAP = 5

@@ -37,7 +37,8 @@ _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
 _MUCH = re.compile(r"\b(?:much|many|a lot of|lots of|too)\b")
 _BURDEN = re.compile(r"\b(?:have|need|got) to @\d+$")
-_IMPLIED = 0.88  # how sure a clause must be to imply a wish beside one in words
+# How sure a clause must be to imply a wish beside one in words, and anywhere beside what is as sure as that.
+_IMPLIED, _GUESSED, _SURE = 0.88, 0.6, 0.75
 _TOLD = ("was", "were", "ago", "yesterday")  # of the past
 _GOING_ON = ("and", "or", "plus", "but", "also", "then")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
@@ -259,6 +260,10 @@ def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, 
     after_a_wish = any(start <= one.first and one.last <= begin for one in worded)
     reasons = not (first.isdisjoint(small_words("subjects")) and said.isdisjoint(small_words("being")))
     if after_a_wish and reasons and mention.worth < _IMPLIED:
+        return True
+    surer = any(one.worth >= _SURE and one.objective != mention.objective for one in mentions)
+    of_them = not first.isdisjoint(small_words("subjects"))
+    if of_them and mention.worth < _GUESSED and surer:  # "my tooth hurts, I need to be seen soon"
         return True
     return bool(worded) and not said.isdisjoint(small_words("past"))
 
