@@ -47,6 +47,13 @@ def words():
     return Words(as_objectives(HOTELS))
 
 
+def test_words_are_put_together_once_for_the_same_objectives(parser):
+    assert make_parser("default", objectives=as_objectives(HOTELS))._words is parser._words
+    other = make_parser("lexicon", objectives=[*HOTELS[:-1], Objective("value", synonyms=("zest",))])
+    assert other.read("zest").names == ("value",)
+    assert parser.read("zest").names == ()
+
+
 @pytest.mark.parametrize("name", [name for name in PARSERS if name != "llm"])  # that one has tests of its own
 def test_every_offline_parser_keeps_the_laws(name):
     check_parser(lambda objectives: make_parser(name, objectives=objectives))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
@@ -52,11 +53,13 @@ __all__ = [
 ]
 
 _warned: set[str] = set()
+# The words of a catalog take a tenth of a second to put together, and never change: all who read for it share them.
+_words = lru_cache(maxsize=8)(Words)
 
 
 def _lexicon(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
     given = as_objectives(objectives)  # there is no model to load, beside or not
-    return Parser(given, "lexicon", Words(given), Judge(given, model=False, background=background))
+    return Parser(given, "lexicon", _words(given), Judge(given, model=False, background=background))
 
 
 def _embedding(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
@@ -78,7 +81,7 @@ def _default(objectives: Iterable[str | Objective], *, background: bool = False)
                 Degraded,
                 stacklevel=3,
             )
-    return Parser(given, "default", Words(given), Judge(given, model=model, background=background))
+    return Parser(given, "default", _words(given), Judge(given, model=model, background=background))
 
 
 def _llm(

@@ -81,8 +81,8 @@ class Words:
                     kind = _OTHER_WAY.get(term.kind, term.kind) if less and term.concept in amounts else term.kind
                     worth = _DOUBTFUL if term.doubtful else WORTH[kind] * bound.strength
                     table = self._concessions if kind is Kind.GIVES_UP else self._senses
-                    sense = Mention(bound.objective, 0, 0, kind, worth, term.text, term.concept)
-                    _add(table, words, replace(sense, doubtful=term.doubtful))
+                    spoken = (bound.objective, 0, 0, kind, worth, term.text, term.concept)
+                    _add(table, words, Mention(*spoken, doubtful=term.doubtful))
         own: set[tuple[str, ...]] = set()
         for index, objective in enumerate(objectives):
             for text in (objective.name, *objective.synonyms):
