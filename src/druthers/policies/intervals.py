@@ -19,7 +19,7 @@ from druthers.policies.crowds import shared_of, under_law
 from druthers.policies.feedback import evidence_of
 from druthers.policies.units import (
     NODES,
-    NOISE_STEPS,
+    NOISE_FACTORS,
     SLAB,
     SPIKE,
     UnitLaw,
@@ -157,18 +157,18 @@ def unit_normals(told: Evidence, law: UnitLaw, flat: float) -> Normals:
 
     The log-weights sum to their log-evidence.
     """
-    axes, noises = common_axes(told.products, tell(told)), weigh_noise(told)
+    axes, noises = common_axes(told.products, tell(told), True), weigh_noise(told)
     if math.isnan(axes.volume):
         raise np.linalg.LinAlgError("what was told must be an information")
     log_units, shares = np.empty(NODES + 1), np.empty((NODES + 1, len(noises)))
     evidence = weigh_units(axes, told, noises, law, log_units, shares)
     tried = noises > -math.inf
-    variances = told.variance * np.exp(NOISE_STEPS)[tried, None]
+    variances = told.variance * np.array(NOISE_FACTORS)[tried, None]
     units = law.usual * np.exp(log_units)[:, None, None]
     informations = axes.gains / variances + units**-2
     means = (axes.felt / variances + axes.said / units) / informations
     with np.errstate(divide="ignore"):
         logs = np.log(shares[:, tried]) + evidence - 0.5 * axes.volume
     logs[:-1] += flat * log_units[:-1, None] - 0.5 * (FLAT * law.slab) ** 2  # the last is the usual unit
-    spread = np.reshape(1.0 / informations, (-1, len(axes.gains))) @ (axes.columns**2).T
-    return Normals(logs.ravel(), np.reshape(means, spread.shape) @ axes.columns.T, spread)
+    spread = np.reshape(1.0 / informations, (-1, len(axes.gains))) @ axes.rows**2
+    return Normals(logs.ravel(), np.reshape(means, spread.shape) @ axes.rows, spread)

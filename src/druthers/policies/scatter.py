@@ -9,7 +9,7 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import softmax
 from druthers.policies.feedback import evidence_of
-from druthers.policies.units import NOISE_STEPS, SLAB, SPAN, SPIKE, common_axes, tell, unit_evidence, weigh_noise
+from druthers.policies.units import NOISE_FACTORS, SLAB, SPAN, SPIKE, common_axes, tell, unit_evidence, weigh_noise
 from druthers.types import Floats, Integers
 
 # A person's unit counts for others from so many utilities on. Log-units of people are normal around a mean, which is 0
@@ -27,7 +27,7 @@ def unit_curve(state: Any, user: int, curve: Floats) -> bool:
     if not words or users.feedbacks[user] - users.feedbacks[0] < LEAST_UTILITIES:
         return False
     told = evidence_of(state, user)
-    axes = common_axes(told.products, tell(told))
+    axes = common_axes(told.products, tell(told), False)
     if np.isnan(axes.volume):
         return False
     noises = weigh_noise(told)
@@ -37,7 +37,7 @@ def unit_curve(state: Any, user: int, curve: Floats) -> bool:
         unit = users.unit[0] * np.exp(node(i))
         for n in range(noises.shape[0]):
             if noises[n] > -np.inf:
-                noise = told.variance * np.exp(NOISE_STEPS[n])
+                noise = told.variance * NOISE_FACTORS[n]
                 values[i, n] = noises[n] + unit_evidence(axes, unit, noise, told.dimensions)
                 best = max(best, values[i, n])
     for i in range(UNIT_NODES):
