@@ -384,3 +384,25 @@ def test_the_first_choice_follows_what_was_said(name):
     policy.hear("ben", [1, 2])
     assert policy.choose("ada").arm == "cheap and clean"
     assert policy.choose("ben").arm == "grand"
+
+
+def test_arms_of_which_objectives_were_seen_unequally_often_have_variances_of_their_own():
+    """Also where all were told, as catalogs give counts of their own."""
+    policy = FisherPQUCB(n_objectives=2)
+    rewards = {"inn": ([0.8, 0.5], [99, 1]), "spa": ([0.3, 0.9], [7, 7]), "pub": ([0.6, 0.1], [2, 5])}
+    for arm, (reward, counts) in rewards.items():
+        policy.give("shop", arm, reward, counts)
+    policy.learn("ada", "inn", [0.7, 0.6], utility=0.9)
+    estimate, deviation, estimated = policy._preference_at_unit(policy._users.rows["ada"]), {}, {}
+    totals = totals_of(policy._state.clock, 2)
+    within = reward_variances_of(totals)[0] * estimate.weights**2
+    within *= correlated(totals, estimate.weights, float(within.sum()))
+    out = policy.choose("ada", list(rewards)).reasons
+    for j, arm in enumerate(rewards):
+        mean = policy.reward_means([arm])[0]
+        estimated[arm] = float(estimate.weights @ mean)
+        deviation[arm] = float(within @ (1.0 / policy.reward_counts([arm])[0]))
+        # Bonuses share one deviation in proportion to their variances.
+        of_preference = float(mean @ estimate.covariance @ mean)
+        share = 1.0 / np.sqrt(deviation[arm] + of_preference)
+        np.testing.assert_allclose(out[:2, j], [estimated[arm], share * deviation[arm]], rtol=1e-9)

@@ -160,6 +160,14 @@ def add_rank_one(root: Floats, vector: Floats) -> None:
 @kernel
 def norms(root: Floats, columns: Floats, out: Floats) -> None:
     """Replace each column x of `columns` (D, n) by the solution y of R'y = x; write |y| = |x|_{M^-1}, M = R'R."""
+    square_norms(root, columns, out)
+    for j in range(out.shape[0]):
+        out[j] = np.sqrt(out[j])
+
+
+@kernel
+def square_norms(root: Floats, columns: Floats, out: Floats) -> None:
+    """Do the same and write |y|^2."""
     size, n_columns = columns.shape
     for j in range(n_columns):
         out[j] = 0.0
@@ -178,14 +186,12 @@ def norms(root: Floats, columns: Floats, out: Floats) -> None:
         for j in range(n_columns):
             columns[i, j] *= scale
             out[j] += columns[i, j] * columns[i, j]
-    for j in range(n_columns):
-        out[j] = np.sqrt(out[j])
 
 
 @kernel
 def solve_transposed_columns(root: Floats, columns: Floats) -> None:
     """Replace each column x of `columns` (D, n) by the solution y of R'y = x."""
-    norms(root, columns, np.empty(columns.shape[1]))
+    square_norms(root, columns, np.empty(columns.shape[1]))
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import norms, solve_transposed
+from druthers._matrices import norms, solve_transposed, square_norms, sum_of
 from druthers.policies.arms import NEVER_SEEN, never_seen
 from druthers.policies.belief import NOTHING, Posterior
 from druthers.policies.totals import Totals, correlated, reward_variances
@@ -42,8 +42,8 @@ def fisher_scores(
     """
     columns = np.empty((believed.estimate.shape[0], offer.shape[0]))
     variances = weigh_variances(totals, believed.estimate)
-    plain_arms(arms, totals, offer, believed.estimate, variances, columns, out)
-    add_up(arms.pulls, offer, believed, columns, width, feedbacks, True, out)
+    all_seen = plain_arms(arms, totals, offer, believed.estimate, variances, columns, out)
+    add_up(arms.pulls, offer, believed, columns, width, feedbacks, not all_seen, out)
 
 
 @kernel
@@ -67,31 +67,81 @@ def weigh_variances(totals: Totals, estimate: Floats) -> Floats:
 @kernel
 def plain_arms(
     arms: Any, totals: Totals, offer: Integers, estimate: Floats, variances: Floats, columns: Floats, out: Floats
-) -> None:
-    """Write the means of the offered arms into `columns`, their utilities and the variances of these into `out`."""
-    pulls, means, size = arms.pulls, arms.means, estimate.shape[0]
+) -> bool:
+    """Write the means of the offered arms into `columns`, their utilities and the variances of these into `out`.
+
+    Returns whether all of them are known to have been seen.
+    """
+    even = even_arms(arms, totals, offer, sum_of(variances[0]), columns, out[1])
+    if not even:
+        uneven_arms(arms, totals, offer, variances, columns, out[1])
+    for j in range(offer.shape[0]):
+        out[0, j] = 0.0
+    for k in range(estimate.shape[0]):
+        weight = estimate[k]
+        for j in range(offer.shape[0]):
+            out[0, j] += weight * columns[k, j]
+    return even
+
+
+@kernel
+def even_arms(arms: Any, totals: Totals, offer: Integers, within: float, columns: Floats, out: Floats) -> bool:
+    """Write means into `columns` and variances of utilities, where all objectives of an arm were seen equally often.
+
+    As mostly; else, and where an arm was never seen, nothing counts that was written, and False is returned. No branch
+    depends on an arm: with two hundred of them, a processor could not foresee it.
+    """
+    pulls, means = arms.pulls, arms.means
+    average = totals.rewards / max(totals.arms, 1.0)
+    n_rare = int(average / RARE) + 1  # arms seen as often as this are not rare
+    if n_rare > offer.shape[0]:
+        return False
+    apart = 0.0
+    least = np.inf
+    for j in range(offer.shape[0]):
+        arm = offer[j]
+        count = pulls[arm, 0]
+        for k in range(columns.shape[0]):
+            apart += abs(pulls[arm, k] - count)
+            columns[k, j] = means[arm, k]
+        apart += count - np.floor(count)
+        least = min(least, count)
+        out[j] = count
+    if apart > 0.0 or least == 0.0:
+        return False
+    table = np.ones(n_rare + 1)
+    for count in range(1, n_rare):
+        table[count] = rarity(float(count), average)
+    for j in range(offer.shape[0]):
+        out[j] = 1.0 / out[j] * table[int(min(out[j], float(n_rare)))] * within
+    return True
+
+
+@kernel
+def uneven_arms(arms: Any, totals: Totals, offer: Integers, variances: Floats, columns: Floats, out: Floats) -> None:
+    """Write means into `columns` and variances of utilities; where nothing was seen, those of all rewards."""
     average = totals.rewards / max(totals.arms, 1.0)
     seen = per_pull = 0.0
     for j in range(offer.shape[0]):
         arm = offer[j]
-        utility = square = 0.0
-        for k in range(size):
-            count = pulls[arm, k]
+        square = 0.0
+        for k in range(columns.shape[0]):
+            count = arms.pulls[arm, k]
             if count > 0.0:
                 if count != seen:  # mostly, all objectives of an arm were seen equally often, and many arms as often
-                    seen = count
-                    per_pull = 1.0 / count
-                    if average > RARE * count:
-                        per_pull *= growth(np.log(average / count))
-                mean = means[arm, k]
+                    seen, per_pull = count, 1.0 / count * rarity(count, average)
+                columns[k, j] = arms.means[arm, k]
                 square += per_pull * variances[0, k]
             else:
-                mean = totals.means[k]
+                columns[k, j] = totals.means[k]
                 square += variances[1, k]
-            columns[k, j] = mean
-            utility += estimate[k] * mean
-        out[0, j] = utility
-        out[1, j] = square
+        out[j] = square
+
+
+@kernel
+def rarity(count: float, average: float) -> float:
+    """Return how many times a variance counts of what was seen less often than the average."""
+    return growth(np.log(average / count)) if average > RARE * count else 1.0
 
 
 @kernel
@@ -113,21 +163,21 @@ def add_up(
         for j in range(offer.shape[0]):
             lengths[j] += columns[k, j] * columns[k, j]
     leave_out_level(columns, feedbacks)
-    norms(believed.root, columns, out[2])
+    square_norms(believed.root, columns, out[2])
     for j in range(offer.shape[0]):
-        of_preference = out[2, j] * out[2, j]
-        if feedbacks * of_preference > RARE * fair * lengths[j]:
-            of_preference *= growth(np.log(feedbacks * of_preference / (fair * lengths[j])))
-        deviation = np.sqrt(out[1, j] + of_preference)
+        if feedbacks * out[2, j] > RARE * fair * lengths[j]:
+            out[2, j] *= growth(np.log(feedbacks * out[2, j] / (fair * lengths[j])))
+    # Without branches, so that vector instructions can do it.
+    for j in range(offer.shape[0]):
+        deviation = np.sqrt(out[1, j] + out[2, j])
         share = width / deviation if deviation > 0.0 else 0.0
-        new = first
-        for k in range(size):
-            if pulls[offer[j], k] > 0.0:
-                new = False
-                break
-        out[1, j] = NEVER_SEEN if new else share * out[1, j]
-        out[2, j] = share * of_preference
+        out[1, j] *= share
+        out[2, j] *= share
         out[3, j] = out[0, j] + out[1, j] + out[2, j]
+    for j in range(offer.shape[0] if first else 0):
+        if sum_of(pulls[offer[j]]) == 0.0:
+            out[1, j] = NEVER_SEEN
+            out[3, j] = out[0, j] + out[1, j] + out[2, j]
 
 
 @kernel

@@ -14,8 +14,8 @@ class Totals(NamedTuple):
     """The parts of a clock: how many rewards and arms there are, and D numbers each of what follows.
 
     `counts` of rewards, their `means`, squared `deviations` from these, squared deviations `within` arms, from the mean
-    of the arm, and how many of the latter are `free`. Below the diagonal of `together` (D, D) are the sums of products
-    of two objectives' deviations within arms.
+    of the arm, and how many of the latter are `free`. `together` is D rows of D one after another; below the diagonal
+    are the sums of products of two objectives' deviations within arms.
     """
 
     rewards: float
@@ -53,7 +53,7 @@ def totals_of(clock: Floats, size: int) -> Totals:
         clock[second:third],
         clock[third:fourth],
         clock[fourth:last],
-        clock[last : clock_size(size)].reshape((size, size)),
+        clock[last : clock_size(size)],
     )
 
 
@@ -78,8 +78,9 @@ def count_reward(totals: Totals, arms: Any, arm: int, reward: Floats) -> None:
             if pulls != seen:
                 seen, share = pulls, np.sqrt(pulls / (pulls + 1.0))
             off_by[k] = off * share
+            place = k * reward.shape[0]
             for j in range(k):
-                totals.together[k, j] += off_by[k] * off_by[j]
+                totals.together[place + j] += off_by[k] * off_by[j]
 
 
 @kernel
@@ -108,7 +109,8 @@ def correlated(totals: Totals, weights: Floats, spread: float) -> float:
     sum are allowed for. Where either was not told a product is zero, so all together remain a covariance.
     """
     size = weights.shape[0]
-    scaled, inverse, rare = np.zeros(size), np.zeros(size), np.empty(size)
+    scratch = np.zeros((3, size))
+    scaled, inverse, rare = scratch[0], scratch[1], scratch[2]
     for k in range(size):
         rare[k] = 1.0 / max(totals.free[k], 1.0)
         if totals.within[k] > 0.0:
@@ -118,7 +120,7 @@ def correlated(totals: Totals, weights: Floats, spread: float) -> float:
     for k in range(size):
         row = 0.0
         for j in range(k):
-            product = totals.together[k, j]
+            product = totals.together[k * size + j]
             row += product * scaled[j]
             square = product * product * inverse[k] * inverse[j]
             squares += square
