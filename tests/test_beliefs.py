@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from druthers._eigen import eigen
+from druthers._eigen import diagonalize, eigen
 from druthers.beliefs.choices import choice_site, condition, predict_choice, resite
 from druthers.beliefs.points import POINTS
 
@@ -184,6 +184,20 @@ def test_eigenvalues_rebuild_the_matrix(size):
     np.testing.assert_allclose((vectors * values) @ vectors.T, matrix, atol=1e-12)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(size), atol=1e-12)
     np.testing.assert_allclose(np.sort(values), np.linalg.eigvalsh(matrix), atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 20, 40])
+@pytest.mark.parametrize("rank", [0, 1, 3, 40])
+def test_a_diagonal_form_carries_what_it_is_given(size, rank):
+    root = np.random.default_rng([size, rank]).normal(size=(size, rank))
+    matrix, values, turned = root @ root.T, np.empty(size), np.eye(size)
+    diagonalize(matrix.copy(), values, turned)
+    np.testing.assert_allclose(turned.T @ (values[:, None] * turned), matrix, atol=1e-12)
+    np.testing.assert_allclose(turned @ turned.T, np.eye(size), atol=1e-12)
+    few = np.arange(3.0 * size).reshape(size, 3)
+    carried = few.copy()
+    diagonalize(matrix.copy(), values, carried)
+    np.testing.assert_allclose(carried, turned @ few, atol=1e-10)
 
 
 @pytest.mark.parametrize("size", [2, 3, 6, 12, 40])

@@ -1,4 +1,4 @@
-"""Eigenvalues of small symmetric matrices as a kernel."""
+"""Eigenvalues of small symmetric matrices as kernels."""
 
 from __future__ import annotations
 
@@ -9,25 +9,114 @@ from druthers.types import Floats
 
 
 @kernel
-def eigen(matrix: Floats, values: Floats, vectors: Floats) -> None:
-    """Write eigenvalues and eigenvectors (as columns) of a symmetric matrix, in no order; `matrix` is used up."""
-    size = values.shape[0]
+def diagonalize(matrix: Floats, values: Floats, carried: Floats) -> None:
+    """Write the eigenvalues of a symmetric matrix QLQ', which is used up, and replace `carried` (D, m) by Q' times it.
+
+    Reflections to three diagonals, then rotations (QL with implicit shifts): at twenty rows three times as fast as
+    `eigen`, and small eigenvalues are exact only as far as the largest is.
+    """
+    size, n_carried = carried.shape
+    beside, v, w = np.zeros(size), np.empty(size), np.empty(size)
+    along = np.empty(n_carried)
+    for k in range(size - 2):
+        square = 0.0
+        for i in range(k + 1, size):
+            v[i] = matrix[k, i]
+            square += v[i] * v[i]
+        length = np.sqrt(square) if v[k + 1] < 0.0 else -np.sqrt(square)
+        beside[k] = length
+        if square == v[k + 1] * v[k + 1]:  # nothing to reflect
+            beside[k] = v[k + 1]
+            continue
+        v[k + 1] -= length
+        scale = -1.0 / (length * v[k + 1])  # two over the square of v
+        reflect(matrix, carried, k + 1, v, scale, w, along)
+    if size > 1:
+        beside[size - 2] = matrix[size - 2, size - 1]
     for k in range(size):
-        for i in range(size):
-            vectors[k, i] = 1.0 if k == i else 0.0
-    diagonalize(matrix, values, vectors)
+        values[k] = matrix[k, k]
     for k in range(size):
-        for i in range(k):
-            vectors[k, i], vectors[i, k] = vectors[i, k], vectors[k, i]
+        for _ in range(60):
+            last = k
+            while last < size - 1:
+                if abs(beside[last]) <= 1e-16 * (abs(values[last]) + abs(values[last + 1])):
+                    break
+                last += 1
+            if last == k:
+                break
+            chase(values, beside, carried, k, last)
 
 
 @kernel
-def diagonalize(matrix: Floats, values: Floats, carried: Floats) -> None:
-    """Write the eigenvalues of a symmetric matrix QLQ', which is used up, and replace `carried` (D, m) by Q' times it.
+def reflect(matrix: Floats, carried: Floats, first: int, v: Floats, scale: float, w: Floats, along: Floats) -> None:
+    """Reflect all from row and column `first` on by I - scale vv', and what is carried; w and `along` are used up."""
+    size, n_carried = carried.shape
+    for i in range(first, size):
+        w[i] = 0.0
+    for j in range(first, size):
+        times = scale * v[j]
+        for i in range(first, size):
+            w[i] += times * matrix[j, i]
+    both = 0.0
+    for i in range(first, size):
+        both += w[i] * v[i]
+    for i in range(first, size):
+        w[i] -= 0.5 * scale * both * v[i]
+    for j in range(first, size):
+        for i in range(first, size):
+            matrix[j, i] -= v[j] * w[i] + w[j] * v[i]
+    for i in range(n_carried):
+        along[i] = 0.0
+    for j in range(first, size):
+        for i in range(n_carried):
+            along[i] += v[j] * carried[j, i]
+    for j in range(first, size):
+        times = scale * v[j]
+        for i in range(n_carried):
+            carried[j, i] -= times * along[i]
+
+
+@kernel
+def chase(values: Floats, beside: Floats, carried: Floats, k: int, last: int) -> None:
+    """Take one step of the QL method between rows k and `last` of a matrix of three diagonals, and what is carried."""
+    ahead = (values[k + 1] - values[k]) / (2.0 * beside[k])
+    root = np.sqrt(1.0 + ahead * ahead)
+    top = values[last] - values[k] + beside[k] / (ahead + (root if ahead >= 0.0 else -root))
+    sine = cosine = 1.0
+    moved = 0.0
+    for i in range(last - 1, k - 1, -1):
+        off, kept = sine * beside[i], cosine * beside[i]
+        root = np.sqrt(off * off + top * top)
+        beside[i + 1] = root
+        if root == 0.0:
+            values[i + 1] -= moved
+            beside[last] = 0.0
+            return
+        sine, cosine = off / root, top / root
+        top = values[i + 1] - moved
+        root = (values[i] - top) * sine + 2.0 * cosine * kept
+        moved = sine * root
+        values[i + 1] = top + moved
+        top = cosine * root - kept
+        for j in range(carried.shape[1]):
+            upper, lower = carried[i, j], carried[i + 1, j]
+            carried[i + 1, j] = sine * upper + cosine * lower
+            carried[i, j] = cosine * upper - sine * lower
+    values[k] -= moved
+    beside[k] = top
+    beside[last] = 0.0
+
+
+@kernel
+def eigen(matrix: Floats, values: Floats, vectors: Floats) -> None:
+    """Write eigenvalues and eigenvectors (as columns) of a symmetric matrix, in no order; `matrix` is used up.
 
     Jacobi's rotations: at a dozen rows as fast as anything, and exact to rounding for small eigenvalues too.
     """
     size = values.shape[0]
+    for k in range(size):
+        for i in range(size):
+            vectors[k, i] = 1.0 if k == i else 0.0
     for _ in range(60):
         off = 0.0
         whole = 0.0
@@ -39,13 +128,15 @@ def diagonalize(matrix: Floats, values: Floats, carried: Floats) -> None:
             break
         for k in range(size - 1):
             for i in range(k + 1, size):
-                _rotate(matrix, carried, k, i)
+                _rotate(matrix, vectors, k, i)
     for k in range(size):
         values[k] = matrix[k, k]
+        for i in range(k):
+            vectors[k, i], vectors[i, k] = vectors[i, k], vectors[k, i]
 
 
 @kernel
-def _rotate(matrix: Floats, carried: Floats, k: int, i: int) -> None:
+def _rotate(matrix: Floats, vectors: Floats, k: int, i: int) -> None:
     """Rotate rows and columns k and i of a symmetric matrix so that their common entry is zero."""
     common = matrix[k, i]
     if common == 0.0:
@@ -69,10 +160,10 @@ def _rotate(matrix: Floats, carried: Floats, k: int, i: int) -> None:
         first, second = matrix[k, j], matrix[i, j]
         matrix[k, j] = cosine * first - sine * second
         matrix[i, j] = sine * first + cosine * second
-    for j in range(carried.shape[1]):
-        first, second = carried[k, j], carried[i, j]
-        carried[k, j] = cosine * first - sine * second
-        carried[i, j] = sine * first + cosine * second
+    for j in range(vectors.shape[0]):
+        first, second = vectors[k, j], vectors[i, j]
+        vectors[k, j] = cosine * first - sine * second
+        vectors[i, j] = sine * first + cosine * second
     for j in range(matrix.shape[0]):
         matrix[j, k] = matrix[k, j]
         matrix[j, i] = matrix[i, j]
