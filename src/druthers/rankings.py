@@ -6,12 +6,14 @@ A *ranking* names distinct objectives, most important first; it may stop early (
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from druthers._jit import kernel
+from druthers._jit import bound, kernel
 from druthers.errors import InvalidRanking, InvalidSetting
 from druthers.types import Floats, Integers, RankingLike
 
@@ -53,7 +55,7 @@ def as_ranking(ranking: RankingLike, n_objectives: int) -> Integers:
     if array.dtype.kind not in "iu":
         raise InvalidRanking(f"a ranking must hold whole numbers, but got {_shown(ranking)}")
     indices = array if array.dtype == np.int64 and array.flags.c_contiguous else np.array(array, dtype=np.int64)
-    fault = _fault(indices, n_objectives)
+    fault = _checks()(indices, int(n_objectives))
     if fault == 1:
         raise InvalidRanking(f"a ranking must name objectives 0 to {n_objectives - 1}, but got {_shown(ranking)}")
     if fault == 2:
@@ -64,6 +66,12 @@ def as_ranking(ranking: RankingLike, n_objectives: int) -> Integers:
 def _shown(ranking: RankingLike) -> str:
     values = [value.item() if isinstance(value, np.generic) else value for value in ranking]
     return repr(tuple(values)) if len(values) <= 20 else repr(tuple(values[:20]))[:-1] + ", ...)"
+
+
+@functools.cache
+def _checks() -> Callable[..., int]:
+    """Return the machine code of `_fault`: looking at types takes longer than the check."""
+    return bound(_fault, np.empty(0, dtype=np.int64), 0)
 
 
 @kernel

@@ -86,7 +86,7 @@ class Chooser(Memory):
         return self._utilities(self._here(row), row, arms)
 
     def _utilities(self, here: Any, row: int, arms: Iterable[Hashable]) -> Floats:
-        rows = self._rows_of(arms)
+        rows = self._rows_of(tuple(arms))
         out = np.empty((4, len(rows)))
         noise = np.zeros(len(rows) * self.noise_per_arm)
         self._score(here, row, rows, noise, out)
@@ -288,8 +288,8 @@ class Chooser(Memory):
             raise InvalidOffer(f"places must be of the {len(ids)} arms that are known, each once, but got {places!r}")
         return tuple([ids[place] for place in places.tolist()]), rows[places]
 
-    def _rows_of(self, arms: Iterable[Hashable]) -> Integers:
-        return np.fromiter(map(self._arms.rows.__getitem__, arms), np.int64)
+    def _rows_of(self, arms: Collection[Hashable]) -> Integers:
+        return np.fromiter(map(self._arms.rows.__getitem__, arms), np.int64, len(arms))
 
 
 def require_distinct(ids: tuple[Hashable, ...]) -> None:
