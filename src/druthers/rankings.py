@@ -7,7 +7,6 @@ A *ranking* names distinct objectives, most important first; it may stop early (
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,12 +67,6 @@ def _shown(ranking: RankingLike) -> str:
     return repr(tuple(values)) if len(values) <= 20 else repr(tuple(values[:20]))[:-1] + ", ...)"
 
 
-@functools.cache
-def _checks() -> Callable[..., int]:
-    """Return the machine code of `_fault`: looking at types takes longer than the check."""
-    return bound(_fault, np.empty(0, dtype=np.int64), 0)
-
-
 @kernel
 def _fault(ranking: Integers, n_objectives: int) -> int:
     """Return 0 for a lawful ranking, 1 for an unknown objective, 2 for a repeated one."""
@@ -86,6 +79,10 @@ def _fault(ranking: Integers, n_objectives: int) -> int:
             return 2
         seen[objective] = True
     return 0
+
+
+# Its machine code: looking at types takes longer than the check.
+_checks = functools.cache(lambda: bound(_fault, np.empty(0, dtype=np.int64), 0))
 
 
 @kernel
@@ -202,8 +199,7 @@ def remaining_sums(order: NDArray[Any], length: int, odds: Floats, first: Floats
         objective = order[place]
         left += odds[objective]
         first[objective] = left
-    total = 0.0
-    squares = 0.0
+    total = squares = 0.0
     for place in range(n_objectives):
         objective = order[place]
         if place < length:
@@ -275,9 +271,7 @@ def _add_wide_derivatives(
         low = min(value, logs[place + 1])
         logs[place] = high + np.log1p(np.exp(low - high))
     # Sums over the places so far of exp(-S_j) and exp(-2 S_j), relative to the last of them.
-    ones = 0.0
-    twos = 0.0
-    total = 0.0
+    ones = twos = total = 0.0
     at = 0
     for place in range(n_objectives):
         k = order[place]
@@ -335,8 +329,7 @@ def total_derivatives(
         for place in range(n_objectives - 1, -1, -1):
             rest += odds[order[place]]
             left[place] = rest
-        sums = 0.0
-        squares = 0.0
+        sums = squares = 0.0
         product = 1.0
         weight = 0.0
         for place in range(length):
