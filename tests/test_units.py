@@ -62,25 +62,20 @@ def slow_units(anchor, x, y, usual=1.0, spike=SPIKE, nodes=3001):
     precision = anchor.information + 0.5 * (np.eye(size) - 1.0 / size)
     grid = np.linspace(-3.2, 3.2, nodes)
     chances = (1.0 - spike) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
-    places = [*zip(grid, chances, strict=True), (0.0, spike)]
     few = len(y) < FEW
-    logs, means, covariances, log_units = [], [], [], []
-    for log_unit, chance in places:
-        unit = usual * np.exp(log_unit)
-        for step in NOISE_STEPS if few else (0.0,):
-            noise = middle * np.exp(step)
-            matrix = x.T @ x / noise + (precision + 1e-6 * np.eye(size)) / unit**2
-            mean = np.linalg.solve(matrix, x.T @ y / noise + precision @ estimate / unit)
-            off = (np.log(noise) - np.log(NOISE_SHARE * (y @ y) / len(y))) / NOISE_SLAB
-            # Gaussian evidence by its quadratic form at the mean: the same as integrating the weights out.
-            bare = y @ y / noise - mean @ matrix @ mean
-            value = -0.5 * (bare + np.linalg.slogdet(matrix)[1]) - (size - 1.0) * np.log(unit)
-            logs.append(np.log(chance) + value - 0.5 * len(y) * np.log(noise) - 0.5 * off**2 * few)
-            means.append(mean)
-            covariances.append(np.linalg.inv(matrix))
-            log_units.append(log_unit)
-    shares = np.exp(np.array(logs) - max(logs))
-    return np.array(log_units), shares / shares.sum(), np.array(means), np.array(covariances)
+    steps = np.array(NOISE_STEPS if few else (0.0,))
+    log_units, chances = (np.repeat(np.append(*each), len(steps)) for each in ((grid, 0.0), (chances, spike)))
+    units, noises = usual * np.exp(log_units), np.tile(middle * np.exp(steps), nodes + 1)
+    one, noise = units[:, None], noises[:, None]
+    matrices = x.T @ x / noise[..., None] + (precision + 1e-6 * np.eye(size)) / one[..., None] ** 2
+    means = np.linalg.solve(matrices, (x.T @ y / noise + precision @ estimate / one)[..., None])[..., 0]
+    off = (np.log(noises) - np.log(NOISE_SHARE * (y @ y) / len(y))) / NOISE_SLAB
+    # Gaussian evidence by its quadratic form at the mean: the same as integrating the weights out.
+    bare = y @ y / noises - np.einsum("ni,nij,nj->n", means, matrices, means)
+    logs = -0.5 * (bare + np.linalg.slogdet(matrices)[1]) - (size - 1.0) * np.log(units)
+    logs += np.log(chances) - 0.5 * len(y) * np.log(noises) - 0.5 * off**2 * few
+    shares = np.exp(logs - logs.max())
+    return log_units, shares / shares.sum(), means, np.linalg.inv(matrices)
 
 
 def slowly_averaged(anchor, x, y, usual=1.0, of_words=False):
