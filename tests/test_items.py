@@ -32,14 +32,17 @@ def dense_regression(x, y, variances, spread, at):
         level_variance = 1.0 / (ones @ inverse @ ones)
         level = level_variance * ones @ inverse @ y
         residual = y - level
-        likelihood = -0.5 * (
-            np.linalg.slogdet(covariance)[1] - math.log(level_variance) + residual @ inverse @ residual
+        determinant, squares = (
+            np.linalg.slogdet(covariance)[1] - math.log(level_variance),
+            residual @ inverse @ residual,
         )
+        likelihood = -0.5 * (determinant + squares)
+        anyhow = -0.5 * (determinant + (len(y) - 1) * math.log(squares))  # whatever the scale of all variances
         cross = steep * at @ x.T
         mean = level + cross @ inverse @ residual
         lack = 1.0 - cross @ inverse @ ones
         variance = steep * (at * at).sum(1) - np.einsum("ij,jk,ik->i", cross, inverse, cross)
-        return likelihood, mean, variance + lack * lack * level_variance
+        return likelihood, mean, variance + lack * lack * level_variance, anyhow
 
     ridges = FIRST_RIDGE * p * RIDGE_STEP ** np.arange(RIDGES)
     results = [krige(spread / ridge) for ridge in ridges] + [krige(0.0)]
@@ -49,17 +52,24 @@ def dense_regression(x, y, variances, spread, at):
     weights /= weights.sum()
     mean = sum(weight * result[1] for weight, result in zip(weights, results, strict=True))
     variance = sum(weight * result[2] for weight, result in zip(weights, results, strict=True))
-    return mean, variance, 1.0 - weights[-1]
+    return mean, variance, 1.0 - chance_of_nothing([result[3] for result in results], RIDGES)
+
+
+def chance_of_nothing(logs, against):
+    """The chance of the last of some, with such odds before."""
+    odds = np.exp(np.array(logs) - max(logs))
+    odds[-1] *= against
+    return odds[-1] / odds.sum()
 
 
 def dense_with_squares(x, y, variances, spread, at):
     """The same with squares, less what features tell of them, and ridges and "nothing" of their own."""
     p, ones = x.shape[1], np.ones(len(y))
     both, weights = np.r_[x, at], spread / variances
-    design, squares = np.c_[np.ones(len(both)), both], (np.minimum(np.abs(both), 4.0) ** 2 - 1.0) / math.sqrt(2.0)
+    design, bent = np.c_[np.ones(len(both)), both], (np.minimum(np.abs(both), 4.0) ** 2 - 1.0) / math.sqrt(2.0)
     known = design[: len(y)]
-    line = np.linalg.solve(known.T * weights @ known, known.T * weights @ squares[: len(y)])
-    bent = squares - design @ line
+    line = np.linalg.solve(known.T * weights @ known, known.T * weights @ bent[: len(y)])
+    bent = bent - design @ line
     x, at, q, q_at = both[: len(y)], both[len(y) :], bent[: len(y)], bent[len(y) :]
     against = 1.0 / (math.sqrt(2.0) - 1.0)
     priors = [(1.0 / ridge, 1.0) for ridge in FIRST_RIDGE * p * RIDGE_STEP ** np.arange(RIDGES)]
@@ -77,12 +87,15 @@ def dense_with_squares(x, y, variances, spread, at):
             lack = 1.0 - cross @ inverse @ ones
             own = spread * (steep * (at * at).sum(1) + curved * (q_at * q_at).sum(1))
             variance = own - np.einsum("ij,jk,ik->i", cross, inverse, cross) + lack * lack * level_variance
-            fit = determinant + residual @ inverse @ residual
-            results.append((math.log(odds * other) - 0.5 * fit, mean, variance))
+            squares = residual @ inverse @ residual
+            anyhow = -0.5 * (determinant + (len(y) - 1) * math.log(squares))
+            results.append((math.log(odds * other) - 0.5 * (determinant + squares), mean, variance, anyhow))
     logs = np.array([result[0] for result in results])
     weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
     mean, variance = (sum(w * result[k] for w, result in zip(weights, results, strict=True)) for k in (1, 2))
-    return mean, variance, 1.0 - weights[-1]
+    alone = np.array([result[3] for result in results]).reshape(RIDGES + 1, RIDGES + 1)
+    straight, bent = (chance_of_nothing(logs, RIDGES * against) for logs in (alone[:, -1], alone[-1]))
+    return mean, variance, 1.0 - straight * bent
 
 
 def dense_belief(prior, expected, pulls, means, within):
@@ -478,20 +491,20 @@ def test_details_of_items_are_features():
     assert missed.var() < 0.6 * means[1::2].var()
 
 
-def test_features_that_are_not_believed_move_nothing_once_enough_was_seen():
-    """Useless ones are a random order in which arms come first, and no more than that."""
-    rng = np.random.default_rng(5)
-    policy = dr.FisherPQUCB(n_objectives=2)
-    policy.add_arms(range(320), rng.standard_normal((320, 3)))
-    for arm in range(280):
-        reward = 3.5 + 0.6 * rng.standard_normal(2)
-        policy.learn("ada", arm, reward, float(reward.sum()))
-        if arm == 99:
-            early = policy.choose("ada", range(280, 320)).reasons
-    late = policy.choose("ada", range(280, 320)).reasons
-    assert not (policy.predict(300).share > 0.9).any()
-    assert len(np.unique(early[0].round(12))) == 40
-    assert len(np.unique(late[3].round(12))) == 1
+def test_features_that_are_not_believed_change_nothing():
+    """To the last bit: useless ones cost nothing but when they are believed by mistake, which is rare.
+
+    Each of eight catalogs has a chance of 5 % at most; two or more that believe, of 6 %, were the bound sharp.
+    """
+    environment, alike = Items(n_items=300, explained=0.0, n_features=5, n_users=3), 0
+    for seed in range(8):
+        regrets = []
+        for told in (True, False):
+            tape = environment.tape(seed=seed, horizon=400)
+            tape.features = tape.features if told else None
+            regrets.append(simulate(dr.FisherPQUCB(n_objectives=6), tape).regret)
+        alike += np.array_equal(*regrets)
+    assert alike >= 7
 
 
 def test_an_arm_that_bad_luck_may_have_buried_is_looked_at_once_more():

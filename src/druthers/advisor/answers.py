@@ -24,12 +24,14 @@ def told_fields(answer: Any) -> tuple[str, ...]:
 
 def plain(value: Any) -> Any:
     """Return an answer, or a part of one, as plain values."""
-    if type(value) in SCALARS:
+    kind: Any = type(value)
+    if kind in SCALARS:
         return value
+    if kind is tuple:
+        return [part if type(part) in SCALARS else plain(part) for part in value]
     if isinstance(value, Reading):
         return value.as_dict()
     if is_dataclass(value):
-        kind: Any = type(value)
         parts = [(name, getattr(value, name)) for name in told_fields(kind)]
         return {name: part if type(part) in SCALARS else plain(part) for name, part in parts}
     if isinstance(value, tuple):

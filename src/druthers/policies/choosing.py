@@ -12,7 +12,7 @@ import numpy as np
 from druthers._jit import bound
 from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting
 from druthers.policies.memory import WHOLE, Memory
-from druthers.policies.slates import SHORTLIST, Floor, Outlook, Slate, among_best, by_chance, by_score, tastes
+from druthers.policies.slates import SHORTLIST, Floor, Outlook, Slate, among_best, by_chance, look_out, tastes
 from druthers.policies.steps import score_policy
 from druthers.types import Context, Decision, Floats, Integers, Preference
 
@@ -141,7 +141,10 @@ class Chooser(Memory):
         if shift:
             by = np.zeros(len(self._state.arms.pulls))
             by[[self._arms.rows.get(arm, 0) for arm in shift]] = list(shift.values())
-            out[[0, 3]] += by[rows]  # row 0 is never offered
+            by = by[rows]  # row 0 is never offered
+            (moved,) = by.nonzero()
+            for part in (0, 3):
+                out[part, moved] += by[moved]
         return out, n_equal
 
     def choose_slate(
@@ -226,22 +229,18 @@ class Chooser(Memory):
         ]
         places = among_best(out[3], max(SHORTLIST, 2 * size))
         outlook = self._outlook(user, rows, places, out) if self.learns_preference and size > 1 else None
-        leaders = places[by_score(out[3, places], 2 * size)].tolist()
-        unseen = [place for place in leaders[:size] if not self._state.arms.pulls[rows[place]].any()]
-        return Slate(out[3], leaders, outlook, size, self.exploration, members, unseen), out, n_equal
+        leaders = places[(-out[3, places]).argsort(kind="stable")[: 2 * size]]
+        unseen = leaders[:size][~self._state.arms.pulls[rows[leaders[:size]]].any(axis=1)]
+        slate = Slate(out[3], leaders.tolist(), outlook, size, self.exploration, members, unseen.tolist())
+        return slate, out, n_equal
 
     def _outlook(self, user: Hashable, rows: Integers, places: Integers, out: Floats) -> Outlook:
         """Return what the offered arms at some places are worth to tastes that a user may have."""
         row = self._users.rows.get(user, 0)
         believed = self._preference(row)
         apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
-        slopes = self._slopes(believed.weights, rows[places]).T
-        base = out[0, places] + out[1, places]
-        finite = base[np.isfinite(base)]
-        base -= finite.max() if len(finite) else 0.0
-        scale = np.abs(slopes).max(initial=0.0) * np.abs(apart).max(initial=0.0) or 1.0  # single precision has 7 digits
-        base, slopes = (base / scale).clip(-1e9, 1e9), slopes / scale
-        return Outlook(places, *(np.ascontiguousarray(part, np.float32) for part in (base, slopes, apart)))
+        outlook: Outlook = look_out(places, out, self._slopes(believed.weights, rows[places]), apart)
+        return outlook
 
     def _doubt(self, row: int) -> float:
         """Return how far slates go to serve other tastes than the likeliest one, in what is believed possible."""

@@ -220,7 +220,9 @@ class FeaturePolicy(Policy):
                 model = None
                 if any(key.startswith("model.") for key in state):
                     fresh = fresh_model(self.n_objectives, *map(len, (state["model.origin"], state["model.slopes"])))
-                    model = unflatten("model", fresh, state)
+                    parts = (state[f"model.{part}"] for part in ("center", "level", "spread"))
+                    plain = np.vstack([*parts])[: len(fresh.plain)]  # for states of before there was any
+                    model = unflatten("model", fresh, {"model.plain": plain, **state})
                 self._state = before._replace(model=model)
                 whole = {**state, "clock": with_together(state["clock"], before.clock.shape[0], self.n_objectives)}
             super().restore(whole)

@@ -21,8 +21,10 @@ from druthers.policies.rewards import (
     RewardModel,
     believes,
     expect_arm,
+    find_seen,
     fit_rewards,
     recall_arm,
+    sweep,
 )
 from druthers.policies.totals import Totals, reward_variances
 from druthers.types import Floats, Integers
@@ -56,6 +58,8 @@ def _learn_rewards(model: RewardModel, arms: Any, totals: Totals, arm: int, befo
     p = model.origin.shape[0]
     if before and not never_seen(arms, arm):
         model.counts[SEEN] += 1.0
+        if model.counts[SEEN] == FIRST_ARMS:
+            model.counts[NEXT] = 0.0
     seen = model.counts[SEEN]
     if not (seen >= LEAST_ARMS if p > 0 else seen >= FIRST_ARMS and seen < totals.arms):
         return
@@ -63,9 +67,39 @@ def _learn_rewards(model: RewardModel, arms: Any, totals: Totals, arm: int, befo
     if totals.rewards >= model.counts[NEXT]:
         model.counts[NEXT] = max(totals.rewards + 1.0, OFTEN * totals.rewards)
         fit_rewards(model, arms, variances[0], variances[1])
+        if p > 0 and seen >= FIRST_ARMS and not believes(model.share):
+            fit_plain(model, arms, variances[0], variances[1])
     elif p > 0 and model.counts[FITTED] > 0.0:
         expect_arm(model, arms, arm)
         recall_arm(model.spread, arms, arm, variances[0])
+
+
+@kernel
+def fit_plain(model: RewardModel, arms: Any, within: Floats, overall: Floats) -> None:
+    """Fit what is expected of arms as if they had no features; right after a fit with them."""
+    size, plain = overall.shape[0], model.plain
+    _, pulls, means = find_seen(arms)
+    if plain[2, 0] == 0.0:
+        for k in range(size):
+            plain[2 + k, k] = overall[k]
+    none, nowhere, share = np.empty(0), np.empty((size, 0)), np.empty(size)
+    slopes, axes = np.empty((0, size)), np.empty((size, 0, 0))
+    bare = RewardModel(
+        model.counts,
+        plain[0],
+        plain[2:],
+        share,
+        plain[1],
+        model.lead,
+        none,
+        none,
+        nowhere,
+        slopes,
+        nowhere,
+        axes,
+        plain,
+    )
+    sweep(bare, np.empty((pulls.shape[0], 0)), pulls, means, within, overall)
 
 
 @generic
@@ -99,23 +133,25 @@ def looking_scores(
 
     Arms seen are scored as ever, unless features are believed: then by what is believed of them, with as many standard
     deviations as their own rewards alone would give, two at most. Arms never seen are scored by what to expect of
-    them, and once enough were seen, by what a look may gain if that is more; features that are not believed by then
-    tell nothing.
+    them, and once enough were seen, by what a look may gain if that is more. Features that are not believed change
+    nothing, to the last bit.
     """
-    if model.counts[FITTED] == 0.0:
+    featured = believes(model.share)
+    if model.counts[FITTED] == 0.0 or (not featured and model.counts[SEEN] < FIRST_ARMS):
         fisher_scores(arms, totals, offer, believed, width, feedbacks, out)
         return
     estimate, size = believed.estimate, believed.estimate.shape[0]
-    featured = believes(model.share)
-    first = bool(model.counts[SEEN] < (FIRST_FEATURED if featured else FIRST_ARMS))
-    told = arms.leverage.shape[1] > 0 and (featured or first)
+    first = bool(model.counts[SEEN] < FIRST_FEATURED)
+    center, level, spread = model.center, model.level[0], model.spread
+    if model.origin.shape[0] > 0 and not featured:
+        center, level, spread = model.plain[0], model.plain[1, 0], model.plain[2:]
     columns = np.empty((size, offer.shape[0]))
     spreads = np.empty(offer.shape[0])
     variances = weigh_variances(totals, estimate)
-    common = quadratic(model.spread, estimate)
+    common = quadratic(spread, estimate)
     usual = noise = 0.0
     for k in range(size):
-        usual += estimate[k] * model.center[k]
+        usual += estimate[k] * center[k]
         noise += variances[0, k]
     if not featured:
         plain_arms(arms, totals, offer, estimate, variances, columns, out)
@@ -124,11 +160,13 @@ def looking_scores(
         arm = offer[j]
         new = never_seen(arms, arm)
         if not new and not featured:
-            own = CAUTION * common * (1.0 + model.level[0])
+            own = CAUTION * common * (1.0 + level)
             best = max(best, usual + (out[0, j] - usual) * own / (own + out[1, j] + 1e-300))
             continue
-        prior = prior_variance(model, arms, arm, told, estimate, common)
-        out[0, j], spreads[j], out[1, j] = modelled_arm(model, arms, arm, new, told, estimate, prior, columns, j)
+        prior = common * (1.0 + level)
+        if featured:
+            prior = prior_variance(spread, arms, arm, estimate, common)
+        out[0, j], spreads[j], out[1, j] = modelled_arm(center, arms, arm, new, featured, estimate, prior, columns, j)
         best = max(best, out[0, j])
     add_up(arms.pulls, offer, believed, columns, width, feedbacks, first, out)
     if not first:
@@ -148,23 +186,21 @@ def quadratic(matrix: Floats, x: Floats) -> float:
 
 
 @kernel
-def prior_variance(model: RewardModel, arms: Any, arm: int, told: bool, estimate: Floats, common: float) -> float:
+def prior_variance(spread: Floats, arms: Any, arm: int, estimate: Floats, common: float) -> float:
     """Return the variance of an arm's utility before it is seen; `common` is that of arms around what is expected."""
     size = estimate.shape[0]
-    if not told:
-        return common * (1.0 + model.level[0])  # type: ignore[no-any-return]
     total = common
     for k in range(size):
         row = 0.0
         for j in range(size):
-            row += model.spread[k, j] * arms.leverage[arm, j] * estimate[j]
+            row += spread[k, j] * arms.leverage[arm, j] * estimate[j]
         total += row * arms.leverage[arm, k] * estimate[k]
     return max(total, 0.0)
 
 
 @kernel
 def modelled_arm(
-    model: RewardModel,
+    center: Floats,
     arms: Any,
     arm: int,
     new: bool,
@@ -179,7 +215,7 @@ def modelled_arm(
     place = 0
     for k in range(estimate.shape[0]):
         if not told:
-            mean = model.center[k]
+            mean = center[k]
         elif new:
             mean = arms.expected[arm, k]
         else:

@@ -154,29 +154,37 @@ def add_products(
 
 
 @kernel
-def weigh_ridges(values: Floats, along: Floats, spread: float, against: float, tilt: Floats) -> float:
+def weigh_ridges(
+    values: Floats, along: Floats, spread: float, around: float, count: float, against: float, tilt: Floats
+) -> float:
     """Write the mean of 1/(value + ridge) over ridges, by their evidence; return the chance that features tell.
 
     Against no features at all, the log-evidence of a ridge is half the sum of along^2/(spread (value + ridge))
-    - ln(1 + value/ridge) over the axes; `against` are the odds of that before anything is seen.
+    - ln(1 + value/ridge) over the axes; `against` are the odds of that before anything is seen. The chance does not
+    take the spread for known, which is estimated too small where features fit by luck: in place of along^2/spread,
+    added up, it has -(count - 1) ln(1 - along^2/around), with the squares `around` the center of so many arms.
     """
     p = values.shape[0]
     evidence = np.empty(RIDGES + 1)  # the last is that of no features at all
-    evidence[RIDGES] = np.log(float(RIDGES) * against)
+    chances = np.empty(RIDGES + 1)
+    evidence[RIDGES] = chances[RIDGES] = np.log(float(RIDGES) * against)
     for g in range(RIDGES):
         ridge = FIRST_RIDGE * p * RIDGE_STEP**g
-        told = 0.0
+        told = free = 0.0
         for j in range(p):
-            told += along[j] * along[j] / (spread * (values[j] + ridge)) - np.log(1.0 + values[j] / ridge)
-        evidence[g] = 0.5 * told
+            told += along[j] * along[j] / (values[j] + ridge)
+            free += np.log(1.0 + values[j] / ridge)
+        evidence[g] = 0.5 * (told / spread - free)
+        chances[g] = -0.5 * ((count - 1.0) * np.log(max(1.0 - told / around, 1e-12)) + free)
     softmax(evidence)
+    softmax(chances)
     for j in range(p):
         tilt[j] = 0.0
     for g in range(RIDGES):
         ridge = FIRST_RIDGE * p * RIDGE_STEP**g
         for j in range(p):
             tilt[j] += evidence[g] / (values[j] + ridge)
-    return float(1.0 - evidence[RIDGES])
+    return float(1.0 - chances[RIDGES])
 
 
 @kernel

@@ -56,7 +56,8 @@ class RewardModel(NamedTuple):
     0, `slopes[:, d]` how it changes with them, and `share[d]` how likely it is that they tell anything. The variance of
     that expectation, in units of the spread, is `level[d]` and what `tilt[d]` (q,) gives to the squares of columns
     along `axes[d]` (q, q), from `middle[d]` (q,).
-    `lead[d]` is the first objective that was observed as often in each arm: it has middle and axes.
+    `lead[d]` is the first objective that was observed as often in each arm: it has middle and axes. Where there are
+    features, `plain` (D + 2, D) has center, level and spread as they are without: what counts unless they are believed.
     """
 
     counts: Floats
@@ -71,6 +72,7 @@ class RewardModel(NamedTuple):
     slopes: Floats
     tilt: Floats
     axes: Floats
+    plain: Floats
 
 
 class FeaturedArms(NamedTuple):
@@ -106,6 +108,7 @@ def fresh_model(n_objectives: int, n_features: int, n_columns: int | None = None
         slopes=np.zeros((q, d)),
         tilt=np.zeros((d, q)),
         axes=np.zeros((d, q, q)),
+        plain=np.zeros((d + 2 if p else 0, d)),
     )
 
 
@@ -125,62 +128,68 @@ def fresh_arms(n_arms: int, n_objectives: int, n_features: int) -> FeaturedArms:
 
 @kernel
 def believes(share: Floats) -> bool:
-    """Tell whether features surely tell something about an objective.
+    """Tell whether features surely tell something about some objective.
 
-    Under "nothing" the odds are a martingale, so over all times and objectives this is wrong with a chance of about
-    `ERROR` (Ville's inequality, and Bonferroni's).
+    Under "nothing" the odds are a martingale in each objective, and so is their mean over all of them, however they
+    depend on each other: with a chance of `ERROR` at most it ever exceeds one over that (Ville's inequality).
     """
-    most = 0.0
+    odds = 0.0
     for k in range(share.shape[0]):
-        most = max(most, share[k])
-    return most > 1.0 - ERROR / share.shape[0]  # type: ignore[no-any-return]
+        odds += share[k] / max(1.0 - share[k], 1e-300)
+    return bool(odds * ERROR > share.shape[0])
 
 
 @kernel
 def fit_rewards(model: RewardModel, arms: Any, within: Floats, overall: Floats) -> None:
     """Fit the model to all arms seen; `within` (D,) is the variance of a reward, `overall` that of all rewards."""
     standardize(arms.features, model.origin, model.scales)
-    rows = np.empty(arms.pulls.shape[0], dtype=np.int64)
-    count = find_seen(arms.pulls, rows)
-    size, p = model.center.shape[0], model.origin.shape[0]
-    x = np.empty((count, model.slopes.shape[0]))
-    pulls = np.empty((count, size))
-    means = np.empty((count, size))
-    expected = np.empty((count, size))
-    for i in range(count):
+    rows, pulls, means = find_seen(arms)
+    x = np.empty((rows.shape[0], model.slopes.shape[0]))
+    for i in range(rows.shape[0]):
         standard(arms.features[rows[i]], model.origin, model.scales, x[i])
-        copy_vector(arms.pulls[rows[i]], pulls[i])
-        copy_vector(arms.means[rows[i]], means[i])
     if model.counts[FITTED] == 0.0:
-        for k in range(size):
+        for k in range(overall.shape[0]):
             model.spread[k, k] = overall[k]
     find_leads(pulls, model.lead)
-    for _ in range(SWEEPS):
-        regress(model, x, pulls, means, within)
-        for i in range(count):
-            expect(x[i], model.center, model.slopes, expected[i])
-        spread_out(model.spread, pulls, means, expected, within, overall)
-    model.counts[SEEN] = count
-    model.counts[FITTED] = count
-    if p > 0:
+    sweep(model, x, pulls, means, within, overall)
+    model.counts[SEEN] = rows.shape[0]
+    model.counts[FITTED] = rows.shape[0]
+    if model.origin.shape[0] > 0:
         for arm in range(1, arms.pulls.shape[0]):
             expect_arm(model, arms, arm)
-        for i in range(count):
-            recall_arm(model.spread, arms, rows[i], within)
+        for arm in rows:
+            recall_arm(model.spread, arms, arm, within)
 
 
 @kernel
-def find_seen(pulls: Floats, rows: Integers) -> int:
-    """Write the rows of arms that were seen; return how many there are."""
+def sweep(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within: Floats, overall: Floats) -> None:
+    """Fit the model to standardized features, counts and means of the arms seen."""
+    expected = np.empty(pulls.shape)
+    for _ in range(SWEEPS):
+        regress(model, x, pulls, means, within)
+        for i in range(pulls.shape[0]):
+            expect(x[i], model.center, model.slopes, expected[i])
+        spread_out(model.spread, pulls, means, expected, within, overall)
+
+
+@kernel
+def find_seen(arms: Any) -> tuple[Integers, Floats, Floats]:
+    """Return the rows of arms that were seen, and their counts and means."""
+    size = arms.pulls.shape[1]
+    rows = np.empty(arms.pulls.shape[0], dtype=np.int64)
     count = 0
-    for arm in range(pulls.shape[0]):
+    for arm in range(arms.pulls.shape[0]):
         total = 0.0
-        for k in range(pulls.shape[1]):
-            total += pulls[arm, k]
+        for k in range(size):
+            total += arms.pulls[arm, k]
         if total > 0.0:
             rows[count] = arm
             count += 1
-    return count
+    pulls, means = np.empty((count, size)), np.empty((count, size))
+    for i in range(count):
+        copy_vector(arms.pulls[rows[i]], pulls[i])
+        copy_vector(arms.means[rows[i]], means[i])
+    return rows[:count], pulls, means
 
 
 @kernel
@@ -214,10 +223,16 @@ def regress(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within:
                     center += share * weights[i] * means[i, k]
                 add_products(x, weights, middle, means[:, k], center, axes, products)
                 spread, tilt = max(model.spread[k, k], ROUNDING), model.tilt[k]
-                model.share[k] = weigh_ridges(values[:p], products[:p], spread, against, tilt[:p])
+                around = count = 0.0
+                for i in range(x.shape[0]):
+                    if pulls[i, k] > 0.0:
+                        count += 1.0
+                        around += weights[i] * (means[i, k] - center) ** 2 + ROUNDING
+                known = (spread, max(around, ROUNDING), count, against)
+                model.share[k] = weigh_ridges(values[:p], products[:p], *known, tilt[:p])
                 tilt[p:] = 0.0
                 if squared:
-                    bent = weigh_ridges(values[p:], products[p:], spread, against, tilt[p:])
+                    bent = weigh_ridges(values[p:], products[p:], *known, tilt[p:])
                     model.share[k] = 1.0 - (1.0 - model.share[k]) * (1.0 - bent)
                 for i in range(x.shape[1]):
                     slope = 0.0

@@ -37,7 +37,7 @@ from druthers._matrices import copy_matrix, copy_vector
 from druthers.types import Floats, Integers
 
 PAIRS = 32  # points, each with its mirror image
-SHORTLIST = 2_048  # arms that are looked at, the best by score
+SHORTLIST = 512  # arms that are looked at, the best by score
 BLOCK = 128  # arms whose worths are found together: they fit into the fastest memory
 MOST = 12  # places that are chosen for what they add; those after them go by score
 CERTAIN = 1e-6  # what is less on average is rounding
@@ -91,11 +91,27 @@ def tastes(weights: Floats, covariance: Floats) -> Floats:
     """
     deviations = np.sqrt(np.diag(covariance).clip(1e-300))
     values, vectors = np.linalg.eigh(covariance / np.outer(deviations, deviations))
-    normal = np.einsum("mk,dk->md", points(len(weights)), vectors * np.sqrt(values.clip(0.0)))
-    wanted = weights > 0.0
-    width = np.sqrt(np.log1p(np.square(deviations / np.where(wanted, weights, 1.0))))
-    raised = np.exp(width * normal)
-    drawn: Floats = np.where(wanted, weights * raised / raised.mean(axis=0), weights + deviations * normal)
+    drawn: Floats = spread_tastes(points(len(weights)), weights, deviations, values, vectors)
+    return drawn
+
+
+@kernel
+def spread_tastes(standard: Floats, weights: Floats, deviations: Floats, values: Floats, vectors: Floats) -> Floats:
+    """Return tastes at standard normal points, with the eigenvalues and eigenvectors of their correlations."""
+    drawn = np.zeros(standard.shape)
+    for k in range(weights.shape[0]):
+        for j in range(weights.shape[0]):
+            along = vectors[k, j] * np.sqrt(max(values[j], 0.0))
+            for point in range(standard.shape[0]):
+                drawn[point, k] += along * standard[point, j]
+        wanted, total = weights[k] > 0.0, 0.0
+        width = np.sqrt(np.log1p((deviations[k] / weights[k]) ** 2)) if wanted else 0.0
+        for point in range(standard.shape[0]):
+            normal = drawn[point, k]
+            drawn[point, k] = np.exp(width * normal) if wanted else weights[k] + deviations[k] * normal
+            total += drawn[point, k]
+        if wanted:
+            drawn[:, k] *= weights[k] * standard.shape[0] / total
     return drawn
 
 
@@ -108,19 +124,68 @@ class Outlook(NamedTuple):
     apart: Singles  # (points, D), by how much the weights of each taste differ
 
 
-def worths(outlook: Outlook, rows: Sequence[int]) -> Singles:
-    """Return what the arms in some rows are worth to tastes (points, rows)."""
-    found: Singles = outlook.base[rows] + np.einsum("pk,kr->pr", outlook.apart, outlook.slopes[:, rows])
-    return found
+@kernel
+def look_out(places: Integers, reasons: Floats, slopes: Floats, apart: Floats) -> Outlook:
+    """Return what the offered arms at some places are worth, with their slopes (m, D) and tastes apart from the mean.
+
+    In single precision, which has seven digits: so values are around the best, and of the size of what tastes change.
+    """
+    base = np.empty(places.shape[0])
+    best = -np.inf
+    for j in range(places.shape[0]):
+        base[j] = reasons[0, places[j]] + reasons[1, places[j]]
+        if np.isfinite(base[j]):
+            best = max(best, base[j])
+    best = best if np.isfinite(best) else 0.0
+    scale = np.abs(slopes).max() * np.abs(apart).max()
+    scale = scale if scale > 0.0 else 1.0
+    singles, turned = np.empty(base.shape, np.float32), np.empty(slopes.T.shape, np.float32)
+    for j in range(places.shape[0]):
+        singles[j] = min(max((base[j] - best) / scale, -1e9), 1e9)
+        for k in range(slopes.shape[1]):
+            turned[k, j] = slopes[j, k] / scale
+    return Outlook(places, singles, turned, apart.astype(np.float32))
+
+
+@kernel
+def take_in(outlook: Outlook, row: int, best: Singles) -> None:
+    """Raise the best so far (points,) to what the arm in a row is worth, where that is more."""
+    for point in range(best.shape[0]):
+        worth = outlook.base[row]
+        for k in range(outlook.slopes.shape[0]):
+            worth += outlook.apart[point, k] * outlook.slopes[k, row]
+        best[point] = max(best[point], worth)
+
+
+@kernel
+def holds(slate: Integers, place: int) -> bool:
+    """Tell whether a slate has an arm."""
+    for one in slate:  # noqa: SIM110 - a loop is what compiles to one
+        if one == place:
+            return True
+    return False
+
+
+@kernel
+def best_among(outlook: Outlook, slate: Integers) -> Singles:
+    """Return what the best of a slate is worth to each taste (points,); of what is not looked at nothing is known."""
+    best = np.full(outlook.apart.shape[0], np.float32(-np.inf))
+    for row in range(outlook.places.shape[0]):
+        if holds(slate, outlook.places[row]):
+            take_in(outlook, row, best)
+    if best[0] == -np.inf:  # nothing of it is looked at: as the worst of all
+        worst, single = np.float32(np.inf), np.empty_like(best)
+        for row in range(outlook.places.shape[0]):
+            single[:] = -np.inf
+            take_in(outlook, row, single)
+            worst = min(worst, single.min())
+        best[:] = worst
+    return best
 
 
 def best_of(outlook: Outlook, slate: Sequence[int]) -> Singles:
-    """Return what the best of a slate is worth to each taste (points,); of what is not looked at nothing is known."""
-    rows = np.searchsorted(outlook.places, slate).tolist()
-    rows = [row for row, place in zip(rows, slate, strict=True) if place in outlook.places[row : row + 1]]
-    if not rows:
-        return np.full(len(outlook.apart), worths(outlook, range(len(outlook.places))).min())
-    best: Singles = worths(outlook, rows).max(axis=1)
+    """Return the same of a slate of any kind."""
+    best: Singles = best_among(outlook, np.array(slate, dtype=np.int64))
     return best
 
 
@@ -154,6 +219,21 @@ def add_most(outlook: Outlook, best: Singles) -> tuple[int, float]:
             if gains[j] > most_gain:
                 most, most_gain = start + j, gains[j]
     return most, float(most_gain)
+
+
+@kernel
+def add_arms(outlook: Outlook, slate: Integers, most: int) -> Integers:
+    """Return a slate with up to so many places more, each for the arm that adds most to those before."""
+    best = best_among(outlook, slate)
+    whole = np.full(slate.shape[0] + most, -1)
+    whole[: slate.shape[0]] = slate
+    for count in range(slate.shape[0], whole.shape[0]):
+        row, gain = add_most(outlook, best)
+        if gain <= CERTAIN * best.shape[0] or holds(whole, outlook.places[row]):  # those in the slate add nothing
+            return whole[:count]
+        whole[count] = outlook.places[row]
+        take_in(outlook, row, best)
+    return whole
 
 
 class Slate:
@@ -265,14 +345,7 @@ class Slate:
             return by_score
         plan = list(before) or [self._leaders[0]]
         plan += [place for place in self._unseen if place not in plan][: self._size - len(plan)]
-        best = best_of(outlook, plan)
-        while len(plan) < min(self._size, MOST):
-            row, gain = add_most(outlook, best)
-            place = int(outlook.places[row])
-            if gain <= CERTAIN * len(best) or place in plan:  # those in the slate add nothing
-                break
-            plan.append(place)
-            best = np.maximum(best, worths(outlook, [row])[:, 0])
+        plan = add_arms(outlook, np.array(plan, np.int64), max(min(self._size, MOST) - len(plan), 0)).tolist()
         whole = self._by_score(tuple(plan))
         return whole if best_of(outlook, whole).mean() > best_of(outlook, by_score).mean() + CERTAIN else by_score
 
@@ -290,16 +363,19 @@ def by_score(scores: Floats, number: int) -> Integers:
 
 def among_best(scores: Floats, number: int) -> Integers:
     """Return the same places in order of the offer."""
+    among: Integers = np.arange(len(scores))
     if number >= len(scores):
-        return np.arange(len(scores))
-    among = scores
-    if number <= len(some := scores[::SOME]):  # the best are at least as good as the best of some: most drop out
-        among = scores[scores >= np.partition(some, -number)[-number]]
-    least = np.partition(among, -number)[-number]
-    best = scores >= least
+        return among
+    some = scores[::SOME]  # one in some tells about how good the best are: most drop out
+    rank = 3 * number // (2 * SOME) + SOME
+    if rank <= len(some) and np.count_nonzero(good := scores >= np.partition(some, -rank)[-rank]) >= number:
+        among = np.flatnonzero(good)
+    values = scores[among]
+    least = np.partition(values, -number)[-number]
+    best: NDArray[np.bool_] = values >= least
     if (extra := int(np.count_nonzero(best)) - number) > 0:
-        best[np.flatnonzero(scores == least)[-extra:]] = False
-    return np.flatnonzero(best)
+        best[np.flatnonzero(values == least)[-extra:]] = False
+    return among[best]
 
 
 def by_chance(
