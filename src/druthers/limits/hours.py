@@ -121,7 +121,8 @@ def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, floa
     """
     for name, spans in columns.items():
         for match in re.finditer(ALWAYS, text):
-            yield Days(name, [one for one, (low, high) in spans.items() if high - low >= 24], *match.span())
+            always = [one for one, (low, high) in spans.items() if high - low >= 24]
+            yield Days(name, always or match.group(), *match.span())
         for match in _hours().finditer(text):
             time = _time(match) if _is_marked(match) or _is_clocked(text, match) else None
             came = re.search(COMES + r"[^.;,!?]*$", text[: match.start()])
@@ -136,7 +137,8 @@ def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, floa
                 for one, (low, high) in spans.items()
                 if (early or time <= high) and (lasts or bound.lasting or bound.way == "min" or low <= time)
             ]
-            yield Days(name, fitting, came.start(), bound.end)
+            # What fits no item is a limit all the same, on what was said.
+            yield Days(name, fitting or text[came.start() : bound.end], came.start(), bound.end)
         return
 
 
@@ -165,7 +167,8 @@ def _time(match: re.Match[str], part: str | None = None) -> float | None:
         hour = 0.0
     elif hour < 12 and said.startswith(SECOND_HALF):
         hour += 12.0
-    return hour + PAST.get(match["past"], int(match["minute"] or 0) / 60) if hour < 24 else None
+    time = hour + PAST.get(match["past"], int(match["minute"] or 0) / 60)
+    return time if 0 <= time < 24 else None
 
 
 def _between(
