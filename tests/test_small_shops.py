@@ -120,6 +120,16 @@ def test_messages_are_what_they_are(advisor, text, kind):
     assert advisor.message(user, text).kind == kind
 
 
+def test_all_that_are_asked_for_are_named(advisor):
+    items = [
+        Item(str(n), name=f"Shoe {n}", values={"price": 9.0}, details={"vegan": "yes", "5G": "no"}) for n in range(8)
+    ]
+    with Advisor(Catalog(name="shoes", objectives=OBJECTIVES[:1], items=items)) as shop:
+        assert "Shoe 7" in shop.message("ada", "show me all the vegan shoes").text
+        assert "and 3 more" in shop.message("ada", "which shoes are vegan?").text
+        assert shop.message("bob", "no more than 20, and 5G").text.startswith("Only price up to 20. A must: 5G.")
+
+
 def test_a_number_before_a_span_of_time_is_that_of_an_item(advisor):
     shown = advisor.message("ada", "cheap").recommendation
     reply = advisor.message("ada", "stayed at 3 two summers ago, it was awful")

@@ -34,7 +34,8 @@ MOST_OF_ALL = re.compile(
     r".*\b(?:most|least|\w+est)\b",
     re.I,
 )
-MOST_FOUND, MOST_BEST = 5, 3  # items that an answer names
+MOST_FOUND, MOST_BEST, MOST_OF_ALL_FOUND = 5, 3, 20  # items that an answer names, where all are asked for too
+ALL = re.compile(r"\b(?:all|every|each|alle|tous|toutes|todos|todas|tutti|tutte)\b", re.IGNORECASE)
 MOST_NUMBERS = 12  # different numbers that are told one by one
 
 
@@ -52,9 +53,10 @@ def find(ask: Operations, turn: Turn) -> Operation[Reply]:
     within = " within your limits" if more else ""
     if counts and not where:
         return turn.reply(f"There {'is' if len(ids) == 1 else 'are'} {len(ids)}{within}{more}. {lost}".strip())
-    found = _by_worth(ask, turn, person, ids)[:MOST_FOUND]
+    most = MOST_OF_ALL_FOUND if ALL.search(turn.text) else MOST_FOUND
+    found = _by_worth(ask, turn, person, ids)[:most]
     what = " and ".join(f"{name} {limit_in_words(limit)}" for name, limit in where.items())
-    rest = f", and {len(ids) - MOST_FOUND} more" if len(ids) > MOST_FOUND else ""
+    rest = f", and {len(ids) - most} more" if len(ids) > most else ""
     many = f"{len(ids)}{within}, " if counts and found else ""
     named = listed([item.name for item in found]) + rest + ("" if counts else within) if found else f"none{within}"
     asked = turn.message.shown or HERE.match(turn.text) is not None

@@ -138,6 +138,11 @@ class LimitReader:
         foreign_text = not (self._said.is_english(text) and self._said.leans_english(text))
         for quantity in filter(None, map(partial(clauses.meant, folded), find_quantities(folded))):
             clause = clause_of(folded, quantity.start, quantity.end)
+            if any(
+                (stem(word),) in self.index.flags
+                for word in re.findall(r"\w*\d\w*", folded[quantity.start : quantity.end])
+            ):
+                continue  # "and 5G"
             if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
                 lost.append((told.start(), quantity.end))
                 continue
@@ -348,7 +353,7 @@ class LimitReader:
         things = re.findall(r"^\s+([a-z]+)(?:\s+([a-z]+))?", folded[end:])
         describes = any(stem(thing) in telling_stems(self.title) for pair in things for thing in pair)
         alone = (
-            len(name) > 2
+            (len(name) > 2 or re.search(r"\d", name))
             and said[0] not in words("common")
             and re.match(phrases.ALONE_BEFORE, before)
             and re.match(phrases.ALONE_AFTER, folded[end:])
