@@ -68,7 +68,8 @@ SITTING = r"\bin (?:an?|the|her|his|my|our)\s+$"  # "a baby in a pushchair"
 # "Tuesdays and Thursdays are out", "Monday doesn't work for me"
 RULED_OUT = (
     r"(?P<others>(?:(?:\s*,\s*|\s+(?:and|or)\s+)[a-z]+)*)"
-    r"(?:(?:'s|'re|\s+(?:is|are))\s+(?:out(?: of the question|(?!\s+of))|no good|(?:im|not )possible|a no-?go|off limits)\b"
+    r"(?:(?:'s|'re|\s+(?:is|are))\s+"
+    r"(?:out(?: of the question|(?!\s+of))|no good|(?:im|not )possible|a no-?go|off limits)\b"
     r"|\s+(?:(?:do(?:es)?|wo|ca)n't|(?:do(?:es)?|will|can)\s?not) (?:work|do|suit)\b)"
 )
 MEANT = r"\b(?:i mean(?:t)?|i said)\b[^.;!?]*?,\s*(?P<not>not\b[^.;!?,]*)"
