@@ -2,7 +2,7 @@
 
 import pytest
 
-from druthers.advisor import Advisor
+from druthers.advisor import Advisor, operations
 from druthers.advisor.messages import Kind
 from druthers.advisor.sayings import feeling, references
 from druthers.advisor.steps import Append
@@ -474,3 +474,13 @@ def test_more_kinds(talk, text, kind, places):
     talk("cheap")
     reply = talk(text)
     assert (reply.kind, len(reply.items)) == (kind, places)
+
+
+def test_what_reads_limits_is_made_once_and_not_for_every_message(talk, monkeypatch):
+    """It goes through all texts of a catalog: seconds where there are many."""
+    made = []
+    reader = operations.LimitReader
+    monkeypatch.setattr(operations, "LimitReader", lambda *given: made.append(1) or reader(*given))
+    for text in ("cheap and clean", "in Vienna", "why?", "under 90 euros please"):
+        talk(text)
+    assert len(made) == 1

@@ -65,7 +65,7 @@ class Operations:
         self.fetcher = Fetcher(fold, self.store)
         self.told = Recent(fold, self.store)
         self.choosing = Choosing(fold)
-        self._limit_reader: tuple[Columns, LimitReader] | None = None
+        self._limit_readers: list[tuple[Columns, LimitReader]] = []  # at most one, which those of a message share
 
     @property
     def catalog(self) -> Catalog:
@@ -155,10 +155,10 @@ class Operations:
 
     def limit_reader(self, columns: Columns) -> LimitReader:
         """Return what reads limits against these columns; made once for them, by whichever thread needs it first."""
-        known = self._limit_reader
+        known = self._limit_readers[0] if self._limit_readers else None
         if known is None or known[0] is not columns:
-            reader = LimitReader(columns, self.catalog.objectives, self.catalog.name, vocabulary())
-            known = self._limit_reader = columns, reader
+            known = columns, LimitReader(columns, self.catalog.objectives, self.catalog.name, vocabulary())
+            self._limit_readers[:] = [known]
         return known[1]
 
     def _read(self, text: str, columns: Columns) -> tuple[Reading, Limits]:
