@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
+# What words of a language end in that their other forms do not have, and what is left of a word at least.
+_ENDINGS = {
+    "de": r"innen|in|(?:er)?(?:en|em|er|es|e|n|s)",
+    "fr": r"e?[sx]|e",
+    "es": r"[aeo]?s?",
+    "it": r"h?[aeio]",
+    "pt": r"[aeo]?s?",
+    "nl": r"en|e|s",
+}
+_LEFT = 4
+_SUFFIX = re.compile(r"(?:artig|ig?keit|igst|lich|haft|heit|ung|los|frei|arm)")  # what makes another word of one
+# Languages that write compounds as one word, and how many letters a part of one has at least, and the only known one.
+_COMPOUNDING, _PART, _ONLY = ("de", "nl"), 3, 5
 
 
 @cache
@@ -32,7 +46,8 @@ def translations(language: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for english, others in _entries():
         for word in dict(zip(LANGUAGES, others, strict=False)).get(language, ()):
-            found.setdefault(word.replace("_", " "), []).extend(english)
+            known = found.setdefault(word.replace("_", " "), [])
+            known += [one for one in english if one not in known]
     return found
 
 
@@ -50,3 +65,81 @@ def called() -> dict[str, list[str]]:
         for word in english:
             found.setdefault(word, []).extend(one.replace("_", " ") for part in others for one in part)
     return found
+
+
+def root(word: str, language: str) -> str:
+    """Return what the forms of a word have in common; the word itself where little would be left.
+
+    Examples
+    --------
+    >>> root("ziegen", "de"), root("individuelle", "fr"), root("guitarras", "es"), root("bianche", "it")
+    ('zieg', 'individuel', 'guitarr', 'bianc')
+    """
+    cut = re.sub(rf"(?:{_ENDINGS[language]})$", "", word) if language in _ENDINGS else word
+    cut = re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", cut) if language == "fr" else cut
+    return cut if len(cut) >= _LEFT else word
+
+
+@cache
+def _roots(language: str) -> dict[str, list[str]]:
+    """Return what the roots of single words of a language mean."""
+    found: dict[str, list[str]] = {}
+    for word, english in translations(language).items():
+        if " " not in word:
+            known = found.setdefault(root(word, language), [])
+            known += [one for one in english if one not in known]
+    return found
+
+
+@cache
+def phrases(language: str) -> dict[tuple[str, ...], list[str]]:
+    """Return what phrases of a language mean, by their words."""
+    split = {tuple(re.findall(r"[^\W_]+", text)): english for text, english in translations(language).items()}
+    return {words: english for words, english in split.items() if len(words) > 1}
+
+
+@cache
+def _in_phrases(language: str) -> frozenset[str]:
+    """Return the words that phrases of a language are made of."""
+    return frozenset(word for words in phrases(language) for word in words)
+
+
+def knows(word: str, language: str) -> bool:
+    """Tell whether a word is one of a language, in any of its forms, or in a phrase.
+
+    Examples
+    --------
+    >>> knows("ziegen", "de"), knows("bain", "fr"), knows("goats", "de")
+    (True, True, False)
+    """
+    return bool(_simple(word, language)) or word in _in_phrases(language)
+
+
+@lru_cache(maxsize=8192)
+def meanings(word: str, language: str) -> tuple[str, ...]:
+    """Return what a word of a language means, in any of its forms; of a compound, what its parts do.
+
+    Examples
+    --------
+    >>> meanings("ziegenkase", "de"), meanings("baumwollenes", "de"), meanings("rosse", "it"), meanings("and", "de")
+    (('goat', "goat's milk", 'goats', 'cheese', 'cheeses'), ('cotton',), ('red',), ())
+    """
+    simple = _simple(word, language)
+    if simple or language not in _COMPOUNDING:
+        return tuple(simple)
+    cuts = [(word[:cut], word[cut:]) for cut in range(_PART, len(word) - _PART + 1)]
+    parts = [(_simple(first, language), _simple(last, language)) for first, last in cuts]
+    both = next(([*first, *last] for first, last in parts if first and last), None)
+    if both is not None:
+        return tuple(both)
+    sides = [*cuts, *((last, first) for first, last in cuts)]
+    whole = [one for one, rest in sides if len(root(one, language)) >= _ONLY and not _SUFFIX.match(rest)]
+    known = [(len(one), _simple(one, language)) for one in whole]
+    return tuple(max((pair for pair in known if pair[1]), default=(0, []))[1])
+
+
+def _simple(word: str, language: str) -> list[str]:
+    """Return what a word means as it is listed, or in another of its forms."""
+    found = translations(language).get(word) or _roots(language).get(root(word, language), [])
+    plain = re.sub("([aou])e", r"\1", word) if language == "de" and not found else word  # "Kueche"
+    return found if plain == word else _simple(plain, language)

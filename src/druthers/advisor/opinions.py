@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from druthers.advisor.messages import Kind, Message, Opinion
 from druthers.advisor.said import ASSENT, CLAUSE, RATING, Said
 from druthers.advisor.sayings import NEGATION, feeling, references, ways, whole_words
 from druthers.catalogs import Item
-from druthers.language import Parser
+from druthers.language import Parser, is_english
 
 FELT = 0.7  # how good is what is only said to be "gentle", and how bad what is "late"
+# "das zweite gefällt mir nicht"
+DISLIKED = re.compile(
+    r"\b(?:gefall\w*(?: \w+)? nicht|(?:no|non) (?:me|nos|mi|ci) (?:gust|piac)\w+|n'aime\w* pas|plait pas"
+    r"|bevalt \w+ niet)\b"
+)
+
+
+def dislikes(plain: str) -> bool:
+    """Tell whether somebody says, not in English, not to like something."""
+    return DISLIKED.search(plain) is not None
 
 
 def find_opinion(said: Said, parser: Parser, named: Sequence[Item]) -> Message | None:
@@ -43,10 +54,11 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
     if said.rating is not None:
         opinions[at] = Opinion([said.rating], {})
     unsaid: dict[str, int] = {}
+    abroad = not is_english(said.text)
     for clause in CLAUSE.split(whole_words("thanks").sub(" ", ASSENT.sub("", said.told))):
         about_items = references(RATING.sub(" ", clause), said.context.shown)
         at = about_items[0] if about_items else at
-        felt = feeling(clause)
+        felt = feeling(clause, abroad=abroad)
         told = felt is None and about_items and ways("took").search(clause.strip())  # "had number 1 yesterday"
         signs = {} if told else parser.signs(clause)
         if felt is None and not any(signs.values()):

@@ -65,6 +65,7 @@ IN_SHORT = re.compile(
     r"\b(?i:does|do|is|has|was|can|will|did|about|take|book|choose|pick|why|compare|between|and|or|vs|than|not)"
     r" (?:[Tt]he )?(?P<name>[A-Z][^\W\d_]{2,})\b"
 )
+SUCH_THAT = re.compile(r"(?:que|come) (?!(?:diferencia|es|son|hay|tiene|tienen|tal|precio|sabes|opinas|me)\b)")
 SENTENCES = re.compile(r"(?<=[.;!?])\s+")
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": how many letters of an ending lack their mark, by what it stands for.
@@ -184,6 +185,11 @@ class Said:
         if self.text.rstrip(" !").endswith("?"):
             return True
         return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
+
+    @property
+    def asks_abroad(self) -> bool:
+        """Whether what is not in English is a question: what begins with "que sea" is none."""
+        return self.asks and ("?" in self.text or SUCH_THAT.match(self.core) is None)
 
     @property
     def told(self) -> str:

@@ -41,7 +41,8 @@ PLACE = re.compile(
 NO_ITEM = (
     r"(?!-\w| of (?:all|next|this|every|each|the (?:month|year)|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"| (?:we|i|they|he|she)\b| (?:times?|things?|floors?|class|hand|half|halves|aid|rate|name|language|thoughts?"
-    r"|days?|weeks?|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|home)\b)"
+    r"|days?|weeks?|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|home"
+    r"|planta|piso|vez|mano|etage|fois|main|piano|volta|stock|mal|hand|klasse|andar|verdieping|keer)\b)"
 )
 ALONE = r"(?=\s*(?:$|[,.;!?]))"
 REFERENCE = (
@@ -97,22 +98,25 @@ def pointing() -> re.Pattern[str]:
 
 
 @cache
-def _feelings() -> list[tuple[re.Pattern[str], float]]:
-    """Return words with how they feel, the longest first."""
-    words = [(word, float(value)) for value, listed in table()["feeling"].items() for word in listed]
+def _feelings(*names: str) -> list[tuple[re.Pattern[str], float]]:
+    """Return words of some lists with how they feel, the longest first."""
+    tables = (pair for name in names for pair in table()[name].items())
+    words = [(word, float(value)) for value, listed in tables for word in listed]
     return [(re.compile(rf"\b{word}\b"), value) for word, value in sorted(words, key=lambda pair: -len(pair[0]))]
 
 
-def feeling(text: str) -> float | None:
-    """Return how a clause feels, from -1 to 1; None if it does not say.
+def feeling(text: str, *, abroad: bool = False) -> float | None:
+    """Return how a clause feels, from -1 to 1; None if it does not say; `abroad` tells that it is not in English.
 
     Examples
     --------
     >>> feeling("it was filthy"), feeling("not bad at all"), feeling("we went there")
     (-1.0, 0.35, None)
+    >>> feeling("das gefallt mir nicht", abroad=True)
+    -0.7
     """
     found = []
-    for word, value in _feelings():
+    for word, value in _feelings("feeling", "feeling_abroad") if abroad else _feelings("feeling"):
         while match := word.search(text):
             negated = NEGATION.search(text[max(0, match.start() - 18) : match.start()]) is not None
             found.append(-0.5 * value if negated else value)

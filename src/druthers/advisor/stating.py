@@ -11,7 +11,7 @@ from druthers.advisor.comparing import apart_from_items, with_items
 from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.strangers import much_of_costs, told, told_apart
 from druthers.catalogs import Item
-from druthers.language import Parser, is_english, leans_english
+from druthers.language import Parser, leans_english, spoken_in
 from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
@@ -117,5 +117,5 @@ def _hoping(text: str) -> list[tuple[int, int]]:
 def vocabulary() -> Vocabulary:
     """Return the words that mean something whatever a catalog has."""
     return Vocabulary(
-        english(), frozenset(stem(words[0]) for words in lexicon() if len(words) == 1), is_english, leans_english
+        english(), frozenset(stem(words[0]) for words in lexicon() if len(words) == 1), spoken_in, leans_english
     )

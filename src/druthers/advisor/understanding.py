@@ -11,7 +11,7 @@ import numpy as np
 from druthers.advisor.comparing import NAME
 from druthers.advisor.kinds import chances
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
-from druthers.advisor.opinions import find_opinion
+from druthers.advisor.opinions import dislikes, find_opinion
 from druthers.advisor.other_numbers import another_number
 from druthers.advisor.questions import MOST, find_question, flags_asked
 from druthers.advisor.said import Said
@@ -36,6 +36,8 @@ MOST_WORDS = 6  # of a name
 FEWEST = 4  # words of a wish whose meaning is guessed at
 # What changes something that is known of items: it must be likely, however little speaks for anything else.
 CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
+# Ways to say something that is no wish, and no limit.
+OTHERWISE = ("help", "profile", "why", "compare", "find", "best", "other", "like", "took", "forget_me", "forget_all")
 # What may be said of some items while others are turned down.
 BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
 MET = re.compile(r"\b(?:already|been|seen|before)\b")
@@ -143,14 +145,16 @@ class Understanding:
 
     def _verdict(self, said: Said) -> Message | None:
         """Return what is plainly said of items that were shown: "love it", "meh, 2 is ok", "la segunda me encantó"."""
-        if not said.context.shown or said.asks:
-            return None
         foreign = not is_english(said.text)
+        if not said.context.shown or (said.asks_abroad if foreign else said.asks):
+            return None
         if said.places and foreign and said.picks:
             return Message(Kind.TAKEN, said.places)
         if not (VERDICT.fullmatch(said.plain) or (said.places and (foreign or SHORTLY.fullmatch(said.plain)))):
             return None
         found = find_opinion(said, self.parser, ())
+        if found is not None and foreign and not found.aspects and dislikes(said.plain):
+            return Message(Kind.REJECT, said.places, utility=found.utility)
         return found if found is not None and (found.utility is not None or found.opinions) else None
 
     def _likeliest(self, said: Said) -> Message:
@@ -167,6 +171,8 @@ class Understanding:
         read = Message(Kind.UNCLEAR) if supposed else self._wishing(said)
         if read.kind == Kind.DISMISSAL and said.asks:  # "can we sit outside?" sets nothing aside
             read = replace(read, kind=Kind.UNCLEAR)
+        if not is_english(said.text) and _is_statement(said, read):  # the model knows the words of English alone
+            return _as_stated(read, likely)
         for kind in sorted(odds, key=lambda kind: -odds[kind]):
             if odds[kind] < POSSIBLE:
                 break
@@ -336,6 +342,12 @@ def _courteous(kind: Kind, said: Said) -> Message:
     """Return small talk, or help, in which a wish that was not understood is not lost: "hi, I'd like a day hike"."""
     lost = [said.text.strip()] if whole_words("wants").search(whole_words("courtesy").sub(" ", said.plain)) else []
     return Message(kind, limits=told(Limits(), lost))
+
+
+def _is_statement(said: Said, read: Message) -> bool:
+    """Tell whether what was read is stated: of nothing shown, not asked, and beside nothing that is a sign of else."""
+    other = any(said.has(name) for name in OTHERWISE) or whole_words("forget").search(said.core)
+    return read.kind in STATED and is_worded(read) and not (said.asks_abroad or said.places or other)
 
 
 def _is_guess(message: Message, stated: float) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
-from druthers.language.lexicon.languages import is_english, leans_english, not_understood
+from druthers.language.lexicon.languages import is_english, leans_english, not_understood, spoken_in
 from druthers.language.lexicon.objectives import as_objectives, domain_names, load_domain
 from druthers.language.lexicon.words import Words
 from druthers.language.models.judge import Judge
@@ -50,6 +50,7 @@ __all__ = [
     "make_parser",
     "make_writer",
     "not_understood",
+    "spoken_in",
 ]
 
 _warned: set[str] = set()

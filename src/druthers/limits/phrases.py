@@ -17,6 +17,11 @@ NOT = (
     r"(?!need|have to|require|mind|care|matter|lack|miss|forget|skip|lose)[a-z]+"
     r"(?:\s+<articles>)*\s+$"  # "it must not take dogs"
 )
+# "senza usare il forno", "niente formaggi affumicati", but not "nicht nur"
+NOT_ABROAD = (
+    r"\b<not>(?:\s+<articles>)*\s+(?!(?:nur|solo|seulement|solamente|soltanto|mas|piu|plus|mehr|weniger|menos|moins|meno"
+    r"|trop|troppo|zu|demasiado|muy|sehr|tres|molto|importa|slechts|alleen)\b)[a-z]{4,}(?:\s+<articles>)*\s+$"
+)
 ALL_BUT = r"\b(?:any|every|all)\w*(?:\s+[a-z]+){0,2}\s+but(?:\s+<articles>)*\s+$"  # "any color but black"
 # "it must not lack a pool"
 MISSED = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from druthers.denials import find_denials
 from druthers.limits import clauses, phrases
+from druthers.limits.abroad import Abroad, counted_abroad
 from druthers.limits.attributes import Attribute, find_attribute
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
@@ -35,6 +36,7 @@ from druthers.limits.words import (
 from druthers.types import Objective
 
 MOST_LETTERS = 2_000  # of a text that limits are read in
+ENGLISH = "en"
 LINKS = frozenset({"or", "and", "please"})
 TOLERATED = re.compile(r"\s+(?:is|are|would be)\s+(?:ok(?:ay)?|fine|alright|possible)")
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
@@ -135,8 +137,10 @@ class LimitReader:
     def _numbers(self, folded: str, text: str) -> tuple[list[Stated], list[str], list[tuple[int, int]]]:
         """Return limits by numbers, pieces that sound like one and fit nothing, and where such are no wishes either."""
         found, unmatched, lost = [], [], []
-        foreign_text = not (self._said.is_english(text) and self._said.leans_english(text))
-        for quantity in filter(None, map(partial(clauses.meant, folded), find_quantities(folded))):
+        language = self._said.language(text)
+        foreign_text = not (language == ENGLISH and self._said.leans_english(text))
+        quantities = filter(None, map(partial(clauses.meant, folded), find_quantities(folded)))
+        for quantity in map(partial(counted_abroad, folded, language=language), quantities):
             clause = clause_of(folded, quantity.start, quantity.end)
             if any(
                 (stem(word),) in self.index.flags
@@ -155,7 +159,7 @@ class LimitReader:
             first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
             near = folded[first : quantity.end + BESIDE]
             if foreign_text:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
-                clause, near = (f"{part} {in_english(part)}" for part in (clause, near))
+                clause, near = (f"{part} {in_english(part, language)}" for part in (clause, near))
             if by := re.search(
                 clauses.BY_CAR, folded[quantity.end : quantity.end + 4 * BESIDE]
             ):  # "an hour in the car"
@@ -230,6 +234,7 @@ class LimitReader:
     def _texts(self, folded: str, text: str, taken: Iterable[Stated]) -> list[Stated]:
         """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
         spots = [(*match.span(), self._meant(stem(match.group()))) for match in re.finditer(r"[^\W_]+", folded)]
+        spots = self._abroad.read(folded, spots, self._said.language(text))
         free = [not any(one.start <= start < one.end for one in taken) for start, _, _ in spots]
         found: list[Stated] = []
         place = 0
@@ -243,6 +248,11 @@ class LimitReader:
                         break
             place += 1
         return linked(found, folded, self.index.lists)
+
+    @cached_property
+    def _abroad(self) -> Abroad:
+        index = self.index
+        return Abroad(index.flags, (*index.values, *index.kinds, *index.without))
 
     @cached_property
     def _meant(self) -> Callable[[str], str]:
@@ -265,7 +275,7 @@ class LimitReader:
         negated = pattern(phrases.ALL_BUT).search(before)
         if negated is None:
             before = re.split(phrases.BREAK, before)[-1]
-            negated = None if pattern(phrases.MISSED).search(before) else pattern(phrases.NOT).search(before)
+            negated = self._denied(before, text)
         out = None if negated else re.match(phrases.RULED_OUT, folded[end:])
         if re.match(phrases.SPURNED, folded[end:]) or (not negated and pattern(phrases.COMPARED).search(before)):
             return None
@@ -285,7 +295,8 @@ class LimitReader:
         owners = index.values.get(key) or index.kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
-        usual = len(key) == 1 and folded[start:end] in words("common") and not named
+        translated = not folded.startswith(key[0], start) and key[0] in words("common") - words("bodily")
+        usual = len(key) == 1 and not named and (translated or folded[start:end] in words("common"))
         if usual and not self._is_strict(folded, start, end, before):
             return None
         if key[0] in words("tiny") and len(key) == 1 and not self._is_written(text, start, end, before, owners):
@@ -308,6 +319,13 @@ class LimitReader:
         begin = clauses.begin_of(start, before, lead)
         end += out.end() if out and not out["others"] else 0
         return Stated(name, {"not": owners[name]} if negated or out else owners[name], text[begin:end], begin, end)
+
+    def _denied(self, before: str, text: str) -> re.Match[str] | None:
+        """Return the words that deny what stands after them, if some do."""
+        if pattern(phrases.MISSED).search(before):
+            return None
+        abroad = self._said.language(text) != ENGLISH
+        return pattern(phrases.NOT).search(before) or (pattern(phrases.NOT_ABROAD).search(before) if abroad else None)
 
     @staticmethod
     def _is_written(text: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
@@ -360,7 +378,9 @@ class LimitReader:
         )
         if follow and TOLERATED.fullmatch(follow.group()) and not set(stems(name)) & words("guests"):
             return None  # "online is fine" asks for nothing, "pets are fine" does
-        if not (lead or follow or alone or describes) or pattern("<unneeded>").search(clause):
+        # Elsewhere it is enough to name it, and not to ask: "deve esserci un giardino".
+        abroad = self._said.language(text) != ENGLISH and "?" not in folded[end:]
+        if not (lead or follow or alone or describes or abroad) or pattern("<unneeded>").search(clause):
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)

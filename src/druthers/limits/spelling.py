@@ -13,8 +13,7 @@ class Vocabulary(NamedTuple):
 
     words: Collection[str] = ()  # those that are no misspelling of others; without them none is taken for one
     wishes: Collection[str] = ()  # those that may be said of what is wished for: a friendly staff is no "pet friendly"
-    # Whether a text is in English, where "rot" is no color.
-    is_english: Callable[[str], bool] = lambda text: True
+    language: Callable[[str], str] = lambda text: "en"  # what a text is in; in English "rot" is no color
     leans_english: Callable[[str], bool] = lambda text: True  # not where a text is too short to tell
 
 

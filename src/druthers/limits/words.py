@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from druthers.glossary import called
+from druthers.glossary import LANGUAGES, called, meanings
 
 _PLAIN = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüñçœ’", "aaaaaaeeeeiiiiooooouuuunco'")
 
@@ -74,8 +74,14 @@ def also_called() -> dict[str, list[tuple[str, ...]]]:
     found: dict[str, list[tuple[str, ...]]] = {}
     for name, others in (*table()["called"].items(), *called().items()):
         if name not in words("common"):
-            found.setdefault(" ".join(stems(name)), []).extend(tuple(stems(word)) for word in others)
+            found.setdefault(" ".join(stems(name)), []).extend(map(_key, others))
     return found
+
+
+@cache
+def _key(text: str) -> tuple[str, ...]:
+    """Return the stems of a text that is listed more than once."""
+    return (stem(text),) if text.isascii() and text.isalpha() else tuple(stems(text))
 
 
 @cache
@@ -88,22 +94,27 @@ def _meanings() -> dict[str, str]:
     return found
 
 
-def in_english(text: str) -> str:
-    """Return English words for those of a text in another language.
+def in_english(text: str, language: str = "") -> str:
+    """Return English words for those of a text in another language, or in whichever it is.
 
     Examples
     --------
     >>> in_english("lieferzeit hochstens 4 wochen")
     'delivery time delivery shipping'
+    >>> in_english("die lieferzeiten hochstens 4 wochen", "de")
+    'delivery delivery time shipping'
     """
+    if language in LANGUAGES:
+        plain = re.findall(r"[^\W\d_]+", fold(text).replace("ß", "ss"))
+        return " ".join(one for word in plain for one in meanings(word, language))
     return " ".join(_meanings()[word] for word in stems(text) if word in _meanings())
 
 
 @cache
 def foreign() -> frozenset[tuple[str, ...]]:
     """Return the stems of words of other languages, which may be English words that mean something else."""
-    others = {tuple(stems(word)) for listed in called().values() for word in listed}
-    return frozenset(others - {tuple(stems(word)) for listed in table()["called"].values() for word in listed})
+    others = {_key(word) for listed in called().values() for word in listed}
+    return frozenset(others - {_key(word) for listed in table()["called"].values() for word in listed})
 
 
 def fold(text: str) -> str:

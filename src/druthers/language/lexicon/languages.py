@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
-from druthers.glossary import translations
-from druthers.language.data import data_file, read_data, small_words, split
+from druthers.glossary import knows, translations
+from druthers.language.data import contractions, data_file, read_data, small_words, split
 from druthers.language.lexicon.concepts import Kind, Term, all_terms, words_of
 from druthers.language.lexicon.spelling import english
 from druthers.language.text.tokens import tokenize
@@ -70,17 +70,30 @@ def terms_of(language: str) -> tuple[Term, ...]:
 def _forms(words: tuple[str, ...], language: str) -> list[str]:
     """Return the forms of a single word of a language."""
     word = words[0]
-    endings = [rule.split(">") for rule in read_data("languages", f"{language}.toml")["endings"].split()]
-    forms = {word.removesuffix(old) + new for old, new in endings if word.endswith(old)}
-    return sorted(forms - small_words_of(language, "marks")) if len(words) == 1 and len(word) >= _LONG else []
+    if len(words) > 1 or len(word) < _LONG:
+        return []
+    forms = {word.removesuffix(old) + new for old, new in _endings(language) if word.endswith(old)}
+    return sorted(forms - small_words_of(language, "marks"))
+
+
+@cache
+def _endings(language: str) -> list[list[str]]:
+    """Return the endings of words of a language, and what takes their place in other forms."""
+    return [rule.split(">") for rule in read_data("languages", f"{language}.toml")["endings"].split()]
 
 
 @cache
 def translated(language: str) -> tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]:
     """Return what words of a language mean in English, in every form; as they are listed comes first."""
-    listed = {words_of(text): tuple(map(words_of, meanings)) for text, meanings in translations(language).items()}
+    listed = {_split(text): tuple(map(_split, meanings)) for text, meanings in translations(language).items()}
     formed = {(form,): meanings for words, meanings in listed.items() for form in _forms(words, language)}
     return tuple((formed | listed).items())
+
+
+@cache
+def _split(text: str) -> tuple[str, ...]:
+    """Return the words of a text; a plain one is looked at no further, as there are many."""
+    return (text,) if text.isalpha() and text not in contractions() else words_of(text)
 
 
 @cache
@@ -91,18 +104,26 @@ def idle_of(language: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _speakers() -> dict[str, tuple[str, ...]]:
-    """Return for each word the languages that have it."""
+    """Return for each word the languages whose tables have it."""
     has: dict[str, set[str]] = {}
     own = {word for term in all_terms() if term.kind is not Kind.FOREIGN for word in term.words}
     for word in own.union(*(small_words(part) for part in _PARTS)):
         has.setdefault(word, set()).add(ENGLISH)
     for language in languages():
         words = {word for term in terms_of(language) for word in term.words} | small_words_of(language, "marks")
-        words |= {word for words_, _ in translated(language) for word in words_ if word not in english()}
         words |= small_words_of(language, "beside") - english()
         for word in words:
             has.setdefault(word, set()).add(language)
     return {word: tuple(sorted(those)) for word, those in has.items()}
+
+
+@lru_cache(maxsize=16384)
+def _those(word: str) -> tuple[str, ...]:
+    """Return the languages that have a word, by their tables or by the glossary."""
+    listed = _speakers().get(word, ())
+    if word in english():
+        return listed
+    return tuple(sorted({*listed, *(language for language in languages() if knows(word, language))}))
 
 
 def language_of(words: Sequence[str]) -> str:
@@ -116,17 +137,18 @@ def language_of(words: Sequence[str]) -> str:
     ''
     """
     words = [word for word in words if word.isalpha()]
-    has = _speakers()
+    has = {word: _those(word) for word in words}
     votes = dict.fromkeys((ENGLISH, *languages()), 0.0)
     for word in words:
-        those = has.get(word, ())
-        for language in those:
-            votes[language] += 1.0 / len(those)
+        for language in has[word]:
+            votes[language] += 1.0 / len(has[word])
     best = max(votes, key=votes.__getitem__)
-    speaks = [word for word in words if best in has.get(word, ())]
+    speaks = [word for word in words if best in has[word]]
     if best != ENGLISH and len(speaks) >= _KNOWN * len(words):
         return best
-    made_of = sum(ENGLISH in has.get(word, ()) for word in words) >= _MISSPELT * len(words)
+    if best != ENGLISH and len(words) < _FEW and not any(word in english() for word in words if word not in speaks):
+        return best  # "Gitarrenlehrer mit Klavier"
+    made_of = sum(ENGLISH in has[word] for word in words) >= _MISSPELT * len(words)
     listed = sum(word in english() for word in words) >= _ENGLISH * len(words)
     return ENGLISH if len(words) < _FEW or made_of or listed else UNKNOWN
 
@@ -139,7 +161,7 @@ def leans_english(text: str) -> bool:
     >>> leans_english("with something in the wood"), leans_english("Jacke, Leder, unter 200 Euro"), leans_english("")
     (True, False, False)
     """
-    those = [_speakers().get(token.text, ()) for token in tokenize(text)]
+    those = [_those(token.text) for token in tokenize(text)]
     return sum(one == (ENGLISH,) for one in those) > sum(bool(one) and ENGLISH not in one for one in those)
 
 
@@ -149,6 +171,12 @@ def marks_of(words: Sequence[str]) -> frozenset[str]:
     return small_words_of(language, "marks") if language in languages() else frozenset()
 
 
+@lru_cache(maxsize=256)
+def spoken_in(text: str) -> str:
+    """Return the language of a text."""
+    return language_of([token.text for token in tokenize(text)])
+
+
 def is_english(text: str) -> bool:
     """Tell whether a text is in English, so that the sentence model may be asked about it."""
-    return language_of([token.text for token in tokenize(text)]) == ENGLISH
+    return spoken_in(text) == ENGLISH
