@@ -170,7 +170,8 @@ def looking_scores(
         best = max(best, out[0, j])
     add_up(arms.pulls, offer, believed, columns, width, feedbacks, first, out)
     if not first:
-        look(arms, offer, featured, spreads, best, noise, max(LEAST_ROUNDS, totals.rewards), out)
+        again = featured and totals.arms > FIRST_ARMS  # among fewer, it cost more than it found
+        look(arms, offer, again, spreads, best, noise, max(LEAST_ROUNDS, totals.rewards), out)
 
 
 @kernel
@@ -237,14 +238,14 @@ def modelled_arm(
 def look(
     arms: Any,
     offer: Integers,
-    featured: bool,
+    again: bool,
     spreads: Floats,
     best: float,
     noise: float,
     rounds: float,
     out: Floats,
 ) -> None:
-    """Raise the scores of arms hardly seen to what looking at them may gain over so many rounds, if that is more.
+    """Raise the scores of arms never seen, and `again` of hardly seen ones, to what a look may gain over these rounds.
 
     Only where it can be more than the best score so far: a gain is at most deviation x density(gap/deviation).
     """
@@ -253,7 +254,7 @@ def look(
         top = max(top, out[3, j])
     for j in range(offer.shape[0]):
         new = never_seen(arms, offer[j])
-        if not new and not (featured and hardly_seen(arms.pulls[offer[j]])):
+        if not new and not (again and hardly_seen(arms.pulls[offer[j]])):
             continue
         gap, meant = max(best - out[0, j], 0.0), rounds if new else ONCE_MORE * rounds
         odds = gap * gap / (spreads[j] + 1e-300)
