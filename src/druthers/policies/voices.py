@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import clear, invert, log_evidence, softmax
-from druthers.policies.belief import NOTHING, Evidence, combine, surprise
+from druthers._matrices import clear, invert, log_evidence, softmax, solve
+from druthers.policies.belief import NOTHING, Evidence, Posterior, combine, surprise
 from druthers.policies.units import SLAB, SPIKE, UnitLaw, average_units, mix_normals, tell
 from druthers.types import Floats
 
@@ -97,20 +97,29 @@ def prior_surprise(information: Floats, pull: Floats, ridge: float) -> float:
 
 @kernel
 def judge(
-    told: Evidence, variance: float, unit: float, kept: Floats, drawn: Floats, ridge: float, sign: float
-) -> float:
-    """Return minus twice the log-probability of utilities and choices, if a reading of this pull is true."""
-    size, products = drawn.shape[0], told.products
-    estimate = np.empty(size)
+    told: Evidence, variance: float, unit: float, kept: Floats, drawn: Floats, ridge: float, contrary: bool
+) -> tuple[float, float]:
+    """Return minus twice the log-probability of utilities and choices, if a reading of this pull is true.
+
+    And, where asked for, if the same upside down is: it has the same information, and so the same factor.
+    """
+    size, products, sites = drawn.shape[0], told.products, told.sites
+    estimate, other = np.empty(size), np.empty(size)
     root = np.empty((size, size))
-    feedbacks = 0.0
+    feedbacks, weight = 0.0, 1.0 / variance
     for k in range(size):
         feedbacks += products[k, k]  # rewards were scaled to length one, or less where they count for less
-        estimate[k] = sign * drawn[k]
+        estimate[k] = drawn[k]
+        other[k] = weight * products[k, size] + sites[k, size] / unit - drawn[k]
         for j in range(size):
             root[k, j] = kept[k, j]
     believed = combine(told, variance, unit, ridge, estimate, root)
-    return float(surprise(believed) + feedbacks * np.log(variance) + products[size, size] / variance)
+    volume, energy = feedbacks * np.log(variance), products[size, size] / variance
+    score = float(surprise(believed) + volume + energy)
+    if not contrary:
+        return score, np.inf
+    solve(root, other)
+    return score, float(surprise(Posterior(other, root, variance)) + volume + energy)
 
 
 @kernel
@@ -125,21 +134,22 @@ def weigh_voices(told: Evidence, rival: Rival, unit: float, out: Readings) -> tu
     drawn = np.zeros((2, len(SLACKS), size))
     scores = np.full((3, len(SLACKS), len(NOISES)), np.inf)
     scaled = told.ridge / (unit * unit)
-    for reading in range(3):
-        voice = 1 if reading == RIVAL else 0
-        sign = -1.0 if reading == CONTRARY else 1.0
+    for voice in range(2):
+        reading = RIVAL if voice == 1 else MAIN
         said, surely = (rival.anchor, rival.information) if voice == 1 else (told.anchor, told.information)
         for level in range(len(SLACKS)):
             against = against_reading(reading, level, rival.odds)
+            contrary = against_reading(CONTRARY, level, rival.odds) if voice == 0 else np.inf
             held, pull = kept[voice, level], drawn[voice, level]
-            if against == np.inf:
+            if against == np.inf or not listen(said, surely, SLACKS[level], unit, told.pull, held, pull):
                 continue
-            if reading != CONTRARY and not listen(said, surely, SLACKS[level], unit, told.pull, held, pull):
-                continue
-            before = prior_surprise(held, pull, scaled) - 2.0 * against
+            before = prior_surprise(held, pull, scaled)
             for n in range(len(NOISES)):
                 noise = told.variance * NOISES[n]
-                scores[reading, level, n] = judge(told, noise, unit, held, pull, scaled, sign) - before
+                score, opposite = judge(told, noise, unit, held, pull, scaled, contrary < np.inf)
+                scores[reading, level, n] = score - (before - 2.0 * against)
+                if contrary < np.inf:
+                    scores[CONTRARY, level, n] = opposite - (before - 2.0 * contrary)
     return average(scores, kept, drawn, out)
 
 
