@@ -258,6 +258,11 @@ class Evidence:
     confidence: float  # how sure the parser is of this piece, from 0 to 1
     strength: Strength = Strength.PLAIN  # how much it is meant
 
+    @property
+    def guessed(self) -> bool:
+        """Whether no word tells of the objective: only the meaning of the piece is like that of others which do."""
+        return self.why.startswith("'like ")
+
     def as_dict(self, objectives: Sequence[str]) -> dict[str, Any]:
         """Return plain values, the objective by its name."""
         rounded = {"confidence": round(self.confidence, 3), "strength": str(self.strength)}

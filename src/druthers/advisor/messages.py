@@ -94,5 +94,5 @@ class Context:
 
 def guessed(reading: Reading) -> tuple[str, ...]:
     """Return the names of what is wanted of which no word of the text tells: only its meaning is like theirs."""
-    worded = {piece.objective for piece in reading.evidence if not piece.why.startswith("'like ")}
+    worded = {piece.objective for piece in reading.evidence if not piece.guessed}
     return tuple(reading.objectives[index] for index in reading.ranking if index not in worded)

@@ -67,8 +67,8 @@ def _guessed_by(title: str, reading: Reading) -> set[str]:
     bare = {*stems(title), *small_words("light")}
     guesses: dict[str, bool] = {}
     for one in reading.evidence:
-        name, guessed = reading.objectives[one.objective], one.why.startswith("'like ")
-        guesses[name] = guesses.get(name, True) and guessed and bare.issuperset(stems(one.text))
+        name = reading.objectives[one.objective]
+        guesses[name] = guesses.get(name, True) and one.guessed and bare.issuperset(stems(one.text))
     return {name for name, only in guesses.items() if only}
 
 

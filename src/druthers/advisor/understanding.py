@@ -387,7 +387,7 @@ def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
     if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
         reading = without_guesses(reading, SURE)
         lost = {*message.reading.ranking} - {*reading.ranking}
-        worded = [one.text for one in reading.evidence if one.objective in lost and not one.why.startswith("'like ")]
+        worded = [one.text for one in reading.evidence if one.objective in lost and not one.guessed]
         limits = told(limits, worded)
     there = [kind for kind, part in _parts(reading, limits).items() if part]
     kind = max(there, key=lambda kind: likely[kind], default=message.kind)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from druthers.limits.numbers import is_year, plain_number
-from druthers.limits.quantities import Quantity
+from druthers.limits.quantities import OTHER_WAY, Quantity
 from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units
 from druthers.types import Floats, Objective
 
@@ -187,7 +187,7 @@ class Attribute:
             return {"min": min(numbers), "max": max(numbers)}
         if quantity.bound:
             turned = (quantity.speedy and self.measures("time")) or (quantity.aged and self.in_years)
-            bound = {"min": "max", "max": "min"}[quantity.bound] if turned else quantity.bound
+            bound = OTHER_WAY[quantity.bound] if turned else quantity.bound
             few = self.in_years or (self.counted and self.high <= MANY and quantity.measure is None)
             beyond = quantity.strict and few and isinstance(numbers[0], int)  # "more than 3 rooms" are 4
             return {bound: numbers[0] + (1 if bound == "min" else -1) * beyond}

@@ -11,7 +11,7 @@ from druthers.limits import phrases
 from druthers.limits.attributes import Attribute
 from druthers.limits.days import month_of
 from druthers.limits.numbers import is_year
-from druthers.limits.quantities import LED, Quantity
+from druthers.limits.quantities import LED, OTHER_WAY, Quantity
 from druthers.limits.stated import Stated
 from druthers.limits.words import pattern, stem, stems, telling_stems, words
 
@@ -19,8 +19,6 @@ CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 BY_CAR = r"(?:'s?)?\s*(?:drive|ride|walk|journey|trip|on foot|(?:in (?:the|a|my)|by) (?:car|train|bus|bike))\b"
 TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
-CLOSING, NOON = "close", 12.0
-OTHER_WAY = {"min": "max", "max": "min"}
 LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
 LONGEST = 5  # words in a text that is looked for
@@ -100,25 +98,14 @@ def counted(folded: str, quantity: Quantity) -> str:
 
 
 def meant(folded: str, quantity: Quantity) -> Quantity | None:
-    """Return a number as it is meant: None if it is only hoped for, or said for a case that is not refused.
-
-    The hour until which something must be open is a least one of when it closes: "open until 17".
-    """
+    """Return a number as it is meant: None if it is only hoped for, or said for a case that is not refused."""
     if is_soft(folded, quantity.start, quantity.end):
         return None
     if is_condition(folded, quantity.start):  # "if it takes longer than 90 minutes nobody will play it"
         if quantity.bound not in OTHER_WAY or not re.match(phrases.REFUSED, folded[quantity.end :]):
             return None
         return replace(quantity, bound=OTHER_WAY[quantity.bound], strict=False)
-    opened = re.search(phrases.OPEN, sentence_of(folded, quantity.start) + folded[quantity.start : quantity.end])
-    return replace(quantity, bound="min", units=(CLOSING,)) if opened else quantity
-
-
-def in_the_afternoon(quantity: Quantity, attribute: Attribute) -> Quantity:
-    """Return an hour as one of the afternoon where nothing closes before noon: "open until 5"."""
-    if quantity.units != (CLOSING,) or not quantity.numbers[0] <= NOON < attribute.low:
-        return quantity
-    return replace(quantity, numbers=(quantity.numbers[0] + NOON,))
+    return quantity
 
 
 def is_month(text: str, folded: str, start: int, end: int) -> bool:

@@ -58,11 +58,6 @@ SPURNED = rf"(?:\s+[a-z]+)?\s+would(?:(?:n't| not) be\b| be {BAD})"
 OPENED = r"(?:\bopen(?:ed|s)?(?:\s+(?:on|also|even|too|every|an?))*\s*|)$"
 CLOSED = r"\b(?:closed|shut|closes)\b[\s\w]{0,12}$"
 LINKED_BEFORE, LINKED_AFTER = r"([a-z]+)\s*(?:,|\bor|\band|\boder)\s+$", r"\s*(?:,|or\b|and\b|oder\b)\s*([a-z]+)"
-# "open until 17", "it can't close before 17": it closes at 17 or later
-OPEN = (
-    r"\bopen(?:ed|s)?\s+(?:at least\s+)?(?:un)?til+\s+(?:at least\s+)?(?:\d+|$)"
-    r"|(?:\bcannot|\bnot|n't|\bnever)\s+(?:close|shut)s?\s+(?:before|earlier than)\b"
-)
 AT_WORK = (
     r"\b(?:i|we|she|he|they)\b(?:'m|'re| am| are| is| have to| has to| usually| always| both)*"
     r" (?:work|finish|get off|at work|busy)\w*\b(?:(?! so | and | but | which | that | must | should | at )[^.,;!?])*$"

@@ -22,6 +22,7 @@ FILLER = r"(?:\s+<filler>)*[\s:]*"
 LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
 # "more than 3", "under 3"; what is denied lets the number in: "no more than 3"
 STRICT = r"^(?:<lead>\s+)*(?:(?:<upward>|<downward>) (?:than|als)|over|above|under|below|mehr als|weniger als)"
+OTHER_WAY = {"min": "max", "max": "min"}
 LEAST_PRICE = 10.0  # a bare number that is only near it, and smaller, is something else: "about 2"
 SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
 MOST = 50  # numbers that are looked at in one text

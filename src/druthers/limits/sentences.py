@@ -181,7 +181,7 @@ class LimitReader:
                     unmatched.append(text[begin : quantity.end].strip())
                     lost += [(begin, quantity.end)] if people or not quantity.bound else []  # nor is "I weigh 95 kg"
                 continue
-            limit = attribute.limit(clauses.in_the_afternoon(quantity, attribute))
+            limit = attribute.limit(quantity)
             if limit is not None:
                 before = re.sub(
                     r"(?:\b\d+\s*(?:,|or|and|nor)\s*)+$", "", folded[: quantity.start]
