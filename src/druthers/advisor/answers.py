@@ -1,10 +1,13 @@
-"""What an advisor answers: frozen values that turn into plain ones."""
+"""What an advisor answers: frozen values that turn into plain ones.
+
+What a field is stands beside its type, where the description of the service finds it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 from druthers.advisor.asking import Asked
 from druthers.advisor.reasons import Fact, TradeOff
@@ -52,213 +55,109 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Heard(Answer):
-    """What was understood of a query.
+    """What was understood of a query."""
 
-    Parameters
-    ----------
-    user
-        Who said it.
-    ranking
-        Names of what matters, most important first; empty where nothing was understood.
-    reading
-        How a text was read; None for a query that came as a ranking.
-    position
-        Where the journal has it.
-    limits
-        What an item must be, by the words of this query.
-    dropped
-        Names whose limits are taken back.
-    not_understood
-        Pieces that fit nothing in the catalog.
-    hopes
-        What would be nice in an item, and need not be, by the words of this query.
-    new
-        Whether it was not heard before, with the same id.
-    """
-
-    user: str
-    ranking: tuple[str, ...]
-    reading: Reading | None
-    position: int
-    limits: tuple[Stated, ...] = ()
-    dropped: tuple[str, ...] = ()
-    not_understood: tuple[str, ...] = ()
-    hopes: dict[str, Any] = field(default_factory=dict)
-    new: bool = field(default=True, compare=False, metadata=UNTOLD)
+    user: Annotated[str, "Who said it."]
+    ranking: Annotated[
+        tuple[str, ...], "Names of what matters, most important first; empty where nothing was understood."
+    ]
+    reading: Annotated[Reading | None, "How a text was read; None for a query that came as a ranking."]
+    position: Annotated[int, "Where the journal has it."]
+    limits: Annotated[tuple[Stated, ...], "What an item must be, by the words of this query."] = ()
+    dropped: Annotated[tuple[str, ...], "Names whose limits are taken back."] = ()
+    not_understood: Annotated[tuple[str, ...], "Pieces that fit nothing in the catalog."] = ()
+    hopes: Annotated[dict[str, Any], "What would be nice in an item, and need not be, by the words of this query."] = (
+        field(default_factory=dict)
+    )
+    new: bool = field(default=True, compare=False, metadata=UNTOLD)  # whether it was not heard before, with the same id
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An item of a recommendation, and why it is there.
+    """An item of a recommendation, and why it is there."""
 
-    Parameters
-    ----------
-    item
-        Its id.
-    name
-        What it is called.
-    score
-        What it was ranked by: utility and bonuses.
-    utility
-        How good it should be for this user.
-    reward_bonus
-        Optimism for not knowing the item.
-    preference_bonus
-        Optimism for not knowing the user.
-    propensity
-        The chance of being here, given the places before; None where it is unknown.
-    why
-        A sentence, made of the facts.
-    facts
-        What is true of the item in what was asked for, each with its place among what was on offer.
-    trade_off
-        What it gives up in the first wish for more of another one; None where it gives up nothing.
-    """
-
-    item: str
-    name: str
-    score: float
-    utility: float
-    reward_bonus: float
-    preference_bonus: float
-    propensity: float | None
-    why: str
-    facts: tuple[Fact, ...] = ()
-    trade_off: TradeOff | None = None
+    item: Annotated[str, "Its id."]
+    name: Annotated[str, "What it is called."]
+    score: Annotated[float, "What it was ranked by: utility and bonuses."]
+    utility: Annotated[float, "How good it should be for this user."]
+    reward_bonus: Annotated[float, "Optimism for not knowing the item."]
+    preference_bonus: Annotated[float, "Optimism for not knowing the user."]
+    propensity: Annotated[float | None, "The chance of being here, given the places before; None where it is unknown."]
+    why: Annotated[str, "A sentence, made of the facts."]
+    facts: Annotated[
+        tuple[Fact, ...], "What is true of the item in what was asked for, each with its place among what was on offer."
+    ] = ()
+    trade_off: Annotated[
+        TradeOff | None, "What it gives up in the first wish for more of another one; None where it gives up nothing."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation(Answer):
-    """What was recommended to whom.
+    """What was recommended to whom."""
 
-    Parameters
-    ----------
-    id
-        What feedback refers to.
-    user
-        Whom it is for.
-    items
-        The slate, best first.
-    heard
-        What was understood of the text that came along, if one did.
-    regret
-        Estimated utility of the best item offered, by estimate, less that of the first one shown: what is paid for
-        exploring.
-    question
-        What to ask the user, where the answer is worth it.
-    new
-        Whether it was not made before, with the same id.
-    """
-
-    id: str
-    user: str
-    items: tuple[Suggestion, ...]
-    heard: Heard | None = None
+    id: Annotated[str, "What feedback refers to."]
+    user: Annotated[str, "Whom it is for."]
+    items: Annotated[tuple[Suggestion, ...], "The slate, best first."]
+    heard: Annotated[Heard | None, "What was understood of the text that came along, if one did."] = None
+    # What is paid for exploring: the most that any item offered is estimated to be worth, less that of the first one.
     regret: float = field(default=0.0, metadata=UNTOLD)
-    question: Asked | None = None
-    new: bool = field(default=True, compare=False, metadata=UNTOLD)
+    question: Annotated[Asked | None, "What to ask the user, where the answer is worth it."] = None
+    new: bool = field(default=True, compare=False, metadata=UNTOLD)  # whether it was not made before, with the same id
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was told of an item of a decision, at one time.
+    """What was told of an item of a decision, at one time."""
 
-    Parameters
-    ----------
-    item
-        Which item.
-    at
-        When, in seconds since 1970.
-    rewards
-        Values by objective.
-    utility
-        How good it was as a whole; None if that was not told.
-    """
-
-    item: str
-    at: float
-    rewards: dict[str, float]
-    utility: float | None
+    item: Annotated[str, "Which item."]
+    at: Annotated[float, "When, in seconds since 1970."]
+    rewards: Annotated[dict[str, float], "Values by objective."]
+    utility: Annotated[float | None, "How good it was as a whole; None if that was not told."]
 
 
 @dataclass(frozen=True, slots=True)
 class Decided(Answer):
-    """A decision as it was made, and what came of it.
+    """A decision as it was made, and what came of it."""
 
-    Parameters
-    ----------
-    id
-        What feedback refers to.
-    user
-        Whom it was for.
-    at
-        When, in seconds since 1970.
-    items
-        The slate, best first, with the reasons of then.
-    size
-        How many items were asked for.
-    offer
-        Of which items; None for all.
-    where
-        Limits that came with the request.
-    limits
-        The limits that held, what the user had said included.
-    deferred
-        Whether it was made before anybody knew whether it would be shown.
-    activated
-        Whether a deferred one was shown.
-    held
-        A reward that waits for the activation.
-    feedback
-        What was told of its items, in the order of telling.
-    choice
-        What the user picked, `{"picked": ..., "offer": [...]}`, if that was told; not what was answered to a question.
-    context
-        What was so about the visit.
-    """
-
-    id: str
-    user: str
-    at: float
-    items: tuple[Suggestion, ...]
-    size: int
-    offer: list[str] | None
-    where: dict[str, Any]
-    limits: dict[str, Any]
-    deferred: bool
-    activated: bool
-    held: float | None
-    feedback: tuple[Outcome, ...]
-    choice: dict[str, Any] | None = None
-    context: dict[str, Any] = field(default_factory=dict)
+    id: Annotated[str, "What feedback refers to."]
+    user: Annotated[str, "Whom it was for."]
+    at: Annotated[float, "When, in seconds since 1970."]
+    items: Annotated[tuple[Suggestion, ...], "The slate, best first, with the reasons of then."]
+    size: Annotated[int, "How many items were asked for."]
+    offer: Annotated[list[str] | None, "Of which items; None for all."]
+    where: Annotated[dict[str, Any], "Limits that came with the request."]
+    limits: Annotated[dict[str, Any], "The limits that held, what the user had said included."]
+    deferred: Annotated[bool, "Whether it was made before anybody knew whether it would be shown."]
+    activated: Annotated[bool, "Whether a deferred one was shown."]
+    held: Annotated[float | None, "A reward that waits for the activation."]
+    feedback: Annotated[tuple[Outcome, ...], "What was told of its items, in the order of telling."]
+    choice: Annotated[
+        dict[str, Any] | None,
+        'What the user picked, `{"picked": ..., "offer": [...]}`, if that was told; not what was answered to a'
+        " question.",
+    ] = None
+    context: Annotated[dict[str, Any], "What was so about the visit."] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What an objective is worth to a user.
+    """What an objective is worth to a user."""
 
-    Parameters
-    ----------
-    objective
-        Its name.
-    weight
-        The estimate: by how much utility rises when this objective goes from its worst to its best.
-    low
-        Lower end of a 90 % interval; None where the policy does not know its own errors.
-    high
-        Upper end of it.
-    words
-        How much of the estimate comes from what the user said; None where the policy cannot tell.
-    behavior
-        How much comes from what the user felt; the rest is what is believed of anyone.
-    """
-
-    objective: str
-    weight: float
-    low: float | None = None
-    high: float | None = None
-    words: float | None = None
-    behavior: float | None = None
+    objective: Annotated[str, "Its name."]
+    weight: Annotated[
+        float, "The estimate: by how much utility rises when this objective goes from its worst to its best."
+    ]
+    low: Annotated[
+        float | None, "Lower end of a 90 % interval; None where the policy does not know its own errors."
+    ] = None
+    high: Annotated[float | None, "Upper end of it."] = None
+    words: Annotated[
+        float | None, "How much of the estimate comes from what the user said; None where the policy cannot tell."
+    ] = None
+    behavior: Annotated[
+        float | None, "How much comes from what the user felt; the rest is what is believed of anyone."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,57 +171,39 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Learned(Answer):
-    """What became of feedback.
+    """What became of feedback."""
 
-    Parameters
-    ----------
-    decision, item
-        What it was about.
-    new
-        Whether anything was new; if not, nothing was learned.
-    revised
-        Whether a utility told before was taken back for this one.
-    weights
-        The weights of the user that moved, most first; none where the policy learns no preferences.
-    unknown
-        Objectives in which nothing is known of the item. A utility is then taken for that of an item as they are on
-        average, and counts for less.
-    counted
-        How much the utility counted beside one of an item of which all is known, 0 to 1; None without a new utility.
-    """
-
-    decision: str
-    item: str
-    new: bool
-    revised: bool = False
-    weights: tuple[Change, ...] = ()
-    unknown: tuple[str, ...] = ()
-    counted: float | None = None
+    decision: Annotated[str, "What it was about."]
+    item: Annotated[str, "What it was about."]
+    new: Annotated[bool, "Whether anything was new; if not, nothing was learned."]
+    revised: Annotated[bool, "Whether a utility told before was taken back for this one."] = False
+    weights: Annotated[
+        tuple[Change, ...],
+        "The weights of the user that moved, most first; none where the policy learns no preferences.",
+    ] = ()
+    unknown: Annotated[
+        tuple[str, ...],
+        "Objectives in which nothing is known of the item. A utility is then taken for that of an item as they"
+        " are on average, and counts for less.",
+    ] = ()
+    counted: Annotated[
+        float | None,
+        "How much the utility counted beside one of an item of which all is known, 0 to 1; None without a new utility.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Picked(Answer):
-    """What became of a choice.
+    """What became of a choice."""
 
-    Parameters
-    ----------
-    decision
-        After which decision.
-    picked
-        The item; None for none of these.
-    offer
-        The items that could be picked from.
-    new
-        Whether it was told for the first time; if not, nothing was learned.
-    weights
-        The weights of the user that moved, most first; none where the policy does not learn from choices.
-    """
-
-    decision: str
-    picked: str | None
-    offer: tuple[str, ...]
-    new: bool
-    weights: tuple[Change, ...] = ()
+    decision: Annotated[str, "After which decision."]
+    picked: Annotated[str | None, "The item; None for none of these."]
+    offer: Annotated[tuple[str, ...], "The items that could be picked from."]
+    new: Annotated[bool, "Whether it was told for the first time; if not, nothing was learned."]
+    weights: Annotated[
+        tuple[Change, ...],
+        "The weights of the user that moved, most first; none where the policy does not learn from choices.",
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,62 +219,31 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class Card(Answer):
-    """What is believed of a user: the preference card.
+    """What is believed of a user: the preference card."""
 
-    Parameters
-    ----------
-    user
-        Whom it is about.
-    weights
-        One for each objective, the largest first.
-    queries, feedbacks
-        How much the user said and told.
-    trust
-        How the user's words are read, as probabilities; None for a policy that takes them at their word.
-    suspicious
-        Queries that are more likely not the user's own.
-    wished
-        Objectives that matter by what was said, most important first.
-    dismissed
-        Objectives that do not matter by what was said.
-    limits
-        What an item must be, by what was said.
-    hopes
-        What would be nice in an item, and need not be, by what was said.
-    """
-
-    user: str
-    weights: tuple[Weight, ...]
-    queries: int
-    feedbacks: int
-    trust: dict[str, float] | None = None
-    suspicious: tuple[Suspicion, ...] = ()
-    wished: tuple[str, ...] = ()
-    dismissed: tuple[str, ...] = ()
-    limits: dict[str, Any] = field(default_factory=dict)
-    hopes: dict[str, Any] = field(default_factory=dict)
+    user: Annotated[str, "Whom it is about."]
+    weights: Annotated[tuple[Weight, ...], "One for each objective, the largest first."]
+    queries: Annotated[int, "How much the user said and told."]
+    feedbacks: Annotated[int, "How much the user said and told."]
+    trust: Annotated[
+        dict[str, float] | None,
+        "How the user's words are read, as probabilities; None for a policy that takes them at their word.",
+    ] = None
+    suspicious: Annotated[tuple[Suspicion, ...], "Queries that are more likely not the user's own."] = ()
+    wished: Annotated[tuple[str, ...], "Objectives that matter by what was said, most important first."] = ()
+    dismissed: Annotated[tuple[str, ...], "Objectives that do not matter by what was said."] = ()
+    limits: Annotated[dict[str, Any], "What an item must be, by what was said."] = field(default_factory=dict)
+    hopes: Annotated[dict[str, Any], "What would be nice in an item, and need not be, by what was said."] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Answer):
-    """An answer to a message.
+    """An answer to a message."""
 
-    Parameters
-    ----------
-    kind
-        What the message was taken for: wish, limit, dismissal, feedback, why, compare ...
-    text
-        The answer, in sentences.
-    items
-        Ids of the items the message was about.
-    heard
-        What was understood of wishes and limits, if it held any.
-    recommendation
-        What is recommended now, if anything new is.
-    """
-
-    kind: str
-    text: str
-    items: tuple[str, ...] = ()
-    heard: Heard | None = None
-    recommendation: Recommendation | None = None
+    kind: Annotated[str, "What the message was taken for: wish, limit, dismissal, feedback, why, compare ..."]
+    text: Annotated[str, "The answer, in sentences."]
+    items: Annotated[tuple[str, ...], "Ids of the items the message was about."] = ()
+    heard: Annotated[Heard | None, "What was understood of wishes and limits, if it held any."] = None
+    recommendation: Annotated[Recommendation | None, "What is recommended now, if anything new is."] = None

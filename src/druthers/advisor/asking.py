@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 # What a question costs, in units of utility, and how much somebody may have told to be asked still.
 PRICE, BUDGET = 0.05, 2
@@ -12,27 +12,17 @@ RANKING, CHOICE = "ranking", "choice"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question to a person.
+    """A question to a person."""
 
-    Parameters
-    ----------
-    kind
-        "ranking": what matters most, answered by a query; "choice": this item or that one, answered by a choice.
-    text
-        The question, in a sentence.
-    choices
-        Names of objectives, or ids of items.
-    names
-        What people call them.
-    value
-        By how much the next recommendation is expected to be better for the answer, in units of utility.
-    """
-
-    kind: str
-    text: str
-    choices: tuple[str, ...]
-    names: tuple[str, ...]
-    value: float
+    kind: Annotated[
+        str, '"ranking": what matters most, answered by a query; "choice": this item or that one, answered by a choice.'
+    ]
+    text: Annotated[str, "The question, in a sentence."]
+    choices: Annotated[tuple[str, ...], "Names of objectives, or ids of items."]
+    names: Annotated[tuple[str, ...], "What people call them."]
+    value: Annotated[
+        float, "By how much the next recommendation is expected to be better for the answer, in units of utility."
+    ]
 
     @classmethod
     def from_content(cls, content: dict[str, Any] | None) -> Asked | None:
@@ -44,15 +34,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """When to ask.
+    """When to ask."""
 
-    Parameters
-    ----------
-    price
-        What a question costs, in units of utility.
-    budget
-        Who has told as much, in words and ratings, is not asked any more; 0 for never asking.
-    """
-
-    price: float = PRICE
-    budget: int = BUDGET
+    price: float = PRICE  # what a question costs, in units of utility
+    budget: int = BUDGET  # who has told as much, in words and ratings, is not asked any more; 0 for never asking

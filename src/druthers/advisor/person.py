@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from druthers.advisor.wishes import Wishes
@@ -17,52 +18,25 @@ from druthers.stores import UserState
 COUNTS = struct.Struct("<qqq")
 
 
+@dataclass(slots=True, eq=False)
 class Person:
-    """A user in memory.
+    """A user in memory."""
 
-    Attributes
-    ----------
-    first, position
-        The user's first event, and the one up to which all are in.
-    queries, feedbacks
-        How often the user said what matters, and how something was.
-    wishes
-        What the user said, as far as it stands.
-    felt
-        For each item, how many utilities the user gave it, and their sum.
-    visits
-        For each item, the sum of the entries of the contexts in which it was rated, of those that count for the user.
-    shown
-        The id of the last decision, and its items.
-    seen
-        Items that were shown since the user last said something.
-    said
-        How many statements and corrections are in.
-    rated
-        Whether the user rated something after the last statement.
-    spoken_of
-        After which decision an answer was about which item, the last one that was: what "it" is in a question. It is
-        not kept: no event tells of questions.
-    """
-
-    __slots__ = (
-        *("feedbacks", "felt", "first", "position", "queries", "rated", "said", "seen", "shown", "spoken_of"),
-        *("visits", "wishes"),
-    )
-
-    def __init__(self, first: int, position: int = 0, queries: int = 0, feedbacks: int = 0) -> None:
-        self.first = first
-        self.position = position
-        self.queries = queries
-        self.feedbacks = feedbacks
-        self.wishes = Wishes()
-        self.felt: dict[str, tuple[int, float]] = {}
-        self.visits: dict[str, dict[str, float]] = {}
-        self.shown: tuple[str, list[str]] = "", []
-        self.seen: list[str] = []
-        self.said = 0
-        self.rated = False
-        self.spoken_of: tuple[str, str] = "", ""
+    first: int  # the user's first event
+    position: int = 0  # the event up to which all are in
+    queries: int = 0  # how often the user said what matters
+    feedbacks: int = 0  # and how something was
+    wishes: Wishes = field(default_factory=Wishes)  # what the user said, as far as it stands
+    felt: dict[str, tuple[int, float]] = field(default_factory=dict)  # by item: how many utilities, and their sum
+    # By item, the sum of the entries of the contexts in which it was rated, of those that count for the user.
+    visits: dict[str, dict[str, float]] = field(default_factory=dict)
+    shown: tuple[str, Sequence[str]] = "", ()  # the id of the last decision, and its items
+    seen: list[str] = field(default_factory=list)  # items that were shown since the user last said something
+    said: int = 0  # how many statements and corrections are in
+    rated: bool = False  # whether the user rated something after the last statement
+    # After which decision an answer was about which item, the last one that was: what "it" is in a question. It is not
+    # kept: no event tells of questions.
+    spoken_of: tuple[str, str] = "", ""
 
     def memory(self) -> bytes:
         """Return what the user said, felt about items and was shown last, to be kept with the state."""

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,42 +24,26 @@ MOST_WISHES = 4
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is true of an item in one objective, among what was on offer.
+    """What is true of an item in one objective, among what was on offer."""
 
-    Parameters
-    ----------
-    objective
-        Its name.
-    role
-        Why it is spoken of: "wished", "learned" from ratings, or a "strength" where nothing was asked for.
-    value
-        The item's value in the objective's own unit; None where nobody knows it.
-    place
-        Its place among the offered items whose value is known, 1 the best; equal ones share the better place.
-    of
-        How many offered items there are whose value is known.
-    better_than
-        The share of the others that are worse, equal ones counting half.
-    expected
-        Where nobody knows the value: what to expect by what else is known of the item; None where that is nothing.
-    deviation
-        One standard deviation of what is expected.
-    columns
-        The details that this comes from most.
-    alike
-        How many items of which the value is known are like it in these details.
-    """
-
-    objective: str
-    role: str
-    value: float | None
-    place: int | None = None
-    of: int | None = None
-    better_than: float | None = None
-    expected: float | None = None
-    deviation: float | None = None
-    columns: tuple[str, ...] = ()
-    alike: int | None = None
+    objective: Annotated[str, "Its name."]
+    role: Annotated[
+        str, 'Why it is spoken of: "wished", "learned" from ratings, or a "strength" where nothing was asked for.'
+    ]
+    value: Annotated[float | None, "The item's value in the objective's own unit; None where nobody knows it."]
+    place: Annotated[
+        int | None,
+        "Its place among the offered items whose value is known, 1 the best; equal ones share the better place.",
+    ] = None
+    of: Annotated[int | None, "How many offered items there are whose value is known."] = None
+    better_than: Annotated[float | None, "The share of the others that are worse, equal ones counting half."] = None
+    expected: Annotated[
+        float | None,
+        "Where nobody knows the value: what to expect by what else is known of the item; None where that is nothing.",
+    ] = None
+    deviation: Annotated[float | None, "One standard deviation of what is expected."] = None
+    columns: Annotated[tuple[str, ...], "The details that this comes from most."] = ()
+    alike: Annotated[int | None, "How many items of which the value is known are like it in these details."] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -71,21 +55,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """What an item gives up against the best one in the first wish, and what it has more of.
+    """What an item gives up against the best one in the first wish, and what it has more of."""
 
-    Parameters
-    ----------
-    rival
-        The id of the offered item that is best there.
-    loses
-        What is given up: the objective and by how much, in its own unit.
-    gains
-        What is got for it, in the same way.
-    """
-
-    rival: str
-    loses: tuple[str, float]
-    gains: tuple[str, float]
+    rival: Annotated[str, "The id of the offered item that is best there."]
+    loses: Annotated[tuple[str, float], "What is given up: the objective and by how much, in its own unit."]
+    gains: Annotated[tuple[str, float], "What is got for it, in the same way."]
 
     def content(self) -> list[Any]:
         """Return plain values, in the order of the fields."""

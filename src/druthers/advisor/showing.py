@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -20,62 +20,34 @@ MOST_REMEMBERED = 200
 
 @dataclass(frozen=True, slots=True)
 class Shown(Answer):
-    """An item of a decision, among all that was on offer.
+    """An item of a decision, among all that was on offer."""
 
-    Parameters
-    ----------
-    item
-        All that is known of it.
-    facts
-        Its value and place in every objective.
-    explored
-        Whether chance put it there, to learn from.
-    rewards, utility
-        What was told of it so far.
-    """
-
-    item: dict[str, Any]
-    facts: tuple[Fact, ...]
-    explored: bool
-    rewards: dict[str, float]
-    utility: float | None
+    item: Annotated[dict[str, Any], "All that is known of it."]
+    facts: Annotated[tuple[Fact, ...], "Its value and place in every objective."]
+    explored: Annotated[bool, "Whether chance put it there, to learn from."]
+    rewards: Annotated[dict[str, float], "What was told of it so far."]
+    utility: Annotated[float | None, "What was told of it so far."]
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered(Answer):
-    """Something that a person said, corrected or felt.
+    """Something that a person said, corrected or felt."""
 
-    Parameters
-    ----------
-    position
-        Where the journal has it.
-    at
-        When, in seconds since 1970.
-    kind
-        "said", "corrected", "felt", or "picked" out of a slate; of the last, no item stands for none of these.
-    counts
-        Whether it still does: what was taken back or said anew does not.
-    text
-        The words, if there were any.
-    ranking, dismissed, limits, dropped
-        What was understood of them.
-    item, name, rewards, utility
-        What was felt about which item.
-    """
-
-    position: int
-    at: float
-    kind: str
-    counts: bool = True
-    text: str | None = None
-    ranking: tuple[str, ...] = ()
-    dismissed: tuple[str, ...] = ()
-    limits: dict[str, Any] | None = None
-    dropped: tuple[str, ...] = ()
-    item: str | None = None
-    name: str | None = None
-    rewards: dict[str, float] | None = None
-    utility: float | None = None
+    position: Annotated[int, "Where the journal has it."]
+    at: Annotated[float, "When, in seconds since 1970."]
+    kind: Annotated[
+        str, '"said", "corrected", "felt", or "picked" out of a slate; of the last, no item stands for none of these.'
+    ]
+    counts: Annotated[bool, "Whether it still does: what was taken back or said anew does not."] = True
+    text: Annotated[str | None, "The words, if there were any."] = None
+    ranking: Annotated[tuple[str, ...], "What was understood of them."] = ()
+    dismissed: Annotated[tuple[str, ...], "What was understood of them."] = ()
+    limits: Annotated[dict[str, Any] | None, "What was understood of them."] = None
+    dropped: Annotated[tuple[str, ...], "What was understood of them."] = ()
+    item: Annotated[str | None, "What was felt about which item."] = None
+    name: Annotated[str | None, "What was felt about which item."] = None
+    rewards: Annotated[dict[str, float] | None, "What was felt about which item."] = None
+    utility: Annotated[float | None, "What was felt about which item."] = None
 
 
 def slate(ask: Operations, decision: str) -> Operation[tuple[Shown, ...]]:

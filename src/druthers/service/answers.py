@@ -6,7 +6,7 @@ import inspect
 import re
 from dataclasses import is_dataclass
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, Field, create_model
 
@@ -65,17 +65,18 @@ _MODELS: dict[Any, Any] = {Reading: ReadingAnswer, Stated: LimitAnswer}
 
 
 def _described(answer: Any, name: str = "", **plainer: Any) -> Any:
-    """Return the model of an answer: its fields that are told, each with what the docstring of its class says of it.
+    """Return the model of an answer: its fields that are told, each with what stands beside its type.
 
     Of what is `plainer` in the class than in the description, the type is told here.
     """
-    text = inspect.getdoc(answer) or ""
-    hints = get_type_hints(answer) | plainer
-    about: dict[str, str] = {}
-    for names, said in re.findall(r"^(\w+(?:, \w+)*)\n((?:    .*(?:\n|$))+)", text, re.M):
-        about |= dict.fromkeys(names.split(", "), re.sub(r"\bNone\b", "null", " ".join(said.split())))
-    told: dict[str, Any] = {one: (_plain(hints[one]), Field(description=about.get(one))) for one in told_fields(answer)}
-    _MODELS[answer] = create_model(name or f"{answer.__name__}Answer", __doc__=text.partition("\n")[0], **told)
+    told: dict[str, Any] = {}
+    for field, hint in get_type_hints(answer, include_extras=True).items():
+        if field in told_fields(answer):
+            kind, *about = (hint.__origin__, *hint.__metadata__) if get_origin(hint) is Annotated else (hint,)
+            words = re.sub(r"\bNone\b", "null", about[0]) if about else None
+            told[field] = plainer.get(field, _plain(kind)), Field(description=words)
+    about_it = (inspect.getdoc(answer) or "").partition("\n")[0]
+    _MODELS[answer] = create_model(name or f"{answer.__name__}Answer", __doc__=about_it, **told)
     return _MODELS[answer]
 
 

@@ -51,34 +51,18 @@ _log = logging.getLogger(NAME)
 
 
 class Visit:
-    """What the guard knows of a request: the request's scope holds it.
-
-    Attributes
-    ----------
-    id
-        The request's id: the caller's, if it is a sane one.
-    headers
-        Its headers by name, in lower case; of a repeated one the last.
-    gate
-        Who decides about callers.
-    caller
-        Who is calling, as soon as it is known.
-    status
-        Status of the answer; 0 as long as there is none.
-    """
+    """What the guard knows of a request: the request's scope holds it."""
 
     __slots__ = ("caller", "gate", "headers", "id", "status")
 
     def __init__(self, headers: Headers, gate: Gate) -> None:
         given = headers.get(b"x-request-id")
-        if given is not None and _SANE_ID.fullmatch(given):
-            self.id = given.decode()
-        else:
-            self.id = os.urandom(8).hex()
-        self.headers = headers
-        self.gate = gate
-        self.caller: Caller = ANYBODY
-        self.status = 0
+        sane = given is not None and _SANE_ID.fullmatch(given)
+        self.id = sane[0].decode() if sane else os.urandom(8).hex()  # the caller's, if it is a sane one
+        self.headers = headers  # by name, in lower case; of a repeated one the last
+        self.gate = gate  # who decides about callers
+        self.caller: Caller = ANYBODY  # who is calling, as soon as it is known
+        self.status = 0  # of the answer; 0 as long as there is none
 
 
 def visit_of(request: Request) -> Visit:
