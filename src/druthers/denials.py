@@ -1,4 +1,4 @@
-"""What a speaker denies to have said: "I didn't say cheap, I said clean"; no wish, no limit, and taken back."""
+"""What a speaker denies to have said, "I didn't say cheap, I said clean": no wish, no limit, and taken back."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ DENIED = re.compile(
     rf"\b(?:i|we) (?:did(?: not|n'?t){_REALLY} (?:say|mean|ask for)|do(?: not|n'?t){_REALLY} mean"
     rf"|never{_REALLY} (?:said|meant|asked for))"
     rf"\b(?! (?:much|a lot|a thing|no to|to)\b)(?:(?=[^:;,.!?]*\b(?:{_HOW_MUCH})\b){_PIECE}|(?P<what>{_PIECE}))"
+    rf"|\b(?:i|we) (?:was|were|wanted)(?: just)?(?: (?:going|about))? to say\b{_PIECE}(?=,? but\b)"
 )
 
 
@@ -26,5 +27,7 @@ def find_denials(text: str) -> list[re.Match[str]]:
     [' cheap', None]
     >>> find_denials("i never say no to a bargain"), find_denials("i didn't ask for much: a bed")
     ([], [])
+    >>> [match.group() for match in find_denials("i was going to say cheap, but no: it should last")]
+    ['i was going to say cheap']
     """
     return list(DENIED.finditer(text))

@@ -1,4 +1,4 @@
-"""What things are called in other languages: one list, for wishes and for limits, from `glossary.toml`."""
+"""What things are called: names of columns in words, and what words of other languages mean, from `glossary.toml`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,20 @@ _LEFT = 4
 _SUFFIX = re.compile(r"(?:artig|ig?keit|igst|lich|haft|heit|ung|los|frei|arm)")  # what makes another word of one
 # Languages that write compounds as one word, and how many letters a part of one has at least, and the only known one.
 _COMPOUNDING, _PART, _ONLY = ("de", "nl"), 3, 5
+
+_JOINED = re.compile(r"[a-z]{2,}(?:[A-Z][a-z\d]*)+")
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column as people would write it.
+
+    Examples
+    --------
+    >>> in_words("minPlayers"), in_words("monthly_fee"), in_words("iPhone case")
+    ('min players', 'monthly fee', 'iPhone case')
+    """
+    parted = re.sub("[A-Z]", lambda match: f" {match.group().lower()}", name) if _JOINED.fullmatch(name) else name
+    return parted.replace("_", " ")
 
 
 @cache

@@ -41,7 +41,7 @@ PLACE = re.compile(
 NO_ITEM = (
     r"(?!-\w| of (?:all|next|this|every|each|the (?:month|year)|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"| (?:we|i|they|he|she)\b| (?:times?|things?|floors?|class|hand|half|halves|aid|rate|name|language|thoughts?"
-    r"|days?|weeks?|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|home"
+    r"|days?|weeks?|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|kids?|son|daughter|marriage|date|visit|trip|semester|term|lesson|job|home"
     r"|planta|piso|vez|mano|etage|fois|main|piano|volta|stock|mal|hand|klasse|andar|verdieping|keer)\b)"
 )
 ALONE = r"(?=\s*(?:$|[,.;!?]))"

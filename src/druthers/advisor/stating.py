@@ -28,6 +28,8 @@ HOPED = (
     r"(?: if (?:it|they|there|that)(?:'s| was| were| is| are| had| has| could be)\b)?"
 )
 
+NO_OTHERS = re.compile(r"(?i)\b(?P<other>no others?(?: \w+)?)\W*$")
+
 
 def stated_in(
     text: str, reader: LimitReader, parser: Parser, columns: Columns, shown: Sequence[Item] = ()
@@ -45,6 +47,10 @@ def stated_in(
     shown
         Items that may be called by number.
     """
+    if others := NO_OTHERS.search(text):
+        text = blanked(
+            text, *_hoping(text), others.span("other")
+        )  # "black would be perfect but green is fine too, no other colors"
     limits = apart_from_items(text, reader, parser, columns, shown)
     limits = with_items(text, limits, parser, columns, shown)
     limits = told_apart(text, limits, reader, parser)

@@ -20,6 +20,7 @@ from druthers.advisor.stating import stated_in, without_guesses
 from druthers.advisor.strangers import told
 from druthers.advisor.taking_back import declines, find_new_start, find_taken_back, in_force
 from druthers.advisor.there_is import values_in
+from druthers.advisor.wishes import SURE as COUNTS
 from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Item
 from druthers.denials import find_denials
@@ -86,6 +87,8 @@ VERDICT = re.compile(
 SHORTLY = re.compile(
     r"\W*(?:(?:meh|hmm?|ok(?:ay)?|well|nah|yes|yeah|no)\W+)*[\w ]{1,20} (?:is|was|are|looks?|seems?)"
     r" (?:(?:just|quite|pretty|only) )?(?:ok(?:ay)?|fine|alright|meh|good|great|nice|bad|awful|terrible|lovely)\W*"
+    # "I love the artwork of the third"
+    r"|(?:(?:i|we) )?(?:(?:really|do) )?(?:love|adore|like|hate) (?:the|that) [\w ]{1,25} (?:of|on|in) [\w ]{1,20}\W*"
     # "the first one's not exactly cheap"
     r"|[\w ]{1,20}?(?:'s| is| are)(?: not|n't) (?:(?:exactly|really|very|particularly|all that|that|so) )?\w+\W*"
 )
@@ -385,7 +388,7 @@ def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
     if reading is None or message.reading is None:
         return message
     if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
-        reading = without_guesses(reading, SURE)
+        reading = without_guesses(reading, COUNTS)
         lost = {*message.reading.ranking} - {*reading.ranking}
         worded = [one.text for one in reading.evidence if one.objective in lost and not one.guessed]
         limits = told(limits, worded)

@@ -16,7 +16,7 @@ from typing import Any
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
 from druthers.language.evaluation import Scores, Sentence, evaluate, load_sentences
 from druthers.language.lexicon.languages import is_english, leans_english, not_understood, spoken_in
-from druthers.language.lexicon.objectives import as_objectives, domain_names, load_domain
+from druthers.language.lexicon.objectives import as_objectives, domain_names, in_words, load_domain
 from druthers.language.lexicon.words import Words
 from druthers.language.models.judge import Judge
 from druthers.language.models.minilm import PACKAGES
@@ -60,14 +60,14 @@ _words = lru_cache(maxsize=8)(Words)
 
 def _lexicon(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
     given = as_objectives(objectives)  # there is no model to load, beside or not
-    return Parser(given, "lexicon", _words(given), Judge(given, model=False, background=background))
+    return Parser(given, "lexicon", _words(in_words(given)), Judge(in_words(given), model=False, background=background))
 
 
 def _embedding(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
     for package in PACKAGES:
         needs(package, "language", load=False)
     given = as_objectives(objectives)
-    return Parser(given, "embedding", judge=Judge(given, words=False, background=background))
+    return Parser(given, "embedding", judge=Judge(in_words(given), words=False, background=background))
 
 
 def _default(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
@@ -82,7 +82,7 @@ def _default(objectives: Iterable[str | Objective], *, background: bool = False)
                 Degraded,
                 stacklevel=3,
             )
-    return Parser(given, "default", _words(given), Judge(given, model=model, background=background))
+    return Parser(given, "default", _words(in_words(given)), Judge(in_words(given), model=model, background=background))
 
 
 def _llm(

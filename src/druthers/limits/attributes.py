@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from druthers.limits.numbers import is_year, plain_number
 from druthers.limits.quantities import OTHER_WAY, Quantity
-from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units
+from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units, words
 from druthers.types import Floats, Objective
 
 USED = re.compile(r"\bl(?:iters?|itres?)?\s*/\s*100\b")  # of a car
@@ -50,26 +51,49 @@ class Attribute:
     low: float
     high: float
     objective: bool
-    counted: bool = False
+    numbers: frozenset[float] = frozenset()  # those there are, of what is counted
     less_is_better: bool = False
     least: float = -math.inf  # the lowest number that an item has
 
     @classmethod
     def of_objective(cls, one: Objective, numbers: Floats) -> Attribute:
         """Return an objective as an attribute."""
-        words = frozenset(word for text in (one.name, *one.synonyms) for word in telling_stems(text))
+        own = frozenset(word for text in (one.name, *one.synonyms) for word in telling_stems(text))
         about = " ".join([one.name, *one.synonyms, one.description]).casefold()
         least, less = float(np.nanmin(numbers)), one.less_is_better
-        return cls(one.name, words, about, one.low, one.high, objective=True, less_is_better=less, least=least)
+        return cls(one.name, own, about, one.low, one.high, objective=True, less_is_better=less, least=least)
 
     @classmethod
-    def of_detail(cls, name: str, numbers: Floats) -> Attribute:
+    def of_detail(cls, name: str, column: Floats) -> Attribute:
         """Return a detail as an attribute."""
-        known = numbers[~np.isnan(numbers)]
-        counted = bool(np.all(known == np.round(known))) and len(np.unique(known)) <= FEW
+        known = column[~np.isnan(column)]
+        counted = np.unique(known) if np.all(known == np.round(known)) else ()
+        numbers = frozenset(map(float, counted)) if len(counted) <= FEW else frozenset()
         low, high = float(known.min()), float(known.max())
-        words = telling_stems(name) - units().keys() or telling_stems(name)  # "width cm" is the width
-        return cls(name, words, name.casefold(), low, high, objective=False, counted=counted)
+        own = telling_stems(name) - units().keys() or telling_stems(name)  # "width cm" is the width
+        return cls(name, own, name.casefold(), low, high, objective=False, numbers=numbers)
+
+    @property
+    def counted(self) -> bool:
+        """Whether it has few numbers, all whole ones, such as rooms."""
+        return bool(self.numbers)
+
+    @property
+    def lowest(self) -> float:
+        """The lowest number that an item has."""
+        return self.low if math.isinf(self.least) else self.least
+
+    @cached_property
+    def end(self) -> str:
+        """Which end of a span of what it lets in this is, "min" or "max", by its name; "" if it is none."""
+        called, ages = set(stems(self.name)), self.words & {"age"}
+        least, most = (words("least_age"), words("most_age")) if ages else (words("least"), words("most"))
+        return "min" if called & least else "max" if called & most else ""
+
+    @cached_property
+    def spanned(self) -> frozenset[str]:
+        """Of what it is an end: the age, of `min_age` and `age_to`."""
+        return self.words - words("least_age") - words("most_age")
 
     @property
     def described(self) -> str:
@@ -172,12 +196,21 @@ class Attribute:
             return 1.0 if self.high <= 500.0 else 0.001
         return 1.0
 
+    def has_not(self, quantity: Quantity) -> bool:
+        """Tell whether a bare number would be one that nothing has."""
+        limit = self.limit(quantity)
+        return isinstance(limit, int | float) and limit not in self.numbers
+
+    def factor(self, quantity: Quantity) -> float:
+        """Return how many of its own unit one of what is said is; 1 where that is of another kind, or not told."""
+        if quantity.unit is None or not self.measures(units()[quantity.unit][0]):
+            return 1.0
+        measure, size = units()[quantity.unit]
+        return size / self.unit(measure, quantity.unit)
+
     def limit(self, quantity: Quantity) -> dict[str, Any] | float | None:
         """Return a number as a limit on this, in its unit; None for one that limits nothing."""
-        factor = 1.0
-        if quantity.unit is not None and self.measures(units()[quantity.unit][0]):
-            measure, size = units()[quantity.unit]
-            factor = size / self.unit(measure, quantity.unit)
+        factor = self.factor(quantity)
         numbers = [plain_number(round(number * factor, 6)) for number in quantity.numbers]
         if quantity.bound == "about":
             return {"max": plain_number(round(AROUND * numbers[0], 6))} if self.measures("money") else None
@@ -198,6 +231,19 @@ class Attribute:
         if quantity.measure == "area" or re.search(any_of("hints", "roomy"), self.about):
             return {"min": numbers[0]}
         return numbers[0] if self.counted and isinstance(numbers[0], int) else None
+
+
+def letting_in(quantity: Quantity, about: Attribute, attributes: Iterable[Attribute]) -> dict[str, Any]:
+    """Return the limits that let a number in where it is about one end of a span: six are neither too few nor too many.
+
+    A bound is on the end itself: "a minimum age of at most 6".
+    """
+    if not about.end or quantity.bound not in ("", "need", "range"):
+        return {}
+    factor = about.factor(quantity)
+    low, high = (plain_number(round(factor * number, 6)) for number in (min(quantity.numbers), max(quantity.numbers)))
+    ends = [one for one in attributes if one.end and one.spanned == about.spanned]
+    return {one.name: {"max": low} if one.end == "min" else {"min": high} for one in ends}
 
 
 def find_attribute(

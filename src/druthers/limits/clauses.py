@@ -8,17 +8,18 @@ from dataclasses import replace
 from datetime import date
 
 from druthers.limits import phrases
-from druthers.limits.attributes import Attribute
+from druthers.limits.attributes import Attribute, letting_in
 from druthers.limits.days import month_of
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, OTHER_WAY, Quantity
 from druthers.limits.stated import Stated
-from druthers.limits.words import pattern, stem, stems, telling_stems, words
+from druthers.limits.words import pattern, stem, table, telling_stems, words
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 BY_CAR = r"(?:'s?)?\s*(?:drive|ride|walk|journey|trip|on foot|(?:in (?:the|a|my)|by) (?:car|train|bus|bike))\b"
 TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
+LASTS = re.compile(r"\blast(?:s|ing)?\b(?! (?:minute|year|month|week|time|night|one|resort|option|thing))")
 LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
 LONGEST = 5  # words in a text that is looked for
@@ -89,6 +90,11 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     return start, end
 
 
+def lasting(clause: str) -> str:
+    """Return a clause with what columns of how long something takes are called, where it is about that."""
+    return f"{clause} {' '.join(sorted(words('lasting')))}" if LASTS.search(clause) else clause
+
+
 def counted(folded: str, quantity: Quantity) -> str:
     """Return the word after a number and its unit: "storage" of "512 GB of storage"."""
     unit = re.escape(str(quantity.unit))
@@ -145,26 +151,27 @@ def led_by(before: str, name: Collection[str]) -> str:
     return left if len(left) < len(before) else ""
 
 
-def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> Stated | None:
-    """Return the limit that an age sets: somebody's on the ages let in, that of a thing on the year it is from."""
+def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> list[Stated]:
+    """Return the limits that an age sets: somebody's on the ages let in, that of a thing on the year it is from."""
     before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
     number = quantity.numbers[0]
     in_years = bool(words("years") & set(quantity.units))
-    if (quantity.unit is not None and not in_years) or number != int(number):
-        return None  # "it is 20 minutes away"
+    people = set(quantity.units) & set(table()["hints"]["people"])
+    if (quantity.unit is not None and not in_years) or people or number != int(number):
+        return []  # "it is 20 minutes away"
+    after = re.match(r"[\s-]*olds?\b", folded[quantity.end :])
+    end = quantity.end + (after.end() if after else 0)
     if quantity.bound in ("min", "max"):
         old = re.search(r"\b(?:older|younger) than\b", folded[quantity.start : quantity.end])
-        after = re.match(r"\s*old\b", folded[quantity.end :])
         year = next((one for one in attributes if one.in_years), None)
         if not in_years or not (old or after) or year is None:
-            return None
+            return []
         limit = {"max" if quantity.bound == "min" else "min": date.today().year - int(number)}
-        return Stated(year.name, limit, "", quantity.start, quantity.end + (after.end() if after else 0))
-    if not pattern(r"\b<age>\s*$").search(before):
-        return None
-    for one in attributes:
-        called = set(stems(one.name))
-        if "age" in called and called & (words("least_age") | words("most_age")):
-            end = "max" if called & words("least_age") else "min"
-            return Stated(one.name, {end: int(number)}, "", quantity.start, quantity.end)
-    return None
+        return [Stated(year.name, limit, "", quantity.start, end)]
+    lead = pattern(r"\b(?:<age>|<young>)\s*$").search(before)
+    if not lead and not after:
+        return []
+    age = next((one for one in attributes if one.end and "age" in one.spanned), None)
+    bare = replace(quantity, units=())
+    limits = letting_in(bare, age, attributes) if age is not None else {}
+    return [Stated(name, limit, "", begin_of(quantity.start, before, lead), end) for name, limit in limits.items()]

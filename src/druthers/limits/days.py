@@ -102,6 +102,14 @@ def weekdays_of(text: str) -> list[str]:
 
 
 @cache
+def _nth() -> dict[str, int]:
+    """Return the days of a month by their names, "first" and "twenty-first"."""
+    tens, names = {20: "twenty", 30: "thirty"}, dict(enumerate(table()["ordinals"], 1)) | {30: "thirtieth"}
+    later = {f"{word}{mark}{names[n]}": ten + n for ten, word in tens.items() for n in range(1, 10) for mark in " -"}
+    return later | {name: number for number, name in names.items()}
+
+
+@cache
 def _points() -> re.Pattern[str]:
     """Return a pattern of days, months and years."""
     months = "|".join(name for names in table()["months"] for name in names)
@@ -111,7 +119,8 @@ def _points() -> re.Pattern[str]:
     nth = r"(?:st|nd|rd|th)?"
     return re.compile(
         r"\b(?:(?P<iso>(?:19|20)\d\d-\d\d-\d\d)"
-        rf"|(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:of\s+)?(?P<of>{months}|{short})\b\.?" + year.format("of_year")
+        rf"|(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:of\s+)?|(?P<nth>{'|'.join(_nth())})\s+(?:day\s+)?of\s+)"
+        rf"(?P<of>{months}|{short})\b\.?" + year.format("of_year")
         + rf"|(?P<in>{months}|{short})\.?\s+(?P<number>\d{{1,2}}){nth}\b(?!\s*[€$£%])" + year.format("in_year")
         + r"|(?P<dotted>\d{1,2})\.(?P<dots>\d{1,2})\.(?P<dot_year>20\d\d)?(?!\d)"
         rf"|(?:the\s+)?(?:(?P<part>{parts})(?:\s+of|[\s-])\s*)?(?P<month>{months})\b(?:\s+(?P<year>(?:19|20)\d\d)\b|(?!\s+\d))"
@@ -131,7 +140,7 @@ def _point(match: re.Match[str]) -> Point | None:
     if match["month"]:
         first, last = table()["parts_of_months"][match["part"]] if match["part"] else (0, 0)
         return Point(*span, int(match["year"] or 0), month_of(match["month"]), first, last)
-    day = int(match["day"] or match["number"] or match["dotted"])
+    day = int(match["day"] or match["number"] or match["dotted"] or _nth()[match["nth"]])
     month = int(match["dots"]) if match["dots"] else month_of(match["of"] or match["in"])
     year = int(match["of_year"] or match["in_year"] or match["dot_year"] or 0)
     return _day(span, year, month, day)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 from druthers.limits.attributes import Attribute
 from druthers.limits.clauses import LONGEST
 from druthers.limits.columns import Column, Columns, canonical
-from druthers.limits.days import by_month, month_of
+from druthers.limits.days import WEEK, by_month, month_of
 from druthers.limits.hours import Clock, spans_of
 from druthers.limits.shortening import Key, add, cut_short, firsts, heads
 from druthers.limits.spelling import Vocabulary
@@ -31,6 +32,17 @@ from druthers.types import Objective
 
 FOR = ("with", "for", "around", "w")
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
+
+# What costs nothing, where something does: "a free account", "no monthly fee", "I don't want to pay any booking fee"
+FREE = (
+    r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? (?:me )?nothing|gratis|kostenlos"
+    r"|(?:must|should|has to|have to|needs? to) be free(?=\s*(?:$|[.,;!?]|and\b|but\b)))\b"
+    r"|\b(?:an? |only |just )?free (?:TITLE)\b"
+)
+NO_FEE = (
+    r"(?:\bno|\bwithout(?: an?| any)?|(?:\bnot|n't)(?: \w+){0,2} (?:pay|charge|be charged|have)(?: an?| any))\s+NAME"
+    r"(?:\s+(?:at all|whatsoever))?\b(?!\s+(?:limit|cap|restriction|filter|higher|over|above|more|too|is))"
+)
 
 
 class Index:
@@ -57,7 +69,7 @@ class Index:
         self.without: dict[Key, dict[str, Any]] = {}  # "gluten free", by what it is free of
         taken = {word for one in objectives for text in (one.name, *one.synonyms) for word in stems(text)}
         self.taken = taken | SMALL_WORDS
-        general = set(stems(title))
+        self.title = general = set(stems(title))
         by_name = {one.name: one for one in objectives}
         own: set[Key] = set()
         for name in columns.names:
@@ -129,6 +141,8 @@ class Index:
         known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
         if len(parts) > 1 and parts[0] not in taken | words("flag_verbs"):
             known |= {(parts[0], "friendly")}  # "kid friendly" of a kids menu
+        if day := next((part for part in parts if part in WEEK), ""):  # "works on Sundays"
+            known |= {(day,)}
         fits: list[Key] = []
         if len(parts) > 2 and parts[0] in words("fitting") and parts[1] in FOR:  # "get along with my cat"
             things = (parts[2:], *also_called().get(" ".join(parts[2:]), ()))
@@ -143,6 +157,18 @@ class Index:
     def price(self) -> str | None:
         """The name of what is paid for an item; None where nothing is called like it."""
         return next((one.name for one in self.attributes if speaks_of_money(one.name)), None)
+
+    @cached_property
+    def unpaid(self) -> dict[str, re.Pattern[str]]:
+        """How it is said that something must cost nothing, by the names of what can."""
+        found = {}
+        for one in self.attributes:
+            if one.lowest == 0.0 and one.measures("money") and (one.less_is_better or not one.objective):
+                name = r"\W+".join(rf"{re.escape(word)}\w{{0,2}}" for word in stems(one.name))
+                title = "|".join(rf"{re.escape(word)}\w{{0,2}}" for word in self.title) or "one"
+                free = [FREE.replace("TITLE", title)] if one.name == self.price else []
+                found[one.name] = re.compile("|".join([NO_FEE.replace("NAME", name), *free]))
+        return found
 
     @cached_property
     def places(self) -> list[str]:

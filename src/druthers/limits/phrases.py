@@ -39,6 +39,8 @@ CORRECTION = r"^\W*(?:no\s*,|actually\b|rather\b|sorry\b|i meant?\b|make (?:it|t
 HAVING = (
     r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
     r"|\b<having>\s+an?\s+(?:[a-z]+[\s-]+){1,2}$"  # "needs a built-in grinder"
+    r"|\b<modal_verb>\s+be able to\s+(?:[a-z]+\s+){1,2}$"  # "they have to be able to move pianos"
+    r"|\d[^,.;!?]*\b(?:and|plus)\s+(?:an?|the)\s+$"  # "at least 1% interest and a credit card"
 )
 HAD = (
     r"[\s-]friendly\b|\s+(?:<modal>\s+)?<had>\b|'s\s+coming(?: along| too| with (?:me|us))?\b"

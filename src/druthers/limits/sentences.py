@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from druthers.denials import find_denials
 from druthers.limits import clauses, phrases
-from druthers.limits.abroad import Abroad, counted_abroad
-from druthers.limits.attributes import Attribute, find_attribute
+from druthers.limits.abroad import Abroad
+from druthers.limits.amounts import find_amounts, find_unpaid
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
-from druthers.limits.days import find_days
+from druthers.limits.days import WEEK, find_days
 from druthers.limits.hours import find_hours, find_opening
 from druthers.limits.index import FOR, Index
 from druthers.limits.linking import accepted, linked
-from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.shortening import stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.stated import Limits, Stated, joined, lost_alternatives
@@ -25,7 +24,6 @@ from druthers.limits.where import Where, is_sound
 from druthers.limits.words import (
     blanked,
     fold,
-    in_english,
     pattern,
     stem,
     stems,
@@ -39,7 +37,6 @@ MOST_LETTERS = 2_000  # of a text that limits are read in
 ENGLISH = "en"
 LINKS = frozenset({"or", "and", "please"})
 TOLERATED = re.compile(r"\s+(?:is|are|would be)\s+(?:ok(?:ay)?|fine|alright|possible)")
-BESIDE = 10  # letters around a number in which the name of what it is about may stand
 
 
 class LimitReader:
@@ -89,6 +86,8 @@ class LimitReader:
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
         for match in re.finditer(phrases.MEANT, folded):  # "I meant under 250, not under 200"
             folded, text = blanked(folded, match.span("not")), blanked(text, match.span("not"))
+        unpaid = find_unpaid(folded, text, self.index)
+        folded = blanked(folded, *(one.span for one in unpaid))
         dropped, freed = self._dropped(folded), self._no_longer(folded)
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
@@ -105,8 +104,9 @@ class LimitReader:
         ]
         found += [Stated(name, limit, text[start:end], start, end) for name, limit, start, end in dated]
         folded = blanked(folded, *((one.start, one.end) for one in dated))
-        numbers, unmatched, lost = self._numbers(folded, text)
-        found += numbers
+        amounts = find_amounts(folded, text, self.index, self._said)
+        unmatched = amounts.unmatched
+        found += [*unpaid, *amounts.stated]
         found += self._spread(folded, text)
         found += self._texts(folded, text, found)
         found, also, spared = accepted(found, folded, set(self.index.names.values()))
@@ -117,7 +117,7 @@ class LimitReader:
         where = joined(found)
         unneeded = self._unneeded(folded, found)
         gaps += [span for _, span in unneeded if span]
-        rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *lost, *(one.span for one in freed))
+        rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *amounts.lost, *(one.span for one in freed))
         names = {name for _, _, name in dropped} | {name for name, _ in unneeded}
         gone = tuple(name for name in self.index.limitable.values() if "" in names or name in names)
         unmatched += lost_alternatives(found)
@@ -133,70 +133,6 @@ class LimitReader:
         """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""
         spoken = set(stems(fold(text)))
         return {name: True for key, name in self.index.flags.items() if spoken.issuperset(key)}
-
-    def _numbers(self, folded: str, text: str) -> tuple[list[Stated], list[str], list[tuple[int, int]]]:
-        """Return limits by numbers, pieces that sound like one and fit nothing, and where such are no wishes either."""
-        found, unmatched, lost = [], [], []
-        language = self._said.language(text)
-        foreign_text = not (language == ENGLISH and self._said.leans_english(text))
-        quantities = filter(None, map(partial(clauses.meant, folded), find_quantities(folded)))
-        for quantity in map(partial(counted_abroad, folded, language=language), quantities):
-            clause = clause_of(folded, quantity.start, quantity.end)
-            if any(
-                (stem(word),) in self.index.flags
-                for word in re.findall(r"\w*\d\w*", folded[quantity.start : quantity.end])
-            ):
-                continue  # "and 5G"
-            if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
-                lost.append((told.start(), quantity.end))
-                continue
-            if not quantity.bound and re.search(phrases.NOT_FOR, folded[: quantity.start]):
-                continue
-            if (aged := clauses.aged(folded, quantity, self.index.attributes)) is not None:
-                found.append(aged._replace(text=text[aged.start : aged.end]))
-                continue
-            first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
-            first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
-            near = folded[first : quantity.end + BESIDE]
-            if foreign_text:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
-                clause, near = (f"{part} {in_english(part, language)}" for part in (clause, near))
-            if by := re.search(
-                clauses.BY_CAR, folded[quantity.end : quantity.end + 4 * BESIDE]
-            ):  # "an hour in the car"
-                clause, near = (f"{part} {clauses.TRAVEL.get(by.group().split()[-1], '')}" for part in (clause, near))
-            led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
-            held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
-            attribute = find_attribute(
-                quantity, self.index.attributes, clause, near, held=held, counted=clauses.counted(folded, quantity)
-            )
-            if quantity.bound and not quantity.units and not (attribute and attribute.words & set(stems(clause))):
-                attribute = self._spoken_of(folded, quantity, near) or attribute
-            # "4 people" is no wish for company, and "8 kilos, we are five" needs to hold 8
-            people = bool(set(quantity.units) & set(table()["hints"]["people"]))
-            if attribute is not None and people and any(one.name == attribute.name for one in found):
-                continue
-            if attribute is None:
-                if quantity.bound or people or quantity.measure not in (None, "time"):
-                    begin = quantity.start - 4 * (people and folded[: quantity.start].endswith("for "))
-                    unmatched.append(text[begin : quantity.end].strip())
-                    lost += [(begin, quantity.end)] if people or not quantity.bound else []  # nor is "I weigh 95 kg"
-                continue
-            limit = attribute.limit(quantity)
-            if limit is not None:
-                before = re.sub(
-                    r"(?:\b\d+\s*(?:,|or|and|nor)\s*)+$", "", folded[: quantity.start]
-                )  # "not 2022 or 2023"
-                if not isinstance(limit, dict) and pattern(phrases.NOT).search(before):
-                    limit = {"not": limit}  # "not from 2024"
-                start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
-                found.append(Stated(attribute.name, limit, text[start:end].strip(), start, end))
-        return found, unmatched, lost
-
-    def _spoken_of(self, folded: str, quantity: Quantity, near: str) -> Attribute | None:
-        """Return what was named before a number that is about nothing else: "too many gears, 8 at most"."""
-        said = set(stems(folded[: quantity.start]))
-        named = [one for one in self.index.attributes if one.words & said and one.fits(quantity)]
-        return find_attribute(quantity, named, folded, near)
 
     def _spread(self, folded: str, text: str) -> list[Stated]:
         """Return flags whose last word stands after a verb: "the first talk has to be free"."""
@@ -380,7 +316,8 @@ class LimitReader:
             return None  # "online is fine" asks for nothing, "pets are fine" does
         # Elsewhere it is enough to name it, and not to ask: "deve esserci un giardino".
         abroad = self._said.language(text) != ENGLISH and "?" not in folded[end:]
-        if not (lead or follow or alone or describes or abroad) or pattern("<unneeded>").search(clause):
+        day = said[-1] in WEEK and re.search(r"\bon(?: an?)?\s+$|^\s*$", before) is not None  # "we move on a Sunday"
+        if not (lead or follow or alone or describes or abroad or day) or pattern("<unneeded>").search(clause):
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from druthers.glossary import LANGUAGES, called, meanings
+from druthers.glossary import LANGUAGES, called, in_words, meanings
 
 _PLAIN = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüñçœ’", "aaaaaaeeeeiiiiooooouuuunco'")
 
@@ -147,7 +147,7 @@ def stem(word: str) -> str:
 
 def stems(text: str) -> list[str]:
     """Return the stems of all words of a text."""
-    return [stem(word) for word in re.findall(r"[^\W_]+", fold(text))]
+    return [stem(word) for word in re.findall(r"[^\W_]+", fold(in_words(text)))]
 
 
 def telling_stems(name: str) -> frozenset[str]:

@@ -124,6 +124,19 @@ def adjectives(noun: str) -> list[str]:
     return [f"{noun}y"] if not noun.endswith(("e", "y")) and f"{noun}y" in english() else []  # "salty"
 
 
+def easy_to(noun: str) -> list[tuple[str, ...]]:
+    """Return how else it is said that something has a noun that ends in -ability.
+
+    Examples
+    --------
+    >>> easy_to("trainability")[0], easy_to("usability")[2], easy_to("price")
+    (('easy', 'to', 'train'), ('easiest', 'to', 'use'), [])
+    """
+    root = noun.removesuffix("ability")
+    verb = next((one for one in (root, f"{root}e") if one != noun and len(one) > 2 and one in english()), "")
+    return [(easy, "to", verb) for easy in ("easy", "easier", "easiest") if verb]
+
+
 def degrees(word: str) -> list[str]:
     """Return comparative and superlative of an adjective; none of what has no superlative in English.
 

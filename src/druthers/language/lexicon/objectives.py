@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from druthers.errors import InvalidSetting, UnknownName
+from druthers.glossary import in_words as name_in_words
 from druthers.language.data import data_file, read_data
 from druthers.types import Objective
 
@@ -24,6 +26,11 @@ def as_objectives(objectives: Iterable[str | Objective]) -> tuple[Objective, ...
     if not given or "" in names or len(set(names)) < len(names):
         raise InvalidSetting(f"objectives must have names, all different and at least one, but got {names}")
     return given
+
+
+def in_words(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
+    """Return objectives with their names in words, as people say them: "monthly fee" for `monthly_fee`."""
+    return tuple(replace(each, name=name_in_words(each.name)) for each in objectives)
 
 
 def domain_names() -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.binding import bind
-from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, inflections, lexicon, words_of
+from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
 from druthers.language.lexicon.spelling import Speller
 from druthers.language.text.tokens import Token
@@ -115,6 +115,8 @@ class Words:
             _add(self._senses, (word,), sense)
             for form in inflections(word, noun=True):
                 self._senses.setdefault((form,), replace(sense, worth=WORTH[Kind.NOUN], named=False))
+            for phrase in easy_to(word) if alone else ():
+                self._senses.setdefault(phrase, replace(sense, kind=Kind.GOOD, worth=WORTH[Kind.GOOD], named=False))
             judges = Kind.BAD if objectives[index].less_is_better else Kind.GOOD
             for adjective in adjectives(word) if alone else ():
                 for form in (adjective, *inflections(adjective)):
@@ -180,7 +182,11 @@ class Words:
             if key in self._idle and not senses:
                 found.append(idle(at, at + size))
                 return size
-            if senses and all(open_[at : at + size]) and not _is_verb(words, at, key, senses[0]):
+            if (
+                senses
+                and all(open_[at : at + size])
+                and not (_is_verb(words, at, key, senses[0]) or _is_degree(words, at, key))
+            ):
                 both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
                 denied = _is_denied(words, at)
                 for sense in both:
@@ -194,6 +200,12 @@ def _is_verb(words: Sequence[str], at: int, key: tuple[str, ...], sense: Mention
     """Tell whether the word of a name only says what somebody does: "grandma is playing" speaks of no playing time."""
     part = len(key) == 1 and key[0].endswith("ing") and sense.why.startswith(f"{key[0]} ")
     return part and at > 0 and words[at - 1] in small_words("being")
+
+
+def _is_degree(words: Sequence[str], at: int, key: tuple[str, ...]) -> bool:
+    """Tell whether a word only says how much so something is: "my place is pretty dark" asks for nothing pretty."""
+    inside = key == ("pretty",) and 0 < at < len(words) - 1
+    return inside and words[at - 1] in small_words("being") and words[at + 1] not in small_words("after_pretty")
 
 
 def _is_denied(words: Sequence[str], at: int) -> bool:

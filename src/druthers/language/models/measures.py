@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +66,6 @@ class Measures:
     def __init__(self, objectives: Sequence[Objective], encoder: Encoder) -> None:
         self._encoder = encoder
         self._meanings: Meanings = meanings(encoder)
-        objectives = [replace(each, name=each.name.replace("_", " ")) for each in objectives]
         self._bindings = bind(objectives)
         fits = [(bound.objective, bound.strength) for bound in self._bindings.values()]
         self._surely = np.array([any(n == m and fit > _SURELY for m, fit in fits) for n in range(len(objectives))])

@@ -57,7 +57,7 @@ class Table:
         rows, vectors = _weighed()
         result = np.zeros((len(texts), _WIDTH), dtype=np.float32)
         for place, text in enumerate(texts):
-            known = [rows[word] for word in text.replace("_", " ").lower().split() if word in rows]
+            known = [rows[word] for word in text.lower().split() if word in rows]
             result[place] = vectors[known].sum(axis=0)
         return normalized(result)
 

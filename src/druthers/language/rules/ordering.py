@@ -250,7 +250,7 @@ def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, 
         return told and any(one.named or one.kind is Kind.GOOD for one in later)
     if mention.kind not in (Kind.MEANS, Kind.SAYS):
         return False
-    if _leads_to(tokens, mention, end, worded):
+    if _leads_to(tokens, mention, end, [one for one in mentions if one.kind is not Kind.MEANS and one.stands_alone]):
         return True
     begin = max((n + 1 for n in range(start, mention.first) if not tokens[n].is_word), default=start)
     said = {token.text for token in tokens[begin : mention.last]}
@@ -268,7 +268,7 @@ def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, 
     return bool(worded) and not said.isdisjoint(small_words("past"))
 
 
-def _leads_to(tokens: Sequence[Token], mention: Mention, end: int, worded: Sequence[Mention]) -> bool:
+def _leads_to(tokens: Sequence[Token], mention: Mention, end: int, wishes: Sequence[Mention]) -> bool:
     """Tell whether a wish for something else follows from a clause: "I have a bad back: it has to be light"."""
     at = mention.last
     while at < end and tokens[at].is_word and tokens[at].text != "so":
@@ -277,7 +277,7 @@ def _leads_to(tokens: Sequence[Token], mention: Mention, end: int, worded: Seque
     if at >= end or tokens[at].text not in (":", "so"):
         return False
     stop = next((n for n in range(at + 1, end) if not tokens[n].is_word), end)
-    return any(at < one.first < stop and one.objective != mention.objective for one in worded)
+    return any(at < one.first < stop and one.objective != mention.objective for one in wishes)
 
 
 def _sounds_given_up(mention: Mention) -> bool:

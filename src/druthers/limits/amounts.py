@@ -1,0 +1,116 @@
+"""Numbers as limits: "at most 120 euros", "for a ten year old", each held against what it is about."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any, NamedTuple
+
+from druthers.limits import clauses, phrases
+from druthers.limits.abroad import counted_abroad
+from druthers.limits.attributes import Attribute, find_attribute, letting_in
+from druthers.limits.clauses import clause_of
+from druthers.limits.index import Index
+from druthers.limits.quantities import Quantity, find_quantities
+from druthers.limits.spelling import Vocabulary
+from druthers.limits.stated import Stated
+from druthers.limits.where import Where
+from druthers.limits.words import in_english, pattern, stem, stems, table
+
+ENGLISH = "en"
+BESIDE = 10  # letters around a number in which the name of what it is about may stand
+SEVERAL = r"(?:\b\d+\s*(?:,|or|and|nor)\s*)+$"  # "not 2022 or 2023"
+
+
+class Amounts(NamedTuple):
+    """What numbers of a text limit, pieces that sound so and fit nothing, and where such are no wishes either."""
+
+    stated: list[Stated]
+    unmatched: list[str]
+    lost: list[tuple[int, int]]
+
+
+def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amounts:
+    """Return what the numbers of a text, and of the same in plain letters, limit."""
+    found, unmatched, lost = Amounts([], [], [])
+    language = said.language(text)
+    foreign = "" if language == ENGLISH and said.leans_english(text) else language
+    quantities = filter(None, map(partial(clauses.meant, folded), find_quantities(folded)))
+    for quantity in map(partial(counted_abroad, folded, language=language), quantities):
+        if _is_name(folded, quantity, index):
+            continue
+        if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
+            lost.append((told.start(), quantity.end))
+            continue
+        if not quantity.bound and re.search(phrases.NOT_FOR, folded[: quantity.start]):
+            continue
+        if aged := clauses.aged(folded, quantity, index.attributes):
+            found += [one._replace(text=text[one.start : one.end]) for one in aged]
+            continue
+        attribute = _about(folded, quantity, index, foreign)
+        # "4 people" is no wish for company, and "8 kilos, we are five" needs to hold 8
+        people = bool(set(quantity.units) & set(table()["hints"]["people"]))
+        if attribute is not None and people and any(one.name == attribute.name for one in found):
+            continue
+        if attribute is None:
+            if quantity.bound or people or quantity.measure not in (None, "time"):
+                begin = quantity.start - 4 * (people and folded[: quantity.start].endswith("for "))
+                unmatched.append(text[begin : quantity.end].strip())
+                lost += [(begin, quantity.end)] if people or not quantity.bound else []  # nor is "I weigh 95 kg"
+            continue
+        start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
+        limits = _limits(folded, quantity, attribute, index)
+        found += [Stated(name, limit, text[start:end].strip(), start, end) for name, limit in limits.items()]
+    return Amounts(found, unmatched, lost)
+
+
+def find_unpaid(folded: str, text: str, index: Index) -> list[Stated]:
+    """Return what must cost nothing, where there is such: "a free account", "no monthly fee"."""
+    found = []
+    for name, unpaid in index.unpaid.items():
+        spans = [match.span() for match in unpaid.finditer(folded)]
+        firm = [span for span in spans if not (clauses.is_soft(folded, *span) or clauses.is_condition(folded, span[0]))]
+        found += [Stated(name, {"max": 0}, text[start:end], start, end) for start, end in firm]
+    return found
+
+
+def _is_name(folded: str, quantity: Quantity, index: Index) -> bool:
+    """Tell whether a number is part of what a flag is called: "and 5G"."""
+    return any((stem(word),) in index.flags for word in re.findall(r"\w*\d\w*", folded[quantity.start : quantity.end]))
+
+
+def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attribute | None:
+    """Return what a number is about, said in a foreign language if in any; None if it is about nothing there is."""
+    clause = clauses.lasting(clause_of(folded, quantity.start, quantity.end))
+    first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
+    first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
+    near = folded[first : quantity.end + BESIDE]
+    if foreign:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
+        clause, near = (f"{part} {in_english(part, foreign)}" for part in (clause, near))
+    if by := re.search(clauses.BY_CAR, folded[quantity.end : quantity.end + 4 * BESIDE]):  # "an hour in the car"
+        clause, near = (f"{part} {clauses.TRAVEL.get(by.group().split()[-1], '')}" for part in (clause, near))
+    led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
+    held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
+    found = find_attribute(
+        quantity, index.attributes, clause, near, held=held, counted=clauses.counted(folded, quantity)
+    )
+    named = found is not None and not found.words.isdisjoint(stems(clause))
+    if quantity.bound and not quantity.units and not named:  # "too many gears, 8 at most"
+        said = set(stems(folded[: quantity.start]))
+        before = [one for one in index.attributes if one.words & said and one.fits(quantity)]
+        return find_attribute(quantity, before, folded, near) or found
+    # "my mother had hers for thirty years"
+    story = found is not None and not named and quantity.measure is not None and found.has_not(quantity)
+    return None if story else found
+
+
+def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index) -> Where:
+    """Return what a number limits, by name."""
+    if spanned := letting_in(quantity, attribute, index.attributes):
+        return spanned
+    limit: Any = attribute.limit(quantity)
+    if limit is None:
+        return {}
+    before = re.sub(SEVERAL, "", folded[: quantity.start])
+    denied = not isinstance(limit, dict) and pattern(phrases.NOT).search(before)  # "not from 2024"
+    return {attribute.name: {"not": limit} if denied else limit}

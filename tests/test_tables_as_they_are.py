@@ -1,0 +1,124 @@
+"""Catalogs as tables really are: names run together, ends of spans, fees that may be nothing, days as flags."""
+
+import pytest
+
+from druthers import Catalog
+from druthers.advisor import Advisor
+from druthers.catalogs import Item
+from druthers.language import make_parser
+from druthers.limits import Columns, LimitReader
+from druthers.types import Objective
+
+OBJECTIVES = [
+    Objective("monthly_fee", "Euros a month.", low=0, high=30, less_is_better=True),
+    Objective("rainProtection", "How long it keeps rain out.", low=0, high=5),
+    Objective("trainability", low=0, high=5),
+    Objective("setup time", "Minutes.", low=0, high=60, less_is_better=True),
+]
+DETAILS = [
+    {"minPlayers": 2, "maxPlayers": 4, "min_age": 6, "max_age": 12, "warranty_years": 2, "Height (cm)": 85},
+    {"minPlayers": 3, "maxPlayers": 6, "min_age": 8, "max_age": 14, "warranty_years": 5, "Height (cm)": 185},
+    {"minPlayers": 1, "maxPlayers": 8, "min_age": 10, "max_age": 99, "warranty_years": 3, "Height (cm)": 178},
+]
+MORE = [
+    {"works on sundays": True, "credit_card": "yes", "pianos": True, "difficulty": "hard", "Playing minutes": 45},
+    {"works on sundays": False, "credit_card": "no", "pianos": False, "difficulty": "easy", "Playing minutes": 90},
+    {"works on sundays": True, "credit_card": "yes", "pianos": True, "difficulty": "moderate", "Playing minutes": 60},
+]
+DATES = ["2026-03-02", "2026-03-23", "2026-04-06"]
+COLORS = ["black", "green", "red"]
+ITEMS = [
+    Item(
+        str(n),
+        name=f"Thing {n}",
+        values={"monthly_fee": 4.0 * n, "rainProtection": n + 1.0, "trainability": 4.0 - n, "setup time": 10.0 + n},
+        details={**one, **more, "next start": DATES[n], "colour": COLORS[n]},
+    )
+    for n, (one, more) in enumerate(zip(DETAILS, MORE, strict=True))
+]
+READER = LimitReader(Columns({item.id: item for item in ITEMS}), OBJECTIVES, "accounts")
+PEOPLE = {"minPlayers": {"max": 6}, "maxPlayers": {"min": 6}}
+AGED = {"min_age": {"max": 10}, "max_age": {"min": 10}}
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("for 6 players", PEOPLE),
+        ("we're 6 people so it has to work for six", PEOPLE),
+        ("it's for a 10 year old", AGED),
+        ("my daughter is 10", AGED),
+        ("for kids from 8 to 12", {"min_age": {"max": 8}, "max_age": {"min": 12}}),
+        ("a minimum age of at most 8", {"min_age": {"max": 8}}),
+        ("it shouldn't last longer than an hour", {"Playing minutes": {"max": 60}}),
+        ("my mother had hers for thirty years", {}),
+        ("I sleep two meters from it", {}),
+        ("a 5 year warranty", {"warranty_years": 5}),
+        ("one of 185 cm", {"Height (cm)": 185}),
+        ("no monthly fee", {"monthly_fee": {"max": 0}}),
+        ("I don't want to pay any monthly fee", {"monthly_fee": {"max": 0}}),
+        ("a free account", {"monthly_fee": {"max": 0}}),
+        ("no monthly fee limit", {}),
+        ("if possible no monthly fee", {}),
+        ("at most 6 a month and a credit card", {"monthly_fee": {"max": 6}, "credit_card": True}),
+        ("we have a grand piano, so they have to be able to move pianos", {"pianos": True}),
+        ("on a Sunday", {"works on sundays": True}),
+        ("not on a Sunday", {"works on sundays": False}),
+        ("I was there last Sunday and nobody came", {}),
+        ("nothing hard", {"difficulty": {"not": "hard"}}),
+        ("before the first of April", {"next start": {"max": "2026-03-31"}}),
+        ("from the twenty-first of March on", {"next start": {"min": "2026-03-21"}}),
+        ("it doesn't necessarily have to be black", {}),
+        ("I was going to say black, but green", {"colour": "green"}),
+    ],
+)
+def test_what_limits(text, where):
+    assert READER.read(text).where == where
+
+
+PARSER = make_parser("lexicon", objectives=[*OBJECTIVES, Objective("looks"), Objective("warmth")])
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("it has to be waterproof", ("rainProtection",)),
+        ("it rains here all winter", ("rainProtection",)),
+        ("something easy to train", ("trainability",)),
+        ("it is pretty quiet here", ()),
+        ("a pretty one", ("looks",)),
+        ("it should be pretty and warm", ("looks", "warmth")),
+    ],
+)
+def test_what_is_wanted(text, wanted):
+    assert PARSER.read(text).names == wanted
+
+
+def test_a_price_that_is_honestly_irrelevant_is_set_aside():
+    assert PARSER.read("the monthly fee is honestly irrelevant").dismissed_names == ("monthly_fee",)
+
+
+@pytest.fixture(scope="module")
+def advisor():
+    return Advisor(Catalog("things", OBJECTIVES, ITEMS))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I love the trainability of the third", "feedback"),
+        ("something that stays dry even if I forget about it for weeks", "wish"),
+        ("which one is the easiest to train?", "which is best"),
+        ("we had the second one with our first kid and loved it", "feedback"),
+    ],
+)
+def test_what_a_message_is(advisor, text, kind):
+    first = advisor.message(text, "it should keep the rain out").recommendation.items[0].name
+    answer = advisor.message(text, text)
+    assert answer.kind == kind
+    assert f"{first} was" not in answer.text
+
+
+def test_no_other_colors_makes_what_was_hoped_for_a_limit(advisor):
+    answer = advisor.message("ada", "black would be perfect but green is fine too, no other colours")
+    assert answer.text.startswith("Only colour black or green.")
