@@ -122,3 +122,20 @@ def test_what_a_message_is(advisor, text, kind):
 def test_no_other_colors_makes_what_was_hoped_for_a_limit(advisor):
     answer = advisor.message("ada", "black would be perfect but green is fine too, no other colours")
     assert answer.text.startswith("Only colour black or green.")
+
+
+def test_scrap_what_i_just_said_takes_back_what_was_said_last():
+    objectives = [Objective("condition", "How good it still is.", low=0, high=5), Objective("fun", low=0, high=5)]
+    items = [Item(str(n), values={"condition": n, "fun": 3 - n}) for n in range(3)]
+    with Advisor(Catalog("games", objectives, items)) as advisor:
+        advisor.message("ada", "something really fun")
+        assert advisor.message("ada", "no wait, scrap what I just said").kind == "forget that"
+
+
+def test_the_word_for_all_items_is_the_name_of_no_column():
+    objectives = [Objective("teacher", low=0, high=5), Objective("price", low=0, high=500, less_is_better=True)]
+    languages = ["Japanese", "Spanish", "French"]
+    items = [Item(str(n), values={"teacher": n}, details={"language": one}) for n, one in enumerate(languages)]
+    with Advisor(Catalog("language courses", objectives, items)) as advisor:
+        assert "Teacher" not in advisor.message("ada", "which courses have you got for Japanese?").text
+        assert "Spanish (1)" in advisor.message("ada", "which languages do you have?").text

@@ -55,10 +55,12 @@ def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader)
         return None
     if names:
         return _with_wishes(names, said, parser) or Message(kind, forgotten=names)
+    if said.has("forget_last"):
+        return Message(kind)
     if parser.read(said.text).dismissed_names:  # "never mind the garden", of which nothing was said: it does not matter
         return None
     only = (*said.context.wished, *said.context.limits)
-    return Message(kind) if said.has("forget_last") or len(only) == 1 else None
+    return Message(kind) if len(only) == 1 else None
 
 
 def find_new_start(said: Said) -> str:

@@ -78,6 +78,9 @@ def _head(text: str, title: str, columns: Columns) -> str:
     spoken = [word for word in stems(before) if word not in BESIDE]
     general = set(stems(title))
     for start in range(len(spoken)):
+        own = any(stems(name) == spoken[start:] for name in columns.names)
+        if general.issuperset(spoken[start:]) and not own:  # "which courses have you got?" asks for the items
+            break
         if name := name_of(" ".join(spoken[start:]), columns):
             return name
     last = [word for word in spoken if word not in general][-1:]

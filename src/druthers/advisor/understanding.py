@@ -141,7 +141,7 @@ class Understanding:
         numbered = re.match(r"(?:please |ok |and )?(?:forget|scrap|drop)\b.*\d", said.plain)  # "forget the 90 euros"
         if numbered or (SAID.search(said.plain) and whole_words("forget").search(said.plain)):
             back = find_taken_back(Kind.FORGET_THAT, said, self.parser, self.limits)
-            if back is not None and back.forgotten:
+            if back is not None and (back.forgotten or said.has("forget_last")):
                 return back
         asked = find_question(said, self.parser, self.limits, self.columns, self._named(said.plain))
         return asked or self._verdict(said) or self._likeliest(said)
