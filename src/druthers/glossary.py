@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -35,6 +36,20 @@ def in_words(name: str) -> str:
     """
     parted = re.sub("[A-Z]", lambda match: f" {match.group().lower()}", name) if _JOINED.fullmatch(name) else name
     return parted.replace("_", " ")
+
+
+def spaced(text: str, names: Iterable[str]) -> str:
+    """Return a text for people with names of columns in it: "monthly fee" for `monthly_fee`.
+
+    Examples
+    --------
+    >>> spaced("Only monthly_fee up to 5.", ["price", "monthly_fee"])
+    'Only monthly fee up to 5.'
+    """
+    for name in names:
+        if "_" in name:
+            text = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", lambda match: match.group().replace("_", " "), text)
+    return text
 
 
 @cache

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.catalogs import Item
+from druthers.glossary import spaced
 from druthers.limits import Columns
 from druthers.types import Floats, Objective
 
@@ -196,7 +197,7 @@ def sentence(
         given = "more in {} than need be" if objectives[lost].less_is_better else "less in {} than can be had"
         won = "less" if objectives[gained].less_is_better else "more"
         text += f" A trade-off: {number(worse)} {given.format(lost)}, for {number(better)} {won} in {gained}."
-    return text
+    return spaced(text, objectives)
 
 
 def _clause(fact: Fact, objective: Objective) -> str:

@@ -10,6 +10,7 @@ from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.messages import Message
 from druthers.advisor.operations import Operations
 from druthers.catalogs import Item
+from druthers.glossary import spaced
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Turn:
         self, text: str, *, heard: Heard | None = None, made: Recommendation | None = None, about: Sequence[Item] = ()
     ) -> Reply:
         """Return the answer to this message."""
+        text = spaced(text, self.ask.columns.names)
         return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard, made)
 
     def draft(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = (), **how: Any) -> Draft:

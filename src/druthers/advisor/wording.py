@@ -9,6 +9,7 @@ from typing import Any
 from druthers.advisor.answers import Heard
 from druthers.advisor.messages import guessed
 from druthers.advisor.reasons import number
+from druthers.glossary import spaced
 from druthers.language import not_understood
 from druthers.language.data import small_words
 from druthers.language.lexicon.languages import marks_of
@@ -113,7 +114,8 @@ def relaxed_in_words(relaxations: Sequence[Relaxation]) -> str:
         f" there {'is' if one.items == 1 else 'are'} {one.items}"
         for one in relaxations[:MOST_WAYS]
     ]
-    return f"Nothing fits: {', '.join(ways) or 'several limits would have to go'}."
+    text = f"Nothing fits: {', '.join(ways) or 'several limits would have to go'}."
+    return spaced(text, [one.name for one in relaxations])
 
 
 def _replaces(limit: Any, before: Any) -> bool:
