@@ -113,7 +113,8 @@ class Talk:
         """Tell whether the answer tells a fact."""
         item = self.advisor.items[self.reply.items[0]] if self.reply.items else None
         fact = None if item is None else {**item.details, **item.values}.get(expected)
-        return (f"{expected} is not known" if fact is None else f"{expected} {fact_in_words(fact)}") in self.reply.text
+        name = expected.replace("_", " ")
+        return (f"{name} is not known" if fact is None else f"{name} {fact_in_words(fact)}") in self.reply.text
 
     def found(self, expected: dict[str, Any]) -> bool:
         """Tell whether the answer names items within limits, and no others."""

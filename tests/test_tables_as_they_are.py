@@ -139,3 +139,85 @@ def test_the_word_for_all_items_is_the_name_of_no_column():
     with Advisor(Catalog("language courses", objectives, items)) as advisor:
         assert "Teacher" not in advisor.message("ada", "which courses have you got for Japanese?").text
         assert "Spanish (1)" in advisor.message("ada", "which languages do you have?").text
+
+
+FLIGHTS = [
+    {"dep_time": "06:05", "arr_time": "08:10", "bagIncl": "Y", "weeklyHours": 20, "waitingPeriod_months": 0},
+    {"dep_time": "12:30", "arr_time": "15:40", "bagIncl": "N", "weeklyHours": 30, "waitingPeriod_months": 3},
+    {"dep_time": "19:00", "arr_time": "23:10", "bagIncl": "Y", "weeklyHours": 40, "waitingPeriod_months": 8},
+]
+STAYS = [
+    {"freeFrom": "2025-07-05", "freeTo": "2025-08-02", "objType": "flat", "altMedicine": "Y", "coverAbroad": "N"},
+    {"freeFrom": "2025-07-12", "freeTo": "2025-07-26", "objType": "house", "altMedicine": "N", "coverAbroad": "Y"},
+    {"freeFrom": "2025-10-01", "freeTo": "2025-12-20", "objType": "flat", "altMedicine": "Y", "coverAbroad": "Y"},
+]
+COSTS = [
+    Objective("price_eur", "Asking price in euros.", low=0, high=30_000, less_is_better=True),
+    Objective("mileage_km", "Kilometers driven so far.", low=0, high=200_000, less_is_better=True),
+    Objective("stops", "How often one has to change planes.", low=0, high=3, less_is_better=True),
+    Objective("durationMin", "Travel time in minutes.", low=0, high=600, less_is_better=True),
+    Objective("walkToStation_min", "Minutes on foot to the station.", low=0, high=60, less_is_better=True),
+    Objective("overtime_h", "Hours of overtime a week.", low=0, high=20, less_is_better=True),
+    Objective("deductible_yr", "Euros a year that one pays oneself first.", low=0, high=900, less_is_better=True),
+]
+EXPORTED = [
+    Item(
+        f"x{n}",
+        name=f"Export {n}",
+        values={
+            **{"price_eur": 9000.0 * (n + 1), "mileage_km": 90_000.0 - 30_000 * n, "stops": float(n)},
+            **{"durationMin": 130.0 + 60 * n, "walkToStation_min": 10.0 + 9 * n, "overtime_h": 4.0 - n},
+            "deductible_yr": 600.0 - 300 * n,
+        },
+        details={**one, **more},
+    )
+    for n, (one, more) in enumerate(zip(FLIGHTS, STAYS, strict=True))
+]
+EXPORT = LimitReader(Columns({item.id: item for item in EXPORTED}), COSTS, "offers")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("no more than 60,000 on the clock", {"mileage_km": {"max": 60_000}}),
+        ("direct flights only", {"stops": {"max": 0}}),
+        ("it has to be nonstop", {"stops": {"max": 0}}),
+        ("I have to be there by half past two in the afternoon", {"arr_time": {"max": "14:30"}}),
+        ("it must not leave before noon", {"dep_time": {"min": "12:00"}}),
+        ("a checked bag has to be included", {"bagIncl": True}),
+        ("no more than a quarter of an hour on foot to the station", {"walkToStation_min": {"max": 15}}),
+        ("we have to leave our flat, so at most 20,000 euros", {"price_eur": {"max": 20_000}}),
+        ("a flat for at most 20,000 euros", {"objType": "flat", "price_eur": {"max": 20_000}}),
+        ("I can't work more than 30 hours a week", {"weeklyHours": {"max": 30}}),
+        ("last winter I paid 3400 euros for gas", {}),
+        ("without any waiting period", {"waitingPeriod_months": {"max": 0}}),
+        ("it must cover me abroad", {"coverAbroad": True}),
+        ("with alternative medicine", {"altMedicine": True}),
+        ("free from 12 to 19 July 2025", {"freeFrom": {"max": "2025-07-12"}, "freeTo": {"min": "2025-07-19"}}),
+        ("it can only start from 1 October 2025 on", {"freeFrom": {"min": "2025-10-01"}}),
+    ],
+)
+def test_what_limits_an_export(text, where):
+    assert EXPORT.read(text).where == where
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "dismissed"),
+    [
+        ("I'm sick of changing planes", ("stops",), ()),
+        ("changing planes doesn't bother me at all", (), ("stops",)),
+        ("a short walk to the station", ("walkToStation_min",), ()),
+        ("my doctor says as few hours of overtime as possible", ("overtime_h",), ()),
+    ],
+)
+def test_names_with_units_are_read_without_them(text, wanted, dismissed):
+    reading = make_parser("lexicon", objectives=COSTS).read(text)
+    assert (reading.names, reading.dismissed_names) == (wanted, dismissed)
+
+
+def test_what_an_export_answers():
+    with Advisor(Catalog("flights", COSTS, EXPORTED)) as advisor:
+        advisor.message("ada", "a cheap one, at most 20,000 euros")
+        assert advisor.message("ada", "which has the lowest deductible?").text.startswith("Export 1, deductible yr 300")
+        assert "arr time 15:40" in advisor.message("ada", "when does number two land?").text
+        assert "up to 12,000" in advisor.message("ada", "sorry, I meant 12,000 euros, not 20,000").text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -23,7 +22,15 @@ _SUFFIX = re.compile(r"(?:artig|ig?keit|igst|lich|haft|heit|ung|los|frei|arm)") 
 # Languages that write compounds as one word, and how many letters a part of one has at least, and the only known one.
 _COMPOUNDING, _PART, _ONLY = ("de", "nl"), 3, 5
 
-_JOINED = re.compile(r"[a-z]{2,}(?:[A-Z][a-z\d]*)+")
+_JOINED = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?:[A-Z][a-z\d]*)+(?![A-Za-z])")
+# What names of columns cut short, and what they measure their numbers in.
+_SHORT = {"arr": "arrival", "dep": "departure", "incl": "included", "alt": "alternative", "avail": "available"}
+_SHORT |= {"avg": "average", "req": "required", "prev": "previous", "dist": "distance", "dur": "duration"}
+_UNITS = re.compile(
+    r"(?:eur|euros?|usd|gbp|chf|[kcm]?m|mi|[km]?g|lbs?|oz|m?l|h|hrs?|mins?|secs?|m?s|d|days|yrs?|years|mo|months|weeks|pct"
+    r"|percent|kwh?|w|db|[gm]?hz|[gmt]b|[km]bps|sqm|m2|hp|kcal|c|stars|\w*\d\w*)",
+    re.IGNORECASE,
+)
 
 
 def in_words(name: str) -> str:
@@ -31,25 +38,32 @@ def in_words(name: str) -> str:
 
     Examples
     --------
-    >>> in_words("minPlayers"), in_words("monthly_fee"), in_words("iPhone case")
-    ('min players', 'monthly fee', 'iPhone case')
+    >>> in_words("minPlayers"), in_words("monthly_fee"), in_words("arr_time"), in_words("iPhone case")
+    ('min players', 'monthly fee', 'arrival time', 'iPhone case')
     """
-    parted = re.sub("[A-Z]", lambda match: f" {match.group().lower()}", name) if _JOINED.fullmatch(name) else name
-    return parted.replace("_", " ")
+    parted = _JOINED.sub(lambda match: re.sub("[A-Z]", lambda one: f" {one.group().lower()}", match.group()), name)
+    return re.sub(r"[^\W_]+", lambda word: _SHORT.get(word.group(), word.group()), parted.replace("_", " "))
 
 
-def spaced(text: str, names: Iterable[str]) -> str:
-    """Return a text for people with names of columns in it: "monthly fee" for `monthly_fee`.
+def without_units(name: str) -> str:
+    """Return the name of a column in words, without what its numbers are measured in where it was made by a machine.
 
     Examples
     --------
-    >>> spaced("Only monthly_fee up to 5.", ["price", "monthly_fee"])
-    'Only monthly fee up to 5.'
+    >>> without_units("price_eur"), without_units("walkToStation_min"), without_units("bootVolume (l)")
+    ('price', 'walk to station', 'boot volume')
+    >>> without_units("hours a week"), without_units("days_h")
+    ('hours a week', 'days')
     """
-    for name in names:
-        if "_" in name:
-            text = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", lambda match: match.group().replace("_", " "), text)
-    return text
+    words = in_words(name)
+    if words == name and "(" not in name:
+        return name
+    parts = re.sub(r"\([^)]*\)", " ", words).split()
+    while len(parts) > 1 and _UNITS.fullmatch(parts[-1]):
+        parts.pop()
+    while len(parts) > 1 and parts[-1] in ("per", "in"):
+        parts.pop()
+    return " ".join(parts) or name
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from druthers.advisor.answers import Reply
+from druthers.advisor.messages import guessed
 from druthers.advisor.operations import Operations
 from druthers.advisor.person import Person
 from druthers.advisor.questions import SMALLEST
@@ -19,9 +20,11 @@ from druthers.advisor.steps import Operation
 from druthers.advisor.turns import Turn
 from druthers.advisor.wording import fact_in_words, limit_in_words, listed, lost_in_words
 from druthers.catalogs import Item
+from druthers.glossary import without_units
 from druthers.limits import Where, merge, speaks_of_money
 from druthers.limits.columns import canonical
 from druthers.limits.where import is_day
+from druthers.limits.words import stems, telling_stems
 
 REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
 LEAST = re.compile(r"(?<!\bat )\b(?:least|fewest|lowest)\b(?: (?P<what>\w+))?", re.I)
@@ -120,12 +123,14 @@ def _told(ask: Operations, name: str, items: Sequence[Item]) -> str:
 def ordered(ask: Operations, turn: Turn, among: Sequence[Item]) -> tuple[str, list[Item]]:
     """Return what a message asks for the most of, and the items of which it is known, the best first."""
     assert turn.message.reading is not None
-    columns, name = ask.columns, turn.message.detail or turn.message.reading.names[0]
+    columns, names, guesses = ask.columns, turn.message.reading.names, guessed(turn.message.reading)
+    name = turn.message.detail or next((name for name in names if name not in guesses), names[0])
     upward = any(one.name == name and one.less_is_better for one in ask.catalog.objectives)
     if turn.message.detail:
         upward = SMALLEST.search(turn.text) is not None
     price = ask.limit_reader(columns).index.price
-    if price is not None and not turn.message.detail and speaks_of_money(turn.text):
+    named = telling_stems(without_units(name)) <= set(stems(turn.text))  # "the lowest deductible"
+    if price is not None and not (turn.message.detail or named) and speaks_of_money(turn.text):
         name, upward = price, True  # the price itself, where it is known
     if REVERSED.search(turn.text):
         upward = not upward

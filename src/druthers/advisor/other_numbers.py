@@ -31,6 +31,11 @@ def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message |
         if (ways_said == {bound} if ways_said else len(limit) == 1)
     }
     current = {limits[name][bound] for name, bound in bounds.items()}
+    for other in quantities[1:]:  # "I meant 120, not 200"
+        if other.numbers[0] in current and re.search(r"\bnot $", said.plain[: other.start]):
+            bounds = {name: one for name, one in bounds.items() if limits[name][one] == other.numbers[0]}
+            said = replace(said, plain=blanked(said.plain, (other.start - len("not "), other.end)))
+            quantities = quantities[:1]
     while len(quantities) > 1 and quantities[0].numbers[0] in current:  # "100 is too tight, let's say 200"
         start, end = quantities[0].start, quantities[0].end
         bounds = {name: one for name, one in bounds.items() if limits[name][one] == quantities[0].numbers[0]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.catalogs import Item
-from druthers.glossary import spaced
 from druthers.limits import Columns
 from druthers.types import Floats, Objective
 
@@ -198,6 +198,20 @@ def sentence(
         won = "less" if objectives[gained].less_is_better else "more"
         text += f" A trade-off: {number(worse)} {given.format(lost)}, for {number(better)} {won} in {gained}."
     return spaced(text, objectives)
+
+
+def spaced(text: str, names: Iterable[str]) -> str:
+    """Return a text for people with names of columns in it: "monthly fee" for `monthly_fee`.
+
+    Examples
+    --------
+    >>> spaced("Only monthly_fee up to 5.", ["price", "monthly_fee"])
+    'Only monthly fee up to 5.'
+    """
+    for name in names:
+        if "_" in name:
+            text = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", lambda match: match.group().replace("_", " "), text)
+    return text
 
 
 def _clause(fact: Fact, objective: Objective) -> str:

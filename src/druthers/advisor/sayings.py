@@ -25,7 +25,7 @@ AFTER = (
     r"|compared|side|last|this|that|today|tomorrow|tonight|yesterday|once|the|a|an|it|i|we|you|my|our|me|us|all|any|what"
     r"|which|how|why|where|who|before|after|earlier|look|looks|looked|seem|seems|seemed|sound|sounds|feel|feels|felt|get|gets|got|go|goes|went"
     r"|come|comes|came|cost|costs|keep|keeps|kept|make|makes|made|give|gives|gave|take|takes|took|hurt|hurts|broke|breaks"
-    r"|work|works|fit|fits|wins|suits|needs|offers|allows|includes|runs|beats|sucks|rocks|left|let|fell|ran|stank|smells"
+    r"|work|works|fit|fits|wins|suits|needs|offers|allows|includes|runs|beats|sucks|rocks|left|let|fell|ran|stank|smells|tastes?|tasted|drives|rides|lacks"
     r"|definitely|absolutely|maybe|perhaps|exactly|final|ist|war|hat|und|oder|bitte|gegen|mit|y|o|e|et|ou|es|fue|era|est"
     r"|etait|por|per|favor|s'il|ha|en|is|was|of the (?:list|ones?)|\w{3,}ed|\w{2,}er)\b"
 )

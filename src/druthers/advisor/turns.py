@@ -9,8 +9,8 @@ from typing import Any
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.messages import Message
 from druthers.advisor.operations import Operations
+from druthers.advisor.reasons import spaced
 from druthers.catalogs import Item
-from druthers.glossary import spaced
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any
 
 from druthers.advisor.answers import Heard
 from druthers.advisor.messages import guessed
-from druthers.advisor.reasons import number
-from druthers.glossary import spaced
+from druthers.advisor.reasons import number, spaced
 from druthers.language import not_understood
 from druthers.language.data import small_words
 from druthers.language.lexicon.languages import marks_of

@@ -42,7 +42,11 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
         if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
             lost.append((told.start(), quantity.end))
             continue
+        clause = clause_of(folded, quantity.start, quantity.end)
         if not quantity.bound and re.search(phrases.NOT_FOR, folded[: quantity.start]):
+            continue
+        if not quantity.bound and re.search(phrases.STORY, clause):  # "last winter I paid 3,400 euros"
+            lost.append((quantity.start, quantity.end))
             continue
         if aged := clauses.aged(folded, quantity, index.attributes):
             found += [one._replace(text=text[one.start : one.end]) for one in aged]
@@ -64,11 +68,11 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
     return Amounts(found, unmatched, lost)
 
 
-def find_unpaid(folded: str, text: str, index: Index) -> list[Stated]:
-    """Return what must cost nothing, where there is such: "a free account", "no monthly fee"."""
+def find_nothings(folded: str, text: str, index: Index) -> list[Stated]:
+    """Return that of which there must be nothing: "a free account", "no monthly fee", "direct flights only"."""
     found = []
-    for name, unpaid in index.unpaid.items():
-        spans = [match.span() for match in unpaid.finditer(folded)]
+    for name, nothing in index.nothings.items():
+        spans = [match.span() for match in nothing.finditer(folded)]
         firm = [span for span in spans if not (clauses.is_soft(folded, *span) or clauses.is_condition(folded, span[0]))]
         found += [Stated(name, {"max": 0}, text[start:end], start, end) for start, end in firm]
     return found
@@ -81,7 +85,7 @@ def _is_name(folded: str, quantity: Quantity, index: Index) -> bool:
 
 def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attribute | None:
     """Return what a number is about, said in a foreign language if in any; None if it is about nothing there is."""
-    clause = clauses.lasting(clause_of(folded, quantity.start, quantity.end))
+    clause = clauses.in_names(clause_of(folded, quantity.start, quantity.end))
     first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
     first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
     near = folded[first : quantity.end + BESIDE]

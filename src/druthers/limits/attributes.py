@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from druthers.glossary import in_words, without_units
 from druthers.limits.numbers import is_year, plain_number
 from druthers.limits.quantities import OTHER_WAY, Quantity
 from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units, words
@@ -58,8 +59,8 @@ class Attribute:
     @classmethod
     def of_objective(cls, one: Objective, numbers: Floats) -> Attribute:
         """Return an objective as an attribute."""
-        own = frozenset(word for text in (one.name, *one.synonyms) for word in telling_stems(text))
-        about = " ".join([one.name, *one.synonyms, one.description]).casefold()
+        own = frozenset(word for text in (without_units(one.name), *one.synonyms) for word in telling_stems(text))
+        about = " ".join([in_words(one.name), *one.synonyms, one.description]).casefold()
         least, less = float(np.nanmin(numbers)), one.less_is_better
         return cls(one.name, own, about, one.low, one.high, objective=True, less_is_better=less, least=least)
 
@@ -71,7 +72,7 @@ class Attribute:
         numbers = frozenset(map(float, counted)) if len(counted) <= FEW else frozenset()
         low, high = float(known.min()), float(known.max())
         own = telling_stems(name) - units().keys() or telling_stems(name)  # "width cm" is the width
-        return cls(name, own, name.casefold(), low, high, objective=False, numbers=numbers)
+        return cls(name, own, in_words(name).casefold(), low, high, objective=False, numbers=numbers)
 
     @property
     def counted(self) -> bool:
@@ -98,12 +99,12 @@ class Attribute:
     @property
     def described(self) -> str:
         """What is told of it beside its name."""
-        return self.about.removeprefix(self.name.casefold()).strip()
+        return self.about.removeprefix(in_words(self.name).casefold()).strip()
 
     @property
     def units(self) -> list[str]:
         """The units that its description names; "a night" of "euros a night" is none."""
-        named = self.name.casefold()
+        named = in_words(self.name).casefold()
         if PACE.search(self.about):
             return ["km/h"]
         if USED.search(self.about):
@@ -174,7 +175,7 @@ class Attribute:
 
     def called_like(self, measure: str) -> bool:
         """Tell whether its very name says that it is measured so."""
-        return re.search(any_of("hints", measure), self.name.casefold()) is not None
+        return re.search(any_of("hints", measure), in_words(self.name).casefold()) is not None
 
     def unit(self, measure: str, said: str | None = None) -> float:
         """Return the unit that this is measured in, by its description, its numbers, or the unit that is said."""

@@ -20,6 +20,10 @@ MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
 BY_CAR = r"(?:'s?)?\s*(?:drive|ride|walk|journey|trip|on foot|(?:in (?:the|a|my)|by) (?:car|train|bus|bike))\b"
 TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
 LASTS = re.compile(r"\blast(?:s|ing)?\b(?! (?:minute|year|month|week|time|night|one|resort|option|thing))")
+ELSE = {
+    **{r"\bon the clock\b": "mileage", r"\b(?:a|per|each) week\b": "weekly", r"\b(?:a|per|each) month\b": "monthly"},
+    **{r"\b(?:a|per|each) day\b": "daily", r"\b(?:a|per|each) year\b": "yearly"},
+}
 LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
 LONGEST = 5  # words in a text that is looked for
@@ -90,9 +94,11 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     return start, end
 
 
-def lasting(clause: str) -> str:
-    """Return a clause with what columns of how long something takes are called, where it is about that."""
-    return f"{clause} {' '.join(sorted(words('lasting')))}" if LASTS.search(clause) else clause
+def in_names(clause: str) -> str:
+    """Return a clause with what columns are called of which it tells in other words: "it must not last an hour"."""
+    also = sorted(words("lasting")) if LASTS.search(clause) else []
+    also += [name for said, name in ELSE.items() if re.search(said, clause)]
+    return " ".join([clause, *also])
 
 
 def counted(folded: str, quantity: Quantity) -> str:

@@ -9,8 +9,9 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
+from druthers.glossary import in_words
 from druthers.limits.where import is_day
-from druthers.limits.words import fold, pattern, table, words
+from druthers.limits.words import fold, pattern, stems, table, words
 
 ARTICLE = r"\s*(?:(?:the|den|dem|le|el|il|o)\s+)?"
 LATE = rf"\b(?:<by>|(?:no|not) (?:newer|younger|later) than|not after|nicht nach|(?:older|earlier) than){ARTICLE}$"
@@ -23,6 +24,7 @@ NEAR = 30  # letters before and after a day in which a bound may stand
 AT_LEAST = r"\b(?:(?:un)?till?|through|bis) (?:at least|mindestens)(?: the)?\s*$|\bat least (?:un)?till?(?: the)?\s*$"
 REAL = re.compile(r"(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])-")
 FICTIVE = 2000  # the year of months that have none
+FIRST, LAST = frozenset({"from", "start", "begin"}), frozenset({"to", "until", "till", "end"})  # of a span of days
 WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = rf"((?:{'|'.join(day[:3] for day in WEEK)})[a-z]*)\.?"
 WEEKDAYS = re.compile(rf"{_WEEKDAY}\s*(?:-|–|to|till|through)\s*{_WEEKDAY}", re.IGNORECASE)
@@ -230,15 +232,28 @@ def _held(
             limit["max"] = _moved(high.within(year)[0], -1) if beyond else high.within(year)[1]
             if limit["max"] < limit.get("min", ""):  # "between November and February"
                 limit["max"] = high.within(year + 1)[1]
+        if low is not None and high is not None and dated and (ends := _ends(columns, name)):
+            first, last = ends  # what is free from 12 to 19 July is so before, and after
+            yield Days(first, {"max": limit["min"]}, *_with_name(text, span, name))
+            yield Days(last, {"min": limit["max"]}, *_with_name(text, span, name))
+            return
         inside = [kind for kind in kinds if limit.get("min", "") <= days[kind] <= limit.get("max", "~")]
         if dated or inside:
             yield Days(name, limit if dated else inside, *_with_name(text, span, name))
             return
 
 
+def _ends(columns: Mapping[str, Sequence[str]], name: str) -> tuple[str, str] | None:
+    """Return the columns of the first and the last day of what one of them is an end of: `free_from`, `free_to`."""
+    named = {frozenset(stems(one)): one for one in columns}
+    bare = frozenset(stems(name)) - FIRST - LAST
+    first, last = (next((named[bare | {end}] for end in ends if bare | {end} in named), "") for ends in (FIRST, LAST))
+    return (first, last) if first and last else None
+
+
 def _with_name(text: str, span: tuple[int, int], name: str) -> tuple[int, int]:
     """Return where a limit stands with the words of its name before it: "available before December"."""
-    parts = "|".join(map(re.escape, fold(name).split()))
+    parts = "|".join(map(re.escape, fold(in_words(name)).split()))
     named = re.search(rf"\b(?:(?:{parts})\s+)+$", text[: span[0]])
     return (named.start() if named else span[0]), span[1]
 
@@ -250,7 +265,8 @@ def _moved(day: str, by: int) -> str:
 def _meant(columns: Mapping[str, Sequence[str]], text: str) -> list[tuple[str, Sequence[str]]]:
     """Return the columns that a text may be about, the likeliest first: those of which it says a word."""
     return sorted(
-        columns.items(), key=lambda one: not any(word in text for word in fold(one[0]).split() if len(word) > 3)
+        columns.items(),
+        key=lambda one: not any(word in text for word in fold(in_words(one[0])).split() if len(word) > 3),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.limits.days import Days, bound_of
+from druthers.limits.days import Days, bound_of, month_of
 from druthers.limits.numbers import plain_number, value_of
 from druthers.limits.where import MOST
 from druthers.limits.words import pattern, stem, stems, table, units, words
@@ -24,6 +24,9 @@ CLOCKED = (
     r"\b(?:open|clos|shut|start|begin|beginn|finish|end|leav|depart|arriv|land|set(?:ting)? off)(?:e|es|ed|s|ing)?\b"
     r"[^.,;!?\d]{0,12}\b(?:by|before|after|(?:un)?till?|from|at|at least|than)\s+$"
 )
+# What says that it is about when one arrives, or leaves
+THERE = r"\b(?:be|get|am|are) (?:there|back|home|in)\b|\bland(?:s|ed|ing)?\b|\bgets? in\b"
+AWAY = r"\b(?:leav(?:e|es|ing)|sets? off|takes? off|get away)\b"
 
 SPAN = re.compile(r"(\d{1,2}):(\d\d)\s*(?:-|–|to)\s*(\d{1,2}):(\d\d)(?:\s*h)?")
 ALWAYS = r"\b(?:a?round the clock|24/7|24 ?(?:h|hours)|day and night|all night(?: long)?)(?!\w)"
@@ -153,8 +156,8 @@ def _could_be(match: re.Match[str]) -> bool:
 
 def _is_clocked(text: str, match: re.Match[str]) -> bool:
     """Tell whether a number is a time by what is done then: "open by 7", but not "within 7 days"."""
-    after = re.match(r"\s*([€$£%]|[^\W\d_]+)", text[match.end() :])
-    counts = after is not None and (after[1] in "€$£%" or stem(after[1]) in units())
+    after = re.match(r"(?:st|nd|rd|th)?\s*(?:of )?([€$£%]|[^\W\d_]+)", text[match.end() :])
+    counts = after is not None and (after[1] in "€$£%" or stem(after[1]) in units() or month_of(after[1]) > 0)
     return not match["mark"] and not counts and re.search(CLOCKED, text[: match.start()]) is not None
 
 
@@ -219,6 +222,7 @@ def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> It
 def _meant(text: str, clocks: Mapping[str, Clock], word: str = "") -> str:
     """Return the column that a text is likeliest about: one called so, or one of which it says a word."""
     spoken = [one for one in stems(text) if len(one) > 2]
+    spoken += ["arrival"] if re.search(THERE, text) else ["departure"] if re.search(AWAY, text) else []
     called = [name for name in clocks if word and word in name.casefold()]
     named = [
         name

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from druthers.glossary import without_units
 from druthers.limits.attributes import Attribute
 from druthers.limits.clauses import LONGEST
 from druthers.limits.columns import Column, Columns, canonical
@@ -33,7 +34,7 @@ from druthers.types import Objective
 FOR = ("with", "for", "around", "w")
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 
-# What costs nothing, where something does: "a free account", "no monthly fee", "I don't want to pay any booking fee"
+# Nothing of what there can be none of: "a free account", "no monthly fee", "I don't want to pay any booking fee"
 FREE = (
     r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? (?:me )?nothing|gratis|kostenlos"
     r"|(?:must|should|has to|have to|needs? to) be free(?=\s*(?:$|[.,;!?]|and\b|but\b)))\b"
@@ -41,8 +42,13 @@ FREE = (
 )
 NO_FEE = (
     r"(?:\bno|\bwithout(?: an?| any)?|(?:\bnot|n't)(?: \w+){0,2} (?:pay|charge|be charged|have)(?: an?| any))\s+NAME"
-    r"(?:\s+(?:at all|whatsoever))?\b(?!\s+(?:limit|cap|restriction|filter|higher|over|above|more|too|is))"
+    r"(?:\s+(?:at all|whatsoever))?\b(?!\s+(?:limit|cap|restriction|filter|higher|over|above|more|too|is|needed))"
 )
+DIRECT = (
+    r"\b(?:direct|non-?\s?stop)(?: \w+)? only\b|\b(?:only|just)(?: an?| the)? (?:direct|non-?\s?stop)(?: \w+)?"
+    r"|\b(?:must|should|has to|have to|needs? to) be (?:direct|non-?\s?stop)\b"
+)
+CHANGES = frozenset({"stop", "change", "transfer", "layover", "stopover"})
 
 
 class Index:
@@ -159,15 +165,17 @@ class Index:
         return next((one.name for one in self.attributes if speaks_of_money(one.name)), None)
 
     @cached_property
-    def unpaid(self) -> dict[str, re.Pattern[str]]:
-        """How it is said that something must cost nothing, by the names of what can."""
+    def nothings(self) -> dict[str, re.Pattern[str]]:
+        """How it is said that there must be nothing of something, by the names of that of which there can be none."""
         found = {}
         for one in self.attributes:
-            if one.lowest == 0.0 and one.measures("money") and (one.less_is_better or not one.objective):
-                name = r"\W+".join(rf"{re.escape(word)}\w{{0,2}}" for word in stems(one.name))
-                title = "|".join(rf"{re.escape(word)}\w{{0,2}}" for word in self.title) or "one"
-                free = [FREE.replace("TITLE", title)] if one.name == self.price else []
-                found[one.name] = re.compile("|".join([NO_FEE.replace("NAME", name), *free]))
+            paid, changes = one.measures("money"), bool(CHANGES & one.words)
+            if one.lowest != 0.0 or (one.objective and not (one.less_is_better and (paid or changes))):
+                continue
+            name = r"\W+".join(rf"{re.escape(word)}\w{{0,2}}" for word in stems(without_units(one.name)))
+            title = "|".join(rf"{re.escape(word)}\w{{0,2}}" for word in self.title) or "one"
+            ways = [FREE.replace("TITLE", title)] * (one.name == self.price) + [DIRECT] * changes
+            found[one.name] = re.compile("|".join([NO_FEE.replace("NAME", name), *ways]))
         return found
 
     @cached_property

@@ -11,7 +11,7 @@ GLUED = r"(?=(?:-?ish|kg|g|km|cm|mm|m|gb|mb|tb|h|min|ml|l|lbs?|oz|w|am|pm|a\.m|p
 NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)(?:\s?k?(?!\w)|{GLUED})(?:\s?[$€£¥])?"
 TENS = r"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty[\s-]<numbers>|<numbers>)"  # not "the old one three years ago"
 SOME = r"an?\s+<some>(?:\s+of)?(?=\s+<powers>\b)"  # "a couple hundred"
-COUNTED = rf"(?:half an?|{SOME}|an?(?=\s+(?:<powers>|<whole>)\b)|{TENS})"
+COUNTED = rf"(?:half an?|a quarter of an?|{SOME}|an?(?=\s+(?:<powers>|<whole>)\b)|{TENS})"
 SPELLED = COUNTED + rf"(?:\s+<powers>(?:\s+(?:and\s+)?{TENS}(?!\s+<powers>\b)\b)?)?(?:\s+and\s+a\s+half)?"
 ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
 FIRST_YEAR, LAST_YEAR = 1900, 2100
@@ -32,11 +32,11 @@ def value_of(text: str) -> float:
     ...     for text in ("1,500", "2 grand", "fifteen hundred", "three and a half", "half an", "twenty-five")
     ... ]
     [1500.0, 2000.0, 1500.0, 3.5, 0.5, 25.0]
-    >>> [value_of(text) for text in ("two hundred and fifty", "a couple of hundred", "half a grand", "an")]
-    [250.0, 200.0, 500.0, 1.0]
+    >>> [value_of(text) for text in ("two hundred and fifty", "a couple of hundred", "half a grand", "a quarter of an")]
+    [250.0, 200.0, 500.0, 0.25]
     """
     powers: dict[str, float] = table()["powers"]
-    names: dict[str, float] = {**table()["numbers"], **table()["some"], "half": 0.5}
+    names: dict[str, float] = {**table()["numbers"], **table()["some"], "half": 0.5, "quarter": 0.25}
     spelled = [word for word in re.split(r"[\s-]+", text) if word not in ("and", "of")]
     if spelled and spelled[0] in (*names, "a", "an"):
         whole = counted = 0.0

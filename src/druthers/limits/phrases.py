@@ -37,7 +37,7 @@ NO_LONGER = (
 CORRECTION = r"^\W*(?:no\s*,|actually\b|rather\b|sorry\b|i meant?\b|make (?:it|that)\b)|\binstead\b(?! of)"
 # "3 rooms and a balcony" too
 HAVING = (
-    r"\b<having>(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
+    r"\b<having>(?:\s+(?:me|us))?(?:\s+<articles>)*(?:\s+l'|\s+)$|\b<having>\b.*\band(?:\s+<articles>)*\s+$"
     r"|\b<having>\s+an?\s+(?:[a-z]+[\s-]+){1,2}$"  # "needs a built-in grinder"
     r"|\b<modal_verb>\s+be able to\s+(?:[a-z]+\s+){1,2}$"  # "they have to be able to move pianos"
     r"|\d[^,.;!?]*\b(?:and|plus)\s+(?:an?|the)\s+$"  # "at least 1% interest and a credit card"
@@ -101,5 +101,6 @@ BREAK = r"[.;!?,]|(?<!not) so | because | since |(?<!ything)(?<!ywhere) but | ab
 STORY = (
     r"\b(?:ago|last (?:time|year|month|week|summer|winter|spring|autumn)|used to|made (?:me|us)|sold (?:me|us)"
     r"|(?:i|we)(?:'ve)? (?:already )?own|(?:had|owned|bought) (?:an?|the|one)|already (?:have|got)"
+    r"|(?:leave|leaving|sell|selling|outgrown|move out of|moving out of) (?:my|our)"
     r"|(?:i|we)(?:'ve| have)? never (?:[a-z]+ed|been|had|gone|seen|met|slept)|otherwise|or else|sonst)\b"
 )

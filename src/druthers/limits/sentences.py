@@ -10,7 +10,7 @@ from typing import Any
 from druthers.denials import find_denials
 from druthers.limits import clauses, phrases
 from druthers.limits.abroad import Abroad
-from druthers.limits.amounts import find_amounts, find_unpaid
+from druthers.limits.amounts import find_amounts, find_nothings
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
 from druthers.limits.days import WEEK, find_days
@@ -86,8 +86,8 @@ class LimitReader:
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
         for match in re.finditer(phrases.MEANT, folded):  # "I meant under 250, not under 200"
             folded, text = blanked(folded, match.span("not")), blanked(text, match.span("not"))
-        unpaid = find_unpaid(folded, text, self.index)
-        folded = blanked(folded, *(one.span for one in unpaid))
+        nothings = find_nothings(folded, text, self.index)
+        folded = blanked(folded, *(one.span for one in nothings))
         dropped, freed = self._dropped(folded), self._no_longer(folded)
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
@@ -106,7 +106,7 @@ class LimitReader:
         folded = blanked(folded, *((one.start, one.end) for one in dated))
         amounts = find_amounts(folded, text, self.index, self._said)
         unmatched = amounts.unmatched
-        found += [*unpaid, *amounts.stated]
+        found += [*nothings, *amounts.stated]
         found += self._spread(folded, text)
         found += self._texts(folded, text, found)
         found, also, spared = accepted(found, folded, set(self.index.names.values()))

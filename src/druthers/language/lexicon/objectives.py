@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from druthers.errors import InvalidSetting, UnknownName
-from druthers.glossary import in_words as name_in_words
+from druthers.glossary import without_units
 from druthers.language.data import data_file, read_data
 from druthers.types import Objective
 
@@ -29,8 +29,8 @@ def as_objectives(objectives: Iterable[str | Objective]) -> tuple[Objective, ...
 
 
 def in_words(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
-    """Return objectives with their names in words, as people say them: "monthly fee" for `monthly_fee`."""
-    return tuple(replace(each, name=name_in_words(each.name)) for each in objectives)
+    """Return objectives with their names in words, as people say them: "price" for `price_eur`."""
+    return tuple(replace(each, name=without_units(each.name)) for each in objectives)
 
 
 def domain_names() -> list[str]:
