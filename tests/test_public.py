@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
@@ -120,6 +121,15 @@ policy.learn("ada", arm, [0.1, 0.2], 0.3)
 print(policy.choose("ada").offer)
 """
     assert fresh_python(code) == "('inn', 'spa')\n"
+
+
+def test_whoever_lacks_a_package_is_told_an_extra_that_brings_it():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    brought = {extra: {re.split(r"[^\w-]", one)[0] for one in packages} for extra, packages in extras.items()}
+    sources = "".join(path.read_text("utf-8") for path in (PACKAGE / "druthers").rglob("*.py"))
+    told = set(re.findall(r'needs\("(\w+)[\w.]*", "(\w+)"', sources))
+    assert ("pandas", "frames") in told
+    assert [(package, extra) for package, extra in told if package not in brought.get(extra, ())] == []
 
 
 def described(entry):

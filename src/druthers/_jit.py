@@ -207,7 +207,7 @@ def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callabl
     """
     signature = tuple(map(_numba().typeof, example))
     folder = cache_folder()
-    with _LOCK, _uncollected():
+    with _LOCK, uncollected():
         if folder is not None and _is_ours(function) and all(map(_is_ours, _classes(signature))):
             name = f"{function.__qualname__}-{_digest(function, signature)}"
             for _ in range(2):
@@ -219,7 +219,7 @@ def _compiled(function: Callable[..., Any], example: tuple[Any, ...]) -> Callabl
 
 
 @contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Look for no garbage meanwhile: among the millions of objects of a compilation that takes a twentieth of it."""
     looks = gc.isenabled()
     gc.disable()

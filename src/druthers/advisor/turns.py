@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from druthers.advisor.answers import Heard, Recommendation, Reply
+from druthers.advisor.answers import Heard, Reply
 from druthers.advisor.messages import Message
 from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import spaced
@@ -30,12 +30,10 @@ class Turn:
     spoken_of: Item | None = None  # the item that "it" is, if no answer was about another one since
     beside: bool = False  # whether another act of the same message recommends something after it
 
-    def reply(
-        self, text: str, *, heard: Heard | None = None, made: Recommendation | None = None, about: Sequence[Item] = ()
-    ) -> Reply:
+    def reply(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = ()) -> Reply:
         """Return the answer to this message."""
         text = spaced(text, self.ask.columns.names)
-        return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard, made)
+        return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard)
 
     def draft(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = (), **how: Any) -> Draft:
         """Return the answer to this message as far as it is known; `how` says what it recommends, if it does."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,8 +11,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from druthers._jit import uncollected
 from druthers.advisor.editions import Editions
 from druthers.advisor.updating import Changes, apply_changes, find_changes, items_of
+from druthers.advisor.wording import count
 from druthers.catalogs import CATALOGS, Catalog
 from druthers.catalogs.scales import with_scales
 from druthers.cli import options
@@ -151,7 +150,7 @@ def build(
         objectives=None if objectives is None else tuple(map(_directed, options.listed(objectives))),
         details=None if details is None else tuple(options.listed(details)),
     )
-    with _without_collection():
+    with uncollected():
         built = build_catalog(file, asked, like=None if like is None else _load(like))
         for line in built.guesses:
             print(line)
@@ -242,16 +241,6 @@ def _told(changes: Changes) -> Changes:
     return changes
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Make much that stays, without looking through all of it again and again for what does not."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 def _directed(text: str) -> tuple[str, str]:
     """Return the column and the way of an objective, from texts such as price:cost."""
     name, sign, way = (part.strip() for part in text.rpartition(":")) if ":" in text else (text, "", "")
@@ -283,12 +272,8 @@ def _load(source: str) -> Catalog:
 
 def _summary(catalog: Catalog) -> str:
     unknown = sum(catalog.n_objectives - len(item.values) for item in catalog.items)
-    parts = [_counted(catalog.n_objectives, "objective"), _counted(len(catalog.items), "item")]
-    return ", ".join([*parts, f"{_counted(unknown, 'value')} not known"] if unknown else parts)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    parts = [count(catalog.n_objectives, "objective"), count(len(catalog.items), "item")]
+    return ", ".join([*parts, f"{count(unknown, 'value')} not known"] if unknown else parts)
 
 
 def _objectives(catalog: Catalog) -> Table:
@@ -305,10 +290,10 @@ def _objectives(catalog: Catalog) -> Table:
     return table
 
 
-def _items(catalog: Catalog, count: int) -> Table:
+def _items(catalog: Catalog, most: int) -> Table:
     table = table_of("item", *(Text(f"{one.name} {'↓' if one.less_is_better else '↑'}") for one in catalog.objectives))
     table.add_column("about")
-    for item in catalog.items[:count]:
+    for item in catalog.items[:most]:
         known = (item.values.get(objective.name) for objective in catalog.objectives)
         values = ["-" if value is None else f"{value:g}" for value in known]
         table.add_row(Text(item.name), *values, Text(item.description))

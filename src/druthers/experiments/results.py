@@ -232,12 +232,12 @@ class Results:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the curves in long form as a pandas frame."""
-        needs("pandas", "lab")
+        needs("pandas", "frames")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
         """Return the curves in long form as a polars frame."""
-        frame: polars.DataFrame = needs("polars", "polars").from_arrow(self.to_arrow())
+        frame: polars.DataFrame = needs("polars", "frames").from_arrow(self.to_arrow())
         return frame
 
     def save(self, folder: str | Path) -> None:

@@ -7,7 +7,6 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from druthers import language
 from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments.plan import Experiment
 from druthers.language import PARSERS, WRITERS, Parser, Writer, item_of, load_domain, make_parser, make_writer
+from druthers.sources import our_digest
 from druthers.types import Objective
 
 # The domains in which the objectives of known data have their names, in the order of the data.
@@ -86,14 +86,10 @@ class Simulators:
         return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
-@cache
 def _sources() -> str:
-    """Return a hash of everything that writes and reads: code, word lists, prompts."""
-    digest, folder = hashlib.sha256(), Path(language.__file__).parent
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
-            digest.update(f"{file.relative_to(folder).as_posix()}\0".encode() + file.read_bytes())
-    return digest.hexdigest()
+    """Return a digest of everything that writes and reads: code, word lists, prompts."""
+    found = Path(language.__file__).parent.rglob("*")
+    return our_digest(frozenset(file for file in found if file.is_file() and "__pycache__" not in file.parts))
 
 
 def default_objectives(experiment: Experiment) -> tuple[tuple[Objective, ...], str | None]:
