@@ -1,7 +1,5 @@
 """The entry of the command line: errors become one line and an exit code."""
 
-from __future__ import annotations
-
 import sys
 
 from druthers.errors import DruthersError, needs

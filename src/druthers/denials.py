@@ -1,7 +1,5 @@
 """What a speaker denies to have said, "I didn't say cheap, I said clean": no wish, no limit, and taken back."""
 
-from __future__ import annotations
-
 import re
 
 _REALLY = "(?: (?:actually|even|ever|really))?"

@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, and texts of plain values that people can read: TOML and JSON."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

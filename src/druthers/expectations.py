@@ -5,8 +5,6 @@ A step hears a sentence, recommends, gives feedback or looks at a card, and may 
 names a `check`, a method of `Exam`, with its arguments and a `because`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What things are called: names of columns in words, and what words of other languages mean, from `glossary.toml`."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache, lru_cache

@@ -4,8 +4,6 @@ A file is read into a package that nobody else has, so that no module of the sam
 Files beside it are found with a dot (`from .distances import far`).
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

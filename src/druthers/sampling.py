@@ -1,7 +1,5 @@
 """Rankings drawn from preferences, exactly, and some of them corrupted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """Policies on disk: arrays and plain values in one file, without pickle, written whole or not at all."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Which code and data numbers come from, as a digest: what others made is never taken for one's own."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

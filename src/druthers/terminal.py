@@ -1,7 +1,5 @@
 """What the lab shows in a terminal: progress with the time left, tables with sparklines, comparisons."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The values that pass between the parts: frozen, plain, and the same everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum

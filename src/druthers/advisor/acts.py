@@ -1,7 +1,5 @@
 """Several acts in one message: "why 1? and I also need great service" asks for something and wishes for something."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

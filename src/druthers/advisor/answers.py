@@ -3,8 +3,6 @@
 What a field is stands beside its type, where the description of the service finds it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any

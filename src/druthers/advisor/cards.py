@@ -1,7 +1,5 @@
 """What is believed of a user, in figures: weights with intervals, queries that do not fit, trust in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What may be chosen for a person, what single items are to them, why each is recommended, and what is asked back."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace

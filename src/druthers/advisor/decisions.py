@@ -1,7 +1,5 @@
 """A decision as it was made, and what came of it: from the events about it; those of late are kept in memory."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any

@@ -5,8 +5,6 @@ in the journal, and counts as soon as the decision is activated; without that it
 second finds the other: each is written before it looks.
 """
 
-from __future__ import annotations
-
 from druthers.advisor import events
 from druthers.advisor.decisions import Told
 from druthers.advisor.operations import Operations

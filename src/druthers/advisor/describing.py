@@ -1,7 +1,5 @@
 """Answers about single items: what is known of one, whether it has something, how two differ."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What can happen: each kind of event with its law, its version, and what is left of it when a person is erased."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Users for a fold, from its store: those who are not in memory, fetched before their events are folded."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading

@@ -1,7 +1,5 @@
 """Answers that look through the catalog, within the limits in force: which items, which is best, what there is."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Operations whose events are gathered first: they go into the journal all at once, or none of them does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

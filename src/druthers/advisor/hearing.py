@@ -1,7 +1,5 @@
 """What was understood of a query, as its event keeps it: told again, it is told as it was."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

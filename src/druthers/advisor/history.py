@@ -1,7 +1,5 @@
 """A journal as a log of decisions, and what another policy would have chosen in them."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple

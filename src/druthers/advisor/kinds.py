@@ -6,8 +6,6 @@ measures it on messages it has not seen. A second one does without the vector, f
 message points at and which number it holds tell nothing about what it is: all are read as the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

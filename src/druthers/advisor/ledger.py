@@ -1,7 +1,5 @@
 """What was erased and revoked, noted beside a journal: an older journal that is put back does not bring it back."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ up, read on - and is sent what came of it; whoever drives it decides how: at onc
 other requests. Between two yields nothing else runs, so an operation sees and changes the fold as if it were alone.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How something was, read from a message: as a whole, clause by clause, and in single objectives."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A number that takes the place of one said before: "make that 40"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import replace

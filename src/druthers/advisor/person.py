@@ -1,7 +1,5 @@
 """A person as the fold has one in memory: what was said, felt and shown."""
 
-from __future__ import annotations
-
 import json
 import struct
 import zlib

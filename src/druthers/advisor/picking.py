@@ -1,7 +1,5 @@
 """Choices: which of some items a person picked, or that none of them was good enough."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from druthers.advisor import cards, events

@@ -5,8 +5,6 @@ it does not matter who is in memory, who is saved ahead, and in which order what
 summed as whole numbers, which has no rounding: who is erased leaves it at once, to the last bit.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from typing import Any

@@ -4,8 +4,6 @@ The model is that of `policies.rewards`, fitted to what the policy knows of item
 journal alone decides, from what is known then and nothing else, so that all who fold a journal expect the same.
 """
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

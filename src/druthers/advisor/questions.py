@@ -1,7 +1,5 @@
 """Questions by their form: how many there are, what about something, which of those shown has more of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Feedback on what was recommended: told in parts, repeated, revised or contradicted."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

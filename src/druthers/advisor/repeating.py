@@ -5,8 +5,6 @@ of the answer is written at once too. Whoever sends it again is answered by what
 that is finished then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """One door for whatever a person types: what was understood, what was done, and an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial

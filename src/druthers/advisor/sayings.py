@@ -1,7 +1,5 @@
 """How people say things, from `messages.toml`: ways to say something, which item is meant, how something felt."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The fold and the policy that an advisor starts with."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any

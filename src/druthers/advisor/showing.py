@@ -1,7 +1,5 @@
 """What a person is shown beside an answer: whole items, each among what was on offer, and what was said and felt."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Which code and data a fold's numbers come from, as a digest: no state of others is ever taken for its own."""
 
-from __future__ import annotations
-
 import inspect
 import secrets
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a person said that still stands, statement by statement: what taking back works on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any

@@ -1,7 +1,5 @@
 """What an operation asks of whoever drives it: an operation is a generator of these, and is sent what came of each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 

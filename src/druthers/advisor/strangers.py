@@ -1,7 +1,5 @@
 """What no item of the catalog is or has: places and things in a text that are told, and are no guess at a wish."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a message takes back of all that was said before."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

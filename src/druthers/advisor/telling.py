@@ -1,7 +1,5 @@
 """Answers that only tell something: why, what is known of a person, what can be said; nothing is changed by them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What questions ask for by its name or its text: "which brands do you have?", "what's the price range?"."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

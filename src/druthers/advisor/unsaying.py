@@ -1,7 +1,5 @@
 """Taking back what was said: of some objectives and details, the last thing, or all."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from druthers.advisor import events, statements

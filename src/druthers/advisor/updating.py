@@ -1,7 +1,5 @@
 """A journal's catalog: how it begins, and what another catalog would change in it."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace

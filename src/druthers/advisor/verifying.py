@@ -1,7 +1,5 @@
 """Does a journal hold what it should, and do saved states agree with it?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What was understood and what is known, in words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Benchmarks on real people: how well beliefs and their rivals foretell what people chose."""
 
-from __future__ import annotations
-
 from druthers.bench.entering import Entry, add_entry, enter, read_entry
 from druthers.bench.players import CEILING, OURS, PLAYERS, Player
 from druthers.bench.running import Bench, play_bench, read_study

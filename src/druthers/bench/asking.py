@@ -6,8 +6,6 @@ random, or each time the one whose answer tells most about the best options of w
 slates that others were shown ("adaptive-usual"). Results are written as questions.json.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -6,8 +6,6 @@ with particles that are resampled and moved, so that it is exact up to their num
 told half of all people in advance, and never more.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

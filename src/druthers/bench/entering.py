@@ -5,8 +5,6 @@ the study, and a few words about who foretold them. Scores are never taken from 
 by the code that scores everybody.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -7,8 +7,6 @@ that the other tasks of the person tell, and a sentence is the first two objecti
 with the highest mean loses on the held-out slates, by the weights that all tasks tell. Results are in first.json.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

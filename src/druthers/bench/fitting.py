@@ -4,8 +4,6 @@ Every test is a conditional logit of what was picked on some feature of the opti
 foretold as its offset: a coefficient of zero says that the feature tells nothing more. Errors are those over people.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Long work in parts: each is kept as soon as it is done, so that what was stopped goes on where it was."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Players: whatever foretells what people choose, from what they and those before them chose."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias

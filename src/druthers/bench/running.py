@@ -1,7 +1,5 @@
 """Playing a benchmark of people: every player on every study and order, kept one by one so that it can resume."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """How well choices were foretold: hits, log-loss and calibration, by position, with errors over orders and people."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """When to ask: regret against the number of questions, by rules that ask always, never, now and then, or if it pays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Where print and proof disagree both are computed, and each function says which one stands.
 """
 
-from __future__ import annotations
-
 from druthers.bounds.corruption import LowerBounds, corrupted_divergence, corrupted_lower_bounds
 from druthers.bounds.estimation import (
     PenaltyBound,

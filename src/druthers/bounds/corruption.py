@@ -1,7 +1,5 @@
 """How well a preference can be told from corrupted rankings: Theorem 3 as printed, exactly, and stronger."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import NamedTuple

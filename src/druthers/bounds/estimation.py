@@ -1,7 +1,5 @@
 """Estimating a preference: the constants, errors and radii of the paper, as printed and as their proofs give them."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

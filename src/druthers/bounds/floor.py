@@ -1,7 +1,5 @@
 """The least regret that any consistent policy can have on an instance: a Graves-Lai bound with what rankings tell."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Bounds on regret: Theorems 2 and 4 of the paper, the weights that minimize them, and our own theorem."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The simulated beers as a catalog: 167 of them from breweries that nobody has visited."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any

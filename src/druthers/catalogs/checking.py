@@ -1,7 +1,5 @@
 """The laws of a catalog's content, checked all at once: a file with five mistakes is told five things."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Details of items as numbers: what a policy that learns from features can be told about them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

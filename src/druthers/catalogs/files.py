@@ -1,7 +1,5 @@
 """Catalogs as files: read from TOML or JSON, written whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

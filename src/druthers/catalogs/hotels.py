@@ -1,7 +1,5 @@
 """The simulated hotels as a catalog: 62 of them in four cities that are on no map, none of them good at everything."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Simulated catalogs: items that their words make, with sentences that say what their ratings say."""
 
-from __future__ import annotations
-
 import random
 import re
 import tomllib

@@ -6,8 +6,6 @@ among the items, so that no outlier and no unit matters, and one part by distanc
 differ stay close. It is monotone, and straight between its knots.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 

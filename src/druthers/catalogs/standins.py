@@ -1,7 +1,5 @@
 """Simulated hotels, beers and users, drawn by fixed laws from summary facts about real reviews."""
 
-from __future__ import annotations
-
 import math
 import random
 import tomllib

@@ -1,7 +1,5 @@
 """The commands: read the arguments, call, print; one file for each group of them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The commands for benchmarks on real people."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands about catalogs: build, show, check, write, diff, apply."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command chat: a conversation in the terminal."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The command of the conversational experiment: converse."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The commands for data: build data folders from raw reviews or tables, write simulated raw files to try it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated

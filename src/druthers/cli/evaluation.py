@@ -1,7 +1,5 @@
 """The commands about logs: log, export, evaluate."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

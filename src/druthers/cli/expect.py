@@ -1,7 +1,5 @@
 """The command expect: what must come out for a catalog, played against the advisor."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands of the lab: run, sweep, reproduce, compare, list, report."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from dataclasses import replace

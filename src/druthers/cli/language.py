@@ -1,7 +1,5 @@
 """The command of the language: read."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict

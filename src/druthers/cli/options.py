@@ -1,7 +1,5 @@
 """What several commands are told: options that mean the same everywhere, and how their texts are read."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path

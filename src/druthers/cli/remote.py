@@ -1,7 +1,5 @@
 """The catalog of a running service, over HTTP: what it is, and how it changes."""
 
-from __future__ import annotations
-
 import json
 import time
 import urllib.error

@@ -1,7 +1,5 @@
 """The commands of the service: serve, keys, store."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

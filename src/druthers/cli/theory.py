@@ -1,7 +1,5 @@
 """The commands about the theory: check every claim; plan what to expect at one's own size."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

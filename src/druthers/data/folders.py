@@ -1,7 +1,5 @@
 """Data folders: two tables that environments read, the facts behind them and, for one's own data, an experiment."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Environments: users, arms and all the chance of a run, drawn before any policy plays."""
 
-from __future__ import annotations
-
 from druthers.environments.base import Environment
 from druthers.environments.items import Items
 from druthers.environments.people import People, Person, read_people, read_rankings, replay

@@ -11,8 +11,6 @@ Importing this module registers them:
 ((6,), ['action_mask', 'arm', 'offer', 'regret', 'reward', 'utility'])
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, SupportsFloat
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Items with features: very many of them, or new ones every day."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from druthers.environments.base import Environment, distinct

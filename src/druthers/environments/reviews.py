@@ -1,7 +1,5 @@
 """Environments from review data: the mean aspect ratings of items and the weights of users."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The synthetic environment of the paper."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Off-policy evaluation: what another policy would have been worth, from a log of decisions."""
 
-from __future__ import annotations
-
 from druthers.evaluation.estimators import ESTIMATORS, Estimate, Evidence, Interval, estimate
 from druthers.evaluation.judging import Evaluation, evaluate
 

@@ -1,7 +1,5 @@
 """What can be judged from a log: chances, a policy as it stands, or one that learns from the log first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Off-policy estimators on arrays: each turns the rows of a log into terms whose mean is a policy's value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

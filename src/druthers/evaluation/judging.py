@@ -1,7 +1,5 @@
 """What another policy would have been worth, judged from a log of decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Weights of the rows of a log: how a policy that did not choose them would have, and where that cannot be told."""
 
-from __future__ import annotations
-
 import functools
 import math
 

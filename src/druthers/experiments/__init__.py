@@ -1,7 +1,5 @@
 """Experiments: what is played, how it is spread over machines, and what came of it."""
 
-from __future__ import annotations
-
 from druthers.experiments.conversation import Conversation
 from druthers.experiments.conversing import converse
 from druthers.experiments.plan import Experiment, Row, experiment_names, load_experiment

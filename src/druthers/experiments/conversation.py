@@ -1,7 +1,5 @@
 """What came of a conversation: how well it was read, what words cost, and what asking a model took."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Language in the loop: what users want is written as a text, the text is read, and policies hear what was read."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

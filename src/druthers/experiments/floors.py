@@ -1,7 +1,5 @@
 """The least regret there can be in an experiment: a line under all others."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

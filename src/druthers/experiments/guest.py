@@ -1,7 +1,5 @@
 """A simulated guest with a hidden preference, round by round: what a person can watch being learned."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 from typing import Any

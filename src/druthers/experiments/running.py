@@ -1,7 +1,5 @@
 """Running an experiment: every policy on every run, spread over an engine, kept pair by pair so that it can resume."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import inspect

@@ -1,7 +1,5 @@
 """Who writes what users mean and who reads it, and what the objectives are called."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex

@@ -1,7 +1,5 @@
 """What was said in a conversation, kept batch by batch: lines of JSON that people can read and programs resume from."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence

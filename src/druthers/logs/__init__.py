@@ -1,7 +1,5 @@
 """Logs of decisions: recorded in the lab or made from plain rows, kept as Parquet, exported to other tools."""
 
-from __future__ import annotations
-
 from druthers.logs.exports import spread, to_obp, write_dsjson
 from druthers.logs.files import read_log, write_log
 from druthers.logs.recording import record

@@ -1,7 +1,5 @@
 """Logs for others: the feedback dictionary of Open Bandit Pipeline, and Vowpal Wabbit's dsjson."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

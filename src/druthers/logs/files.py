@@ -1,7 +1,5 @@
 """Logs on disk: Parquet, one line for each decision, in columns that any tool reads."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Hashable

@@ -1,7 +1,5 @@
 """Logs from the lab: let a policy play a tape, and write down every decision with its propensity."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Logs from plain rows: what a service's journal, a spreadsheet or a test writes down."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime

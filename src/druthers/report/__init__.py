@@ -1,7 +1,5 @@
 """Pictures of results: figures for print, and one page for the browser."""
 
-from __future__ import annotations
-
 from druthers.report.conversation import draw_conversation
 from druthers.report.figures import draw_figures
 from druthers.report.page import write_report

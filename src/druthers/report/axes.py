@@ -1,7 +1,5 @@
 """Axes of panels: what they are called, how their numbers are written, and which of them are alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the page knows of an experiment, as plain values for JSON."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import shlex

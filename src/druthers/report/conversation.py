@@ -1,7 +1,5 @@
 """The figure of a conversation: regret over time with words and without, and by how much is corrupted or vague."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

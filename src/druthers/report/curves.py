@@ -1,7 +1,5 @@
 """Figures of curves over the rounds: regret, its growth, and the errors of learned preferences."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The figures of an experiment: which there are, and the files they are written to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

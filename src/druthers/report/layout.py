@@ -1,7 +1,5 @@
 """How the rows of an experiment are laid out: in panels of rows that belong together, along axes, without overlaps."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The page: one HTML file with everything in it, for the browser, from disk, without a network."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The figures of benchmarks of people: a row for each score, a column for each study."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

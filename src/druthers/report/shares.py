@@ -1,7 +1,5 @@
 """The figure of how choices are spread over the arms: a strip for each policy, the best arm first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

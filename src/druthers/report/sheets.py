@@ -3,8 +3,6 @@
 No texts are measured, so layout costs nothing and never shifts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib.resources import files

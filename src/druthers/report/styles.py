@@ -1,7 +1,5 @@
 """What each policy looks like, the same in every figure and on every page."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The page of the theory bench: one row and one figure for each claim, in one file without a network."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The figure of what comes of varying something: final regret and preference error against its values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

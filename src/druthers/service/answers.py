@@ -1,7 +1,5 @@
 """What goes out, as OpenAPI describes it: an advisor's answers by what their own classes say, and the service's own."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import is_dataclass

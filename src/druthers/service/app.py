@@ -1,7 +1,5 @@
 """The application: settings in, a service out."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import logging.config

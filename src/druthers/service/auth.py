@@ -1,7 +1,5 @@
 """Who may do what: API keys with roles, kept as hashes, and how often."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import math

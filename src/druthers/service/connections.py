@@ -1,7 +1,5 @@
 """Connections: how many there may be, and how much and how long each may send, before anything of it is understood."""
 
-from __future__ import annotations
-
 import asyncio
 from http import HTTPStatus
 from typing import Any, NamedTuple

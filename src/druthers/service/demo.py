@@ -1,7 +1,5 @@
 """See it learn: a simulated guest, played by the library itself, for the page to show round by round."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

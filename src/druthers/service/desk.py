@@ -1,7 +1,5 @@
 """The desk: drives an advisor's operations for many requests at once, and writes for all of them together."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """The description of the service: its OpenAPI document, and a page of it that needs no script and no other host."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -4,8 +4,6 @@ The guard is around all of them: an id, a limit to size, time, a line in the log
 route asks the gate who is calling before it reads anything, and reads by the letter of JSON.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

@@ -1,7 +1,5 @@
 """The lab in the page: reports that were written here, and experiments that come along, played beside the service."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from functools import cache

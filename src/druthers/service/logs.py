@@ -5,8 +5,6 @@ logging with its JSON renderer, one run on one machine), when a whole request ta
 standard library, lines of requests add 24 µs to each (benchmarks/guard.py).
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

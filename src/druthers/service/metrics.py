@@ -1,7 +1,5 @@
 """What Prometheus is told: latencies, decisions, what was understood, how far behind the journal we are."""
 
-from __future__ import annotations
-
 import math
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Routes for who runs the service: its health and journal, items, people, doubtful readings, settings, keys."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import re

@@ -1,7 +1,5 @@
 """What an operator looks at: items as they are known, people, where preferences lie, what was read with doubts."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """The page in a browser: its document at the path of each view, its files for ever under their version."""
 
-from __future__ import annotations
-
 from fastapi import Request
 from starlette.responses import Response
 

@@ -9,8 +9,6 @@
 docs/personalizer.md tells the whole of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import math

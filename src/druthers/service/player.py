@@ -5,8 +5,6 @@ started when somebody first asks: one runs the kernels as plain Python, and take
 once its kernels are compiled, or read from where they are kept, within a tenth of a second, and takes over then.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Errors as the service tells them: problem+json (RFC 9457), one table from our errors to HTTP statuses."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

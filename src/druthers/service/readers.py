@@ -1,7 +1,5 @@
 """Readers: threads that read what users say and do nothing else, so that a slow parser keeps nobody else waiting."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

@@ -1,7 +1,5 @@
 """The routes: what the service can be asked, in our own words."""
 
-from __future__ import annotations
-
 import asyncio
 from bisect import bisect_right
 from collections.abc import Callable, Coroutine

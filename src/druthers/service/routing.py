@@ -1,7 +1,5 @@
 """Routes that say who may use them, where they are declared; one without a role cannot be declared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar

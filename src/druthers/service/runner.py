@@ -1,7 +1,5 @@
 """A process that plays one experiment and tells how far it is, a line of JSON at a time; it ends with its parent."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

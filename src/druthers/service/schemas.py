@@ -1,7 +1,5 @@
 """What comes in, as OpenAPI describes it; made for the objectives and limits of a service."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 

@@ -4,8 +4,6 @@ Written by hand for its words: pydantic-settings merges its sources before it ch
 a mistake (DRUTHERS_PORT, --port, or port in a file), nor what a name that is no setting was meant to be.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import ipaddress

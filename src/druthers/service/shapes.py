@@ -1,7 +1,5 @@
 """What a JSON schema says: in words, as rows of a table, as an example."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Several processes that serve at one address: started together, watched, and started again when one dies."""
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Stores: where the journal of a service lives."""
 
-from __future__ import annotations
-
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.stores.base import Event, Snapshot, Store, UserRecord, UserState
 from druthers.stores.inspecting import inspect

@@ -1,7 +1,5 @@
 """What every store is: an append-only journal of events, and what was folded from it so far."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType

@@ -1,7 +1,5 @@
 """Is a journal whole? Damage is told by its place, event by event."""
 
-from __future__ import annotations
-
 from druthers.errors import InvalidEvent, OtherJournal, StoreFailure
 from druthers.stores.base import PAGE, Store
 from druthers.stores.rows import is_whole

@@ -1,7 +1,5 @@
 """A journal in memory: gone with the process, and the specification of the others."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Journals as files of text: to back them up, to look at them, to move them to another store."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """What is asked of the tables of a journal, in SQL that both databases understand, with `?` for values."""
 
-from __future__ import annotations
-
 from druthers.stores.base import ERASURE
 
 EVENTS = 'SELECT position, kind, body, at, "user", about, key, mark, checksum FROM druthers_events'

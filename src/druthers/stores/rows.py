@@ -1,7 +1,5 @@
 """Events as stores write them, and the one place where they are checked."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

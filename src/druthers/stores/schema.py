@@ -1,7 +1,5 @@
 """The tables of a journal in an SQL database, and how they grow from one version to the next."""
 
-from __future__ import annotations
-
 
 def first_schema(*, whole: str, real: str, blob: str) -> list[str]:
     """Return what makes the first version, in the words that a database has for whole numbers, real ones and bytes."""

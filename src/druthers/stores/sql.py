@@ -1,7 +1,5 @@
 """What stores in SQL databases have in common: queries, and schemas that grow by migrations."""
 
-from __future__ import annotations
-
 import json
 import logging
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """A journal in one SQLite file: nothing to install, several processes on one machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

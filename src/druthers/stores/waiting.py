@@ -1,7 +1,5 @@
 """Connections to PostgreSQL that never wait without end; needs psycopg."""
 
-from __future__ import annotations
-
 import selectors
 import time
 from typing import Any, TypeVar

@@ -8,8 +8,6 @@ of `n_objectives`, for a parser a function of the objectives, for a store a func
 is broken raises AssertionError with what was found.
 """
 
-from __future__ import annotations
-
 from druthers.testing.anchors import ANCHOR_CHECKS, BuildAnchor, check_anchor
 from druthers.testing.choosing import CHOOSING_CHECKS
 from druthers.testing.learning import LEARNING_CHECKS

@@ -1,7 +1,5 @@
 """The laws of anchors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

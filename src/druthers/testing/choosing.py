@@ -1,7 +1,5 @@
 """The laws of policies: how they choose, what they keep apart, and what they refuse."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial

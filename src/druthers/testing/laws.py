@@ -1,7 +1,5 @@
 """A law is a function whose name begins with check_: it takes a builder, and raises AssertionError where broken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

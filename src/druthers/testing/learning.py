@@ -1,7 +1,5 @@
 """The laws of policies: what they learn from, in which order, and how it is taken back."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The laws of parsers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -4,8 +4,6 @@
 >>> check_store(lambda: open_store("memory:"))
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The theory bench: every claim as an experiment with a verdict by a stated test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

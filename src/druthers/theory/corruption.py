@@ -1,7 +1,5 @@
 """Claims about corrupted rankings: what nobody can tell (Theorem 3), and the penalty of Lemma 4."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

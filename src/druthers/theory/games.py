@@ -1,7 +1,5 @@
 """Worlds in which regret is measured, and games that are played once, whoever asks for them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Claims about how regret grows: Theorems 2 and 4, the corollary, and our own theorem."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Claims on instances made for them: Theorem 1's twins, arms that used to starve, and the hardest gaps."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

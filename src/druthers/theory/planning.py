@@ -1,7 +1,5 @@
 """What bounds and simulation say for one's own size: rounds to know a preference, regret, what a query is worth."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

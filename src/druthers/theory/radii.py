@@ -1,7 +1,5 @@
 """Claims that radii cover: Lemma 1's, the noise of Lemma 2, and all of Lemmas 2, 3 and 5, part by part."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Estimates with intervals, and how regret grows: what verdicts rest on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

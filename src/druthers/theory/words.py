@@ -1,7 +1,5 @@
 """Claims about what rankings alone can tell: nothing about the level, the rest at the rate of Lemma 1."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

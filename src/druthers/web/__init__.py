@@ -1,7 +1,5 @@
 """The page: its files, ready to be served, and the one document that loads them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import cache

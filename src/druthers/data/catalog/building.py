@@ -1,7 +1,5 @@
 """From a table of items, or of ratings of items, to a catalog: what was guessed, and what is doubtful about it."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

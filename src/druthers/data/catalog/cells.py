@@ -1,7 +1,5 @@
 """Cells as people write them, column by column: "€ 1.234,50", "yes", "8,5 / 10", "wifi; pool", "n/a", 03.05.2021."""
 
-from __future__ import annotations
-
 import ast
 import datetime
 import decimal

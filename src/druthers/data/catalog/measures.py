@@ -1,7 +1,5 @@
 """What a column of numbers is like: its range, what cannot be, what is far off, and how far means can be believed."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What each column of a table of items is: by its name first, then by what stands in it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

@@ -1,7 +1,5 @@
 """Tables as people have them, whole and as they stand: CSV of any make, Parquet, lines of JSON."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

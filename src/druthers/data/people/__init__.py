@@ -1,7 +1,5 @@
 """Studies of what people chose, brought into data folders with a card; nothing of them is in this package."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

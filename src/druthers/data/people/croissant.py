@@ -1,7 +1,5 @@
 """The card of a study as Croissant metadata: JSON-LD that search engines and loaders of data sets read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """From a package's files to the table of a study: costs turned, so that more is better."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

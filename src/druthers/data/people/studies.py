@@ -1,7 +1,5 @@
 """Studies of what people chose: who was asked what, where it can be had, and how it is read."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files

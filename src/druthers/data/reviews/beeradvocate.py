@@ -1,7 +1,5 @@
 """The BeerAdvocate reviews in the text form of SNAP: lines `beer/...` and `review/...`, a blank line after each."""
 
-from __future__ import annotations
-
 import math
 import re
 

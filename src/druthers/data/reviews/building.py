@@ -1,7 +1,5 @@
 """The pipelines: raw reviews or a table in, a data folder out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

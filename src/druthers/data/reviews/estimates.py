@@ -3,8 +3,6 @@
 Each note on a doubt says what was found and what was done about it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Raw files, plain or gzip, read once from first to last in blocks of whole records, whatever their bytes."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections import Counter

@@ -3,8 +3,6 @@
 Nothing in them is real: names are numbered, texts are filler, ratings come from a seed.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterator

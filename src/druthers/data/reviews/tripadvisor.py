@@ -1,7 +1,5 @@
 """The TripAdvisor reviews as lines of JSON: reviews with ratings of aspects, and the hotels they are about."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any, NamedTuple
