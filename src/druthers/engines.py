@@ -50,7 +50,6 @@ class Engine(Protocol):
 
     def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R]]:
         """Yield the place of each task with its result, as they come in; raise what a task raised."""
-        ...
 
 
 class Processes:

@@ -19,29 +19,13 @@ from druthers.limits.words import fold, pattern, stem, stems
 MOST_LISTED = 20
 FEW_DAYS = 3  # that are told one by one
 MOST_WAYS = 3  # out of limits that leave nothing
+# Beside what is understood.
 IDLE = frozenset(
     {
-        "looking",
-        "search",
-        "searching",
-        "suche",
-        "suchen",
-        "cherche",
-        "busco",
-        "instead",
-        "said",
-        "told",
-        "which",
-        "again",
-        "each",
-        "both",
-        "available",
-        "away",
-        "show",
-        "only",
-        "ones",
+        *("looking", "search", "searching", "suche", "suchen", "cherche", "busco", "instead", "said"),
+        *("told", "which", "again", "each", "both", "available", "away", "show", "only", "ones"),
     }
-)  # beside what is understood
+)
 LONG_WORD = re.compile(r"[^\W_]{4,}\b(?!'t\b)")
 
 

@@ -28,16 +28,8 @@ app = typer.Typer()
 TEMPERATURE = 0.5
 # What a model came to, in the words of its counts.
 COUNTS = (
-    "questions",
-    "cached",
-    "calls",
-    "retries",
-    "failures",
-    "illegal",
-    "refusals",
-    "fallbacks",
-    "input_tokens",
-    "output_tokens",
+    *("questions", "cached", "calls", "retries", "failures", "illegal", "refusals", "fallbacks"),
+    *("input_tokens", "output_tokens"),
 )
 
 

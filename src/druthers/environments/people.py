@@ -79,11 +79,9 @@ class Listener(Protocol):
 
     def foretell(self, person: str, slate: Floats) -> Floats:
         """Return how likely each option (K, D) is to be picked."""
-        ...
 
     def hear(self, person: str, slate: Floats, picked: int) -> None:
         """Take in what was picked."""
-        ...
 
 
 def replay(people: People, listener: Listener, order: Sequence[int] | Integers | None = None) -> Floats:

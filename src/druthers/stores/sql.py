@@ -35,15 +35,12 @@ class Cursor(Protocol):
 
     def execute(self, query: str, values: Sequence[Any] = (), /) -> Any:
         """Carry out a statement."""
-        ...
 
     def executemany(self, query: str, rows: Sequence[Sequence[Any]], /) -> Any:
         """Carry out a statement once for each row."""
-        ...
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """Return what the last statement found."""
-        ...
 
 
 class Link:

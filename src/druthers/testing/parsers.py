@@ -12,7 +12,6 @@ class Reads(Protocol):
 
     def read(self, text: str) -> Reading:
         """Return what a text says."""
-        ...
 
 
 BuildParser = Callable[[tuple[str, ...]], Reads]
