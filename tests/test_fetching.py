@@ -278,6 +278,35 @@ def test_folding_asks_no_store(start):
     assert clean(two)
 
 
+def test_a_stranger_is_looked_up_once(start):
+    """Who was not there when a decision began is not looked for again when it is written."""
+    one, looked = start(INNS), []
+    users = one.store.users
+    one.store.users = lambda *given: looked.append(list(given[1])) or users(*given)
+    one.recommend("ada")
+    assert looked == [["ada"]]
+    assert clean(one)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_who_came_and_left_while_a_decision_was_made_is_looked_up_again(start, elsewhere):
+    """Whether the user came here or in another process: what was said meanwhile is not lost."""
+    one = start(INNS)
+    two = start() if elsewhere else one
+    operation = one.operations.recommend("ada")
+    step = operation.send(None)
+    step = operation.send(one._do(step))  # nothing is known of ada, and a decision is to be written
+    assert isinstance(step, Append)
+    two.hear("ada", ["quiet"])
+    one.catch_up()
+    one.save()
+    one.shrink(0)
+    with pytest.raises(StopIteration):
+        operation.send(one._do(step))
+    assert one.fold.people["ada"].queries == 1
+    assert clean(one)
+
+
 def test_what_cannot_be_folded_is_not_written(start):
     one = start(INNS)
     before = one.store.last()

@@ -13,6 +13,9 @@ from druthers.stores import Event, Store, UserState
 
 _log = logging.getLogger(__name__)
 
+# Of so many users at most it is kept that the journal had nothing of them.
+MOST_ABSENT = 1024
+
 
 class Fetcher:
     """Fetches users for a fold from the store that it follows; it asks the store and changes nothing in the fold.
@@ -38,10 +41,23 @@ class Fetcher:
         self.store = store
         self.refolding = False
         self._turn = threading.Lock()
+        self._absent: dict[str, int] = {}
+
+    def note_absent(self, user: str, departures: int) -> None:
+        """Take it that the journal has nothing of a user, so many having left the fold: the next fetch need not look.
+
+        As long as nobody else leaves, who is still not in memory has no event up to wherever the fold is.
+        """
+        if len(self._absent) >= MOST_ABSENT:
+            self._absent.clear()
+        self._absent[user] = departures
 
     def fetch(self, users: Iterable[str], position: int) -> dict[str, UserState]:
         """Return the states of users for a fold at a position; who has no event up to there is left out."""
-        states, lost, _ = self._saved(users, position)
+        sought = [user for user in users if self._absent.pop(user, None) != self.fold.departures]
+        if not sought:
+            return {}
+        states, lost, _ = self._saved(sought, position)
         if lost:
             with self._turn:  # others may wait for the same users
                 more, lost, _ = self._saved(lost, position)

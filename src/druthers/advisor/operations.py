@@ -90,7 +90,10 @@ class Operations:
             before = self.fold.departures
             found: dict[str, UserState] = yield Look(partial(self.fetcher.fetch, [user], self.fold.position))
             if self.fold.departures == before:  # nobody came, said more and left again meanwhile, or was erased
-                return self.fold.people.get(user) or (self.fold.restore(found[user]) if user in found else None)
+                person = self.fold.people.get(user) or (self.fold.restore(found[user]) if user in found else None)
+                if person is None:
+                    self.fetcher.note_absent(user, before)  # most are written of next
+                break
         return person
 
     def hear(
