@@ -76,6 +76,26 @@ def test_many_options_agree_with_many_points(seed):
     assert np.abs((found_spread - spread) / np.outer(deviations, deviations)).max() < 0.1
 
 
+@pytest.mark.parametrize(("width", "n_offered"), [(1.0, 5), (4.0, 2), (4.0, 5), (20.0, 5), (4.0, 10), (1.0, 30)])
+def test_a_wide_belief_takes_no_more_from_a_choice_than_it_tells(width, n_offered):
+    """D = 20: leads have variances of 60 to 1,200; errors of sums times that made a choice worth a million others."""
+    rng = np.random.default_rng(n_offered)
+    for _ in range(4):
+        offer = rng.uniform(0.0, np.sqrt(12.0), (n_offered, 20))
+        picked = int(np.argmax(offer @ rng.normal(size=20) * np.sqrt(width)))
+        weights = np.sqrt(width) * rng.normal(size=(1 << 16, 20))
+        mass = shares(offer, weights)[:, picked]
+        mass /= mass.sum()
+        after = mass @ weights
+        spread = (weights - after).T @ ((weights - after) * mass[:, None])
+        found, found_spread = believed(np.zeros(20), width * np.eye(20), offer, picked)
+        root = np.linalg.inv(np.linalg.cholesky(spread))
+        ratios = np.linalg.eigvalsh(root @ found_spread @ root.T)
+        within = 1.4 if n_offered < 30 else 4.0
+        assert 1.0 / within < ratios[0] <= ratios[-1] < within
+        assert np.abs((found - after) / np.sqrt(np.diag(spread))).max() < (0.1 if n_offered < 30 else 0.2)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_predictions_are_averages_of_chances(seed):
     mean, covariance, offer, _ = problem(seed, 2 + seed % 2, 4)

@@ -12,13 +12,13 @@ import numpy as np
 
 from druthers._eigen import eigen
 from druthers._jit import kernel
-from druthers._matrices import factor, inverse, multiply, sandwich, solve, solve_upper_columns
-from druthers.beliefs.points import point, points_needed
+from druthers._matrices import copy_vector, factor, inverse, invert, multiply, sandwich, solve, sum_of
+from druthers.beliefs.points import point, points_needed, proposal, weigh_points, widest_lead
 from druthers.beliefs.whitening import leads_of
 from druthers.types import Floats, Integers
 
-# The proposal is this much wider than the curvature at the mode says, since the tails of a choice are heavier.
-WIDER = 1.25
+# Where what is believed of a lead of the picked option has a variance above this, moments are those of the points.
+WIDE = 32.0
 # A choice never tells more along one direction than this share of all there is to know: it keeps factors finite.
 MOST_TOLD = 1.0 - 1e-6
 # Half of the points for what will be picked, mirror images being the others.
@@ -102,21 +102,26 @@ def mode(mean: Floats, axes: Floats, y: Floats, root: Floats) -> bool:
 
 @kernel
 def moments(mean: Floats, axes: Floats, shift: Floats, told: Floats) -> bool:
-    """Write mean (r,) and I - covariance (r, r) of y after the choice; False where that cannot be done.
-
-    With p the gradient of the log-chance by s, mean = B'E[p] and I - covariance = B'(E[diag p - 2pp'] + E[p]E[p]')B
-    (Stein), which stays within 0 and I where differences of covariances would not.
-    """
-    n_rows, size = axes.shape
+    """Write mean (r,) and I - covariance (r, r) of y after the choice; False where that cannot be done."""
+    size = axes.shape[1]
     start, root = np.zeros(size), np.empty((size, size))
     if not mode(mean, axes, start, root):
         return False
-    steps = np.zeros((size, size))  # y = start + Wz, W = WIDER R^-1, upper triangular
-    for k in range(size):
-        steps[k, k] = WIDER
-    solve_upper_columns(root, steps)
+    if widest_lead(axes) < WIDE:
+        return narrow_moments(mean, axes, start, root, shift, told)
+    return wide_moments(mean, axes, start, root, shift, told)
+
+
+@kernel
+def narrow_moments(mean: Floats, axes: Floats, start: Floats, root: Floats, shift: Floats, told: Floats) -> bool:
+    """Do so from gradients of the log-chance, at points around the mode, whose Hessian has this factor.
+
+    With p the gradient by s, mean = B'E[p] and I - covariance = B'(E[diag p - 2pp'] + E[p]E[p]')B (Stein): little is
+    lost in differences where little is told.
+    """
+    n_rows = axes.shape[0]
     average, matrix = np.zeros(n_rows), np.zeros((n_rows, n_rows))
-    total = average_shares(mean, axes, start, steps, average, matrix)
+    total = sum_of(average_shares(mean, axes, start, proposal(root), average, matrix))
     if not (np.isfinite(total) and total > 0.0):
         return False
     for j in range(n_rows):
@@ -131,10 +136,36 @@ def moments(mean: Floats, axes: Floats, shift: Floats, told: Floats) -> bool:
 
 
 @kernel
-def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, average: Floats, matrix: Floats) -> float:
+def wide_moments(mean: Floats, axes: Floats, start: Floats, root: Floats, shift: Floats, told: Floats) -> bool:
+    """Do so from the points themselves, whose covariance is always one; B'B times an error would not leave it so.
+
+    A wide belief after a choice is far from normal: its mode is at an edge and tells neither centre nor width. So twice
+    the points are spread anew by the moments found, with roots of weights, lest few points stand for all.
+    """
+    n_rows, size = axes.shape
+    average, matrix, spread = np.zeros(n_rows), np.zeros((n_rows, n_rows)), np.empty((size, size))
+    for last in (False, False, True):
+        steps = proposal(root)
+        weights = average_shares(mean, axes, start, steps, average, matrix)
+        if not (np.isfinite(sum_of(weights)) and sum_of(weights) > 0.0):
+            return False
+        for t in range(0 if last else weights.shape[0]):
+            weights[t] = np.sqrt(weights[t])
+        weigh_points(start, steps, weights, shift, spread)
+        if not (last or (invert(spread, root) and factor(root, root))):
+            return False
+        copy_vector(shift, start)
+    for k in range(size):
+        for i in range(size):
+            told[k, i] = (1.0 if k == i else 0.0) - spread[k, i]
+    return True
+
+
+@kernel
+def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, average: Floats, matrix: Floats) -> Floats:
     """Add p and pp' (its lower triangle), p the chances of the options not picked, at fixed points y = start + Wz.
 
-    Each is weighed by how much likelier y is than it was to be proposed, relative to `start`; returns the weights' sum.
+    Each is weighed by how much likelier y is than it was to be proposed, relative to `start`; returns the weights.
     A point and its mirror image share the products with z. Nothing is called within: that would take half of the time.
     """
     n_rows, size = axes.shape
@@ -150,8 +181,7 @@ def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, ave
         for i in range(k + 1):
             tilt[k] += start[i] * steps[i, k]
     half = points_needed(axes)
-    z, along, shares = np.empty(size), np.empty(n_rows), np.empty(n_rows)
-    total = 0.0
+    z, along, shares, weights = np.empty(size), np.empty(n_rows), np.empty(n_rows), np.empty(2 * half)
     for t in range(2 * half):
         sign = 1.0 if t % 2 == 0 else -1.0
         if t % 2 == 0:
@@ -178,14 +208,14 @@ def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, ave
             shares[j] = np.exp(shares[j] - top)
             rest += shares[j]
         weight = np.exp(level - sign * tilted - top) / rest
-        total += weight
+        weights[t] = weight
         for j in range(n_rows):
             shares[j] /= rest
             share = weight * shares[j]
             average[j] += share
             for i in range(j + 1):
                 matrix[j, i] += share * shares[i]
-    return float(total)
+    return weights
 
 
 @kernel

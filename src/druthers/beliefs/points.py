@@ -7,12 +7,15 @@ from statistics import NormalDist
 import numpy as np
 
 from druthers._jit import kernel
+from druthers._matrices import clear, solve_upper_columns, sum_of
 from druthers.types import Floats
 
 # Half of the fixed points at which means over a normal law are taken, the other half being their mirror images: fewer
 # where every lead of one option over another has a variance below the limit, since a choice is then nearly normal.
 HALF = 512
 FEWER = ((0.5, 32), (4.0, 128))
+# Points are spread this much wider than a normal law that stands for what is looked for: its tails may be heavier.
+WIDER = 1.25
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107)
 
 
@@ -50,15 +53,55 @@ def point(index: int, place: int, half: int) -> float:
 
 
 @kernel
-def points_needed(axes: Floats) -> int:
-    """Return how many points and mirror images a mean over s = mean + By takes."""
+def widest_lead(axes: Floats) -> float:
+    """Return the largest variance of the leads s = mean + By, y standard normal."""
     widest = 0.0
     for j in range(axes.shape[0]):
         variance = 0.0
         for k in range(axes.shape[1]):
             variance += axes[j, k] * axes[j, k]
         widest = max(widest, variance)
+    return widest
+
+
+@kernel
+def points_needed(axes: Floats) -> int:
+    """Return how many points and mirror images a mean over s = mean + By takes."""
+    widest = widest_lead(axes)
     for limit, half in FEWER:
         if widest < limit:
             return int(half)
     return HALF if axes.shape[1] > 1 else HALF // 2
+
+
+@kernel
+def proposal(root: Floats) -> Floats:
+    """Return the W of points y = start + Wz, upper triangular: WIDER R^-1, R the factor of an information."""
+    steps = np.zeros(root.shape)
+    for k in range(root.shape[0]):
+        steps[k, k] = WIDER
+    solve_upper_columns(root, steps)
+    return steps
+
+
+@kernel
+def weigh_points(start: Floats, steps: Floats, weights: Floats, mean: Floats, covariance: Floats) -> None:
+    """Write mean and covariance of points y = start + Wz with these weights."""
+    size, half = start.shape[0], weights.shape[0] // 2
+    moved, total = np.empty(size), sum_of(weights)
+    clear(mean, covariance)
+    for t in range(half):
+        ahead, behind = weights[2 * t] / total, weights[2 * t + 1] / total
+        for i in range(size):
+            moved[i] = 0.0
+            for k in range(i, size):
+                moved[i] += steps[i, k] * point(t, k, half)
+            mean[i] += (ahead - behind) * moved[i]
+            for k in range(i + 1):
+                covariance[i, k] += (ahead + behind) * moved[i] * moved[k]
+    for i in range(size):
+        for k in range(i + 1):
+            covariance[i, k] -= mean[i] * mean[k]
+            covariance[k, i] = covariance[i, k]
+    for i in range(size):
+        mean[i] += start[i]
