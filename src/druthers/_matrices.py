@@ -89,10 +89,16 @@ def factor(matrix: Floats, out: Floats) -> bool:
 
 @kernel
 def solve_transposed(root: Floats, x: Floats) -> None:
-    """Replace x by the solution y of R'y = x, four entries at a time, since each waits for those before it."""
+    """Replace x by the solution y of R'y = x."""
+    solve_transposed_from(root, x, 0)
+
+
+@kernel
+def solve_transposed_from(root: Floats, x: Floats, first: int) -> None:
+    """Do so where all entries of x before `first` are zero, four at a time, since each waits for those before it."""
     size = x.shape[0]
     whole = size - size % 4
-    for k in range(0, whole, 4):
+    for k in range(first - first % 4, whole, 4):
         # One over a pivot can be had before the entry is there to be divided.
         a = x[k] * (1.0 / root[k, k])
         b = (x[k + 1] - root[k, k + 1] * a) * (1.0 / root[k + 1, k + 1])
@@ -102,7 +108,7 @@ def solve_transposed(root: Floats, x: Floats) -> None:
         x[k], x[k + 1], x[k + 2], x[k + 3] = a, b, c, d
         for i in range(k + 4, size):
             x[i] -= (root[k, i] * a + root[k + 1, i] * b) + (root[k + 2, i] * c + root[k + 3, i] * d)
-    for k in range(whole, size):
+    for k in range(max(whole, first), size):
         value = x[k] / root[k, k]
         x[k] = value
         for i in range(k + 1, size):
@@ -216,7 +222,8 @@ def inverse(root: Floats, out: Floats) -> None:
         for i in range(size):
             out[j, i] = 0.0
         out[j, j] = 1.0
-        solve(root, out[j])
+        solve_transposed_from(root, out[j], j)
+        solve_upper(root, out[j])
 
 
 @kernel
