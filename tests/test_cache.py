@@ -28,8 +28,8 @@ PACKAGE = Path(druthers.__file__).parent
 STEPS = Path(cache_steps.__file__)
 # Both ends of what pyproject.toml allows. Numba 0.61.0 was tried with NumPy 2.0.0: the quick tests of this file, of
 # tests/test_lending.py, of tests/test_kernels.py and of tests/test_fisher.py passed, and the slow ones here of
-# stated-ucb and likelihood; since loops are not unrolled, a short game only, with 0.62.0 too. 0.68.1 with NumPy 2.4.6
-# is what is pinned.
+# stated-ucb and likelihood; since loops are not unrolled, a short game only, with 0.62.0 too; since little is written,
+# tests/test_lending.py. 0.68.1 with NumPy 2.4.6 is what is pinned.
 TRIED = (0, 61, 0), (0, 68, 1)
 
 

@@ -1,4 +1,4 @@
-"""How Numba is made to compile kernels: what they call becomes part of them, and what they are lent is not counted.
+"""How Numba is made to compile kernels: what they call becomes part of them, and nothing is looked up twice.
 
 Nothing here is documented by Numba: tests/test_cache.py names the versions tried.
 """
@@ -8,130 +8,23 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import types
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import config, ir
+from numba.core import config
 from numba.core.codegen import AOTCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
-from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
-from numba.core.types.containers import BaseTuple
-from numba.core.types.misc import SliceType
-from numba.core.types.npytypes import Array
-from numba.core.types.scalars import Integer
+from numba.core.types.functions import BaseFunction
+from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 
-# Part of the name of what is kept on disk: machine code that another form of this file made is never taken for ours.
-REVISION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+from druthers import _lowering
+from druthers._lowering import LendingLowering
 
-
-class Lending(Lower):  # type: ignore[misc]
-    """Makes code that counts no references to arrays which are the caller's for as long as the call lasts.
-
-    Numba lets each variable hold its arrays: a state of forty is counted up and down, atomically, for each kernel that
-    it is passed to and each variable that a part of it is given to. That was half of the time of a round. But whoever
-    calls holds the arguments anyway, so a variable that is never anything but an argument, a part of one or a view of
-    it can go without. What is returned is counted as ever.
-    """
-
-    def pre_lower(self) -> None:
-        super().pre_lower()
-        found = defaultdict(list)
-        for block in self.blocks.values():
-            for assign in block.find_insts(ir.Assign):
-                found[assign.target.name].append(assign.value)
-        self._values = {name: values[0] for name, values in found.items() if len(values) == 1}
-        self._lent: dict[str, bool] = {}
-        self._counts = True
-
-    def is_lent(self, name: str) -> bool:
-        """Tell whether a variable is only ever an argument, a part of one or a view of one."""
-        if name not in self._lent:
-            self._lent[name] = False  # in case it is defined by itself
-            self._lent[name] = self._is_lent(self.typeof(name), self._values.get(name))
-        return self._lent[name]
-
-    def _is_lent(self, kind: Any, value: Any) -> bool:
-        if isinstance(value, ir.Arg):
-            return bool(self.typeof(f"arg.{value.name}") == kind)
-        if isinstance(value, ir.Var):
-            return bool(self.typeof(value.name) == kind) and self.is_lent(value.name)
-        if not isinstance(value, ir.Expr) or value.op not in ("getattr", "getitem", "static_getitem", "exhaust_iter"):
-            return False
-        whole = self.typeof(value.value.name)
-        if isinstance(whole, BaseTuple):
-            place = self._place(whole, value)
-            known = bool(whole == kind) if value.op == "exhaust_iter" else place is not None and whole[place] == kind
-        else:
-            known = isinstance(whole, Array) and isinstance(kind, Array) and self._is_basic(value)
-        return known and self.is_lent(value.value.name)
-
-    def _place(self, whole: Any, value: Any) -> int | None:
-        """Return which part of a tuple is taken; None for a slice of it."""
-        if value.op == "getattr":
-            return int(whole.fields.index(value.attr)) if value.attr in getattr(whole, "fields", ()) else None
-        return value.index % len(whole) if value.op == "static_getitem" and isinstance(value.index, int) else None
-
-    def _is_basic(self, value: Any) -> bool:
-        """Tell whether an index makes a view and no copy."""
-        index = {"getitem": "index", "static_getitem": "index_var"}.get(value.op)
-        kind = self.typeof(getattr(value, index).name) if index and getattr(value, index) is not None else None
-        parts = kind if isinstance(kind, BaseTuple) else (kind,)
-        return all(isinstance(part, Integer | SliceType) for part in parts)
-
-    @contextlib.contextmanager
-    def _uncounted(self, name: str) -> Iterator[None]:
-        self._counts = not self.is_lent(name)
-        try:
-            yield
-        finally:
-            self._counts = True
-
-    def incref(self, typ: Any, val: Any) -> None:
-        if self._counts:
-            super().incref(typ, val)
-
-    def decref(self, typ: Any, val: Any) -> None:
-        if self._counts:
-            super().decref(typ, val)
-
-    def lower_assign(self, ty: Any, inst: Any) -> Any:
-        value = inst.value
-        if not self.is_lent(inst.target.name):
-            return super().lower_assign(ty, inst)
-        if isinstance(value, ir.Expr) and isinstance(self.typeof(value.value.name), BaseTuple):
-            whole = self.loadvar(value.value.name)
-            place = self._place(self.typeof(value.value.name), value)
-            return whole if place is None else self.builder.extract_value(whole, place)
-        if isinstance(value, ir.Expr):
-            view = super().lower_assign(ty, inst)
-            self.decref(ty, view)  # which LLVM takes together with the count that making it has added
-            return view
-        with self._uncounted(inst.target.name):
-            return super().lower_assign(ty, inst)
-
-    def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
-        with self._uncounted(name):
-            super().storevar(value, name, argidx)
-
-    def delvar(self, name: str) -> None:
-        with self._uncounted(name):
-            super().delvar(name)
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class LendingLowering(NativeLowering):  # type: ignore[misc]
-    """Numba's pass that makes code, with the above."""
-
-    _name = "druthers_lending_lowering"
-
-    @property
-    def lowering_class(self) -> Any:
-        return Lending
+# Part of the name of what is kept on disk: machine code that another form of this made is never taken for ours.
+REVISION = hashlib.sha256(b"".join(Path(name).read_bytes() for name in (__file__, _lowering.__file__))).hexdigest()
 
 
 class QuickFlags(Flags):  # type: ignore[misc]
@@ -233,6 +126,32 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
                 function.linkage = llvm.Linkage.internal
 
 
+# As Numba has it, which tries every form of an operator in turn, and writes down at length why each does not fit.
+_resolve = BaseFunction.get_call_type
+
+
+def _resolve_once(self: Any, context: Any, args: Any, kws: Any) -> Any:
+    """Return what an operator makes of arguments of these types, looked up once; of other functions as ever."""
+    if kws or getattr(self.typing_key, "__module__", None) != "_operator":
+        return _resolve(self, context, args, kws)
+    known = self.__dict__.setdefault("_druthers_known", {})
+    if args not in known:
+        known[args] = _resolve(self, context, args, kws)
+    return known[args]
+
+
+@contextlib.contextmanager
+def quickly() -> Iterator[None]:
+    """Leave out meanwhile what Numba does again and again: operators are looked up once, and no calls are timed."""
+    timers, llvm.ffi.lib._lock._cblist = llvm.ffi.lib._lock._cblist, []
+    BaseFunction.get_call_type = _resolve_once  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        BaseFunction.get_call_type = _resolve  # type: ignore[method-assign]
+        llvm.ffi.lib._lock._cblist = timers
+
+
 class KernelCompiler(Compiler):  # type: ignore[misc]
     """Compiles a kernel that Python calls."""
 
@@ -245,9 +164,13 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
             state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
         managers = super().define_pipelines()
+        has_functions = any(isinstance(value, types.CodeType) for value in state.bc.co_consts)
         for manager in managers:
-            passes = manager.passes
-            manager.passes = [(LendingLowering if one is NativeLowering else one, text) for one, text in passes]
+            manager.passes = [
+                (LendingLowering if one is NativeLowering else one, text)
+                for one, text in manager.passes
+                if has_functions or one not in (InlineClosureLikes, MakeFunctionToJitFunction)
+            ]
             manager.finalize()
         return managers
 

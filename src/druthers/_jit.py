@@ -3,8 +3,8 @@
 Kernels are strict IEEE arithmetic (no fast-math): the same numbers come out whether a kernel is called alone
 or inlined into a compiled episode, so single steps and simulations agree bit for bit.
 
-Only this and `_compiler` know Numba. Only its public interfaces are used here but for `entry_point` (see `_entry`), and
-it is loaded when a kernel is first called.
+Only this, `_compiler` and `_lowering` know Numba. Only its public interfaces are used here but for `entry_point` (see
+`_entry`), and it is loaded when a kernel is first called.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path
     Numba lets two processes that come together take the same file for different signatures. Here each signature has
     a name of its own, so that all who take a file put the same machine code there.
     """
-    from druthers._compiler import KernelCompiler
+    from druthers._compiler import KernelCompiler, quickly
 
     numba = _numba()
     named = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
@@ -249,7 +249,8 @@ def _entry(function: Callable[..., Any], signature: Any, name: str, folder: Path
         compiled = numba.njit(cache=folder is not None, pipeline_class=KernelCompiler, **OPTIONS)(named)
     finally:
         numba.config.CACHE_DIR = before
-    compiled.compile(signature)
+    with quickly():
+        compiled.compile(signature)
     if folder is not None and not compiled.stats.cache_hits:
         _tidy(folder)
     # Not documented by Numba; without it calls are right and slow. tests/test_cache.py names the versions tried.
