@@ -14,7 +14,19 @@ import numpy as np
 from druthers.catalogs import Catalog, Item
 from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.catalog.measures import find_doubt, find_range, impossible, outliers
-from druthers.data.catalog.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, tells_apart, tidy, tokens
+from druthers.data.catalog.roles import (
+    COST,
+    GAIN,
+    Asked,
+    Roles,
+    direction,
+    find_roles,
+    has,
+    tells_apart,
+    tidy,
+    tokens,
+    words,
+)
 from druthers.data.catalog.sheets import FEW, Sheet, counted, few, read_sheet
 from druthers.data.reviews.estimates import means_of_items
 from druthers.data.reviews.reading import LONGEST_ID, as_text
@@ -60,14 +72,14 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
     for header, cells in zip(sheet.names, sheet.columns, strict=True):
         least = HALF if direction(header) or asked.is_objective(header) else MOST
         columns[header] = read_cells(cells, least, answers=not tells_apart(header, cells))
-    return _Builder(sheet, columns, find_roles(columns, asked, path.name)).built(path, like)
+    return _Builder(sheet, columns, find_roles(columns, asked, path.name), like).built(path)
 
 
 class _Builder:
     """A table on its way to a catalog."""
 
-    def __init__(self, sheet: Sheet, columns: dict[str, Cells], roles: Roles) -> None:
-        self.sheet, self.columns, self.roles = sheet, columns, roles
+    def __init__(self, sheet: Sheet, columns: dict[str, Cells], roles: Roles, like: Catalog | None) -> None:
+        self.sheet, self.columns, self.roles, self.like = sheet, columns, roles, like
         self.doubts = list(sheet.doubts)
         self.called = self._called()
         self.told: dict[str, str] = {}  # of objectives, in words
@@ -76,13 +88,22 @@ class _Builder:
     def _called(self) -> dict[str, str]:
         """Return what objectives and details are called: short, and each by a name of its own."""
         names = [*self.roles.objectives, *self.roles.details]
-        short = {name: tidy(name)[0] for name in names}
+        known = {" ".join(tokens(one.name)): one.name for one in self.like.objectives} if self.like else {}
+        short = {name: tidy(name)[0] for name in self.roles.objectives}
+        short = {name: known.get(" ".join(tokens(one)), one) for name, one in short.items()}  # accents or none
+        short |= {name: self._detail(name) for name in self.roles.details}
         times = Counter(short.values())
         whole = {name: short[name] if times[short[name]] == 1 else " ".join(tokens(name)) for name in names}
         again = Counter(whole.values())
         return {name: one if again[one] == 1 else name for name, one in whole.items()}
 
-    def built(self, path: Path, like: Catalog | None) -> Built:
+    def _detail(self, header: str) -> str:
+        """Return what a detail is called: with its unit, for it has no description to tell it."""
+        cells = self.columns[header]
+        name, unit = tidy(header, measured=cells.kind == NUMBER)
+        return f"{name} {unit or words()['units'].get(cells.unit, '')}".strip()
+
+    def built(self, path: Path) -> Built:
         """Return the catalog, with what was guessed and doubted."""
         ids, rows, places = self._ids(path)
         if self.roles.user is not None:
@@ -97,8 +118,8 @@ class _Builder:
         if len(objectives) == 1:
             self.doubts.append(f"only {objectives[0].name} matters, so there is nothing to weigh: see --objectives")
         catalog = Catalog(as_text(path.name.partition(".")[0]) or "items", objectives, items)
-        if like is not None:
-            catalog = self._alike(catalog, like)
+        if self.like is not None:
+            catalog = self._alike(catalog, self.like)
         return Built(catalog, tuple(self._guesses(path)), tuple(self.doubts))
 
     def _alike(self, catalog: Catalog, like: Catalog) -> Catalog:

@@ -20,6 +20,7 @@ RATERS = frozenset({"customer", "user", "guest", "visitor", "buyer", "client", "
 JOINING = frozenset({"of", "to", "from", "with", "for", "in"})  # within a name they belong to it: "good with children"
 ENDS = frozenset({"min", "max", "minimum", "maximum"})
 MONEY = frozenset({"eur", "euro", "euros", "usd", "gbp", "chf", "dollars", "pounds"})
+CAPITALS = r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z][a-z])(?=[A-Z][a-z]{2})"  # where a word begins: not within "kWh"
 EACH = frozenset({"per", "pro", "je", "por", "par", "each"})
 LONG, LONGEST = 80, 400  # letters: of a description, and of a detail
 OF_THEIR_OWN = 0.7  # share of different texts that makes them names
@@ -46,9 +47,18 @@ def tokens(header: str) -> list[str]:
     >>> tokens("pricePerNight (EUR)"), tokens("Größe_m2")
     (['price', 'per', 'night', 'eur'], ['grosse', 'm2'])
     """
-    cut = re.sub(r"(?<=[a-z][a-z])(?=[A-Z])", " ", header.replace("ß", "ss"))
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", cut) if not unicodedata.combining(sign))
-    return re.findall(r"[^\W_]+|#", plain.casefold())
+    return [_folded(word) for word in _cut(header)]
+
+
+def _cut(header: str) -> list[str]:
+    """Return the words of a name as they are written: "distanceToStation" has three, "hasWiFi" two."""
+    cut = re.sub(CAPITALS, " ", unicodedata.normalize("NFC", header))
+    return re.findall(r"[^\W_]+|#", cut)
+
+
+def _folded(word: str) -> str:
+    marked = unicodedata.normalize("NFKD", word)
+    return "".join(sign for sign in marked if not unicodedata.combining(sign)).casefold()
 
 
 def has(said: Sequence[str], which: str) -> bool:
@@ -57,8 +67,8 @@ def has(said: Sequence[str], which: str) -> bool:
     return " ".join(said) in known or any(stem in known for word in said for stem in stems(word))
 
 
-def tidy(header: str) -> tuple[str, str]:
-    """Return what a column is to be called, in a word or two, and the unit that its name tells.
+def tidy(header: str, *, measured: bool = True) -> tuple[str, str]:
+    """Return what a column is to be called, in a word or two, and the unit that its name tells if it is of numbers.
 
     Examples
     --------
@@ -68,11 +78,13 @@ def tidy(header: str) -> tuple[str, str]:
     ('consumption', 'l/100 km')
     >>> tidy("# reviews"), tidy("Price per person"), tidy("good with children")
     (('reviews', ''), ('price', ''), ('good with children', ''))
+    >>> tidy("Größe"), tidy("length_days"), tidy("opening_hours", measured=False)
+    (('größe', ''), ('length', 'days'), ('opening hours', ''))
     """
     used = re.search(r"\W+(l|kwh)\s*/\s*100\s*km\W*$", header, re.I)
     header = header[: used.start()] if used else header
     said, unit = [word for word in tokens(header) if word != "#"] or tokens(header), f"{used[1]}/100 km" if used else ""
-    while len(said) > 1 and said[-1] in words()["units"]:
+    while measured and len(said) > 1 and said[-1] in words()["units"]:
         unit = words()["units"][said.pop()]
     said = _paid(said)
     fillers = words()["fillers"]
@@ -88,7 +100,8 @@ def tidy(header: str) -> tuple[str, str]:
         kept = telling[:1] or said
     elif set(kept) <= ENDS or kept[0] in JOINING:  # "min nights", "value for money"
         kept = said
-    return " ".join(kept), unit
+    written = {_folded(word): word.lower() for word in _cut(header)}
+    return " ".join(written[word] for word in kept), unit
 
 
 def direction(header: str) -> str | None:
@@ -189,7 +202,8 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
 
 
 def _is_called(header: str, name: str) -> bool:
-    return name.casefold() in (header.casefold(), tidy(header)[0])
+    short, unit = tidy(header)
+    return tokens(name) in (tokens(header), tokens(short), tokens(f"{short} {unit}"))
 
 
 def _find(columns: Collection[str], name: str, source: str) -> str:

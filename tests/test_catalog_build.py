@@ -1,0 +1,77 @@
+"""Tables as newcomers bring them: what their names and cells say is neither lost nor guessed in silence."""
+
+from dataclasses import replace
+
+import pytest
+
+from druthers.catalogs import Catalog
+from druthers.data.catalog.building import build_catalog
+from druthers.limits import Columns, LimitReader
+
+TOURS = """id,name,price_eur,rating,length_days,cable_cm,altitude_m,delivery_days,warranty_years,drive
+a,Anna,100,4.1,3,90,800,2,1,40 min
+b,Berta,200,3.9,5,120,1200,9,2,55 min
+c,Cilli,150,4.5,8,200,400,14,3,75 min
+d,Dora,180,4.4,12,150,1500,5,5,90 min
+"""
+
+
+def built(tmp_path, text):
+    file = tmp_path / "shop.csv"
+    file.write_text(text, "utf-8")
+    return build_catalog(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("a length of at most 5 days", {"length days": {"max": 5}}),
+        ("cable at least 1 m", {"cable cm": {"min": 100}}),
+        ("altitude below 1 km", {"altitude meters": {"max": 1000}}),
+        ("delivered within a week", {"delivery": {"max": 7}}),
+        ("delivery within 3 days", {"delivery": {"max": 3}}),
+        ("warranty of at least 2 years", {"warranty": {"min": 2}}),
+        ("a drive of at most an hour", {"drive minutes": {"max": 60}}),
+    ],
+)
+def test_what_is_said_is_turned_into_the_unit_of_the_column(tmp_path, text, where):
+    catalog = built(tmp_path, TOURS).catalog
+    reader = LimitReader(Columns({item.id: item for item in catalog.items}), catalog.objectives, catalog.name)
+    assert reader.read(text).where == where
+
+
+def test_a_delivery_is_better_soon(tmp_path):
+    ways = {one.name: one.less_is_better for one in built(tmp_path, TOURS).catalog.objectives}
+    assert ways == {"price": True, "rating": False, "delivery": True, "warranty": False}
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("distanceToStation", "distance to station"),
+        ("timeToCenterMin", "time to center"),
+        ("opening_hours", "opening hours"),
+        ("business hours", "business hours"),
+        ("Größe", "größe"),
+        ("Wohnfläche_m2", "wohnfläche"),
+        ("hasWiFi", "wifi"),
+        ("size_m", "size m"),
+    ],
+)
+def test_names_keep_their_words_and_letters(tmp_path, header, name):
+    cells = ["9-17", "8-12", "9-18"] if "hours" in header else "358"
+    cells = ["yes", "no", "no"] if header in ("hasWiFi", "size_m") else cells
+    rows = [f"{id},{id},{10 + place},{cell}" for place, (id, cell) in enumerate(zip("abc", cells, strict=True))]
+    item = built(tmp_path, "\n".join([f"id,name,price,{header}", *rows])).catalog.items[0]
+    assert [*item.values, *item.details] == ["price", name]
+
+
+def test_an_earlier_catalog_keeps_what_it_calls_an_objective(tmp_path):
+    text = "id,Lärm,preis\na,40,3\nb,50,4\n"
+    made = built(tmp_path, text).catalog
+    assert [one.name for one in made.objectives] == ["lärm", "preis"]
+    objectives = [replace(made.objectives[0], name="larm", high=90.0), made.objectives[1]]
+    items = [replace(item, values={"larm": 40.0}) for item in made.items]
+    again = build_catalog(tmp_path / "shop.csv", like=Catalog("old", objectives, items)).catalog
+    assert again.objectives == tuple(objectives)
+    assert again.items[0].values == {"larm": 40.0, "preis": 3.0}
