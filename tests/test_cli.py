@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,27 @@ def test_settings_change_by_option(druthers, tmp_path):
     settings = json.loads((tmp_path / "there" / "settings.json").read_text())
     assert settings["experiment"]["environment"]["corruption"] == 0.5
     assert not (tmp_path / "there" / "figures").exists()
+
+
+def test_a_run_says_that_it_replaces_results_of_other_settings(druthers):
+    words = ("run", "tiny.toml", "--workers", "1", "--no-figures")
+    assert "replaced" not in druthers(*words)[1]
+    assert "replaced" not in druthers(*words)[1]  # the same again
+    other = (*words, "--policies", "s-ucb", "--set", "corruption=0.5")
+    assert "replaced" not in druthers(*other, "--out", "there")[1]
+    told = "results/tiny has results of other environment, policies: replaced; --out keeps both"
+    assert told in druthers(*other)[1]
+    assert druthers("compare", "s-ucb", "prucb", "--in", "results/tiny")[0] == 2
+    assert "replaced" in druthers(*words)[1]
+    assert druthers("compare", "s-ucb", "prucb", "--in", "results/tiny")[0] == 0
+
+
+def test_no_command_of_the_readme_replaces_the_results_of_another():
+    text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    runs = [line.split("#")[0].split() for line in text.splitlines() if line.startswith("druthers run ")]
+    folders = [words[words.index("--out") + 1] if "--out" in words else words[2] for words in runs]
+    assert len(folders) > 2
+    assert len({*folders}) == len(folders)
 
 
 def test_quiet_is_quiet_and_json_is_json(druthers):

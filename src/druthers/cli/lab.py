@@ -57,10 +57,11 @@ def run(
     """Play an experiment: every policy on the same draws.
 
     Prints a table and writes to `results/NAME`: `summary.json`, `timing.json`, `settings.json`, `curves.parquet`,
-    figures and `report.html`. Stopped halfway, the same command goes on from what was finished.
+    figures and `report.html`. Stopped halfway, the same command goes on from what was finished. Results of other
+    settings that are there are replaced, which it says; `--out` keeps both.
 
         druthers run synthetic
-        druthers run synthetic --policies mo-pqucb-recipe,prucb-recipe --set corruption=0.2
+        druthers run synthetic --policies mo-pqucb-recipe,prucb-recipe --set corruption=0.2 --out results/corrupted
         druthers run tripadvisor --data ~/data --runs 20 --out hotels
     """
     experiment = load_named(
@@ -237,8 +238,19 @@ def _varied(text: str) -> tuple[str, Any]:
 
 def _played(console: Console, experiment: Experiment, folder: Path, engine: Any, workers: int | None) -> Results:
     show_title(console, experiment)
+    if others := _other_settings(experiment, folder):
+        console.print(f"{folder} has results of other {', '.join(others)}: replaced; --out keeps both", soft_wrap=True)
     with shown_progress(console) as watch:
         return run_experiment(experiment, folder, engine=engine, workers=workers, watch=watch)
+
+
+def _other_settings(experiment: Experiment, folder: Path) -> list[str]:
+    """Return the names of the settings in which results in a folder differ from what is to be played there."""
+    if not (folder / "summary.json").exists():
+        return []
+    there = json.loads((folder / "settings.json").read_text("utf-8"))["experiment"]
+    wanted = json.loads(json.dumps(experiment.settings()))
+    return [name for name in wanted if name in there and there[name] != wanted[name]]
 
 
 def illustrate(console: Console, everything: dict[Path, Results], page: Path) -> None:
