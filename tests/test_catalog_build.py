@@ -6,6 +6,7 @@ import pytest
 
 from druthers.catalogs import Catalog
 from druthers.data.catalog.building import build_catalog
+from druthers.data.catalog.cells import read_cells
 from druthers.limits import Columns, LimitReader
 
 TOURS = """id,name,price_eur,rating,length_days,cable_cm,altitude_m,delivery_days,warranty_years,drive
@@ -75,3 +76,29 @@ def test_an_earlier_catalog_keeps_what_it_calls_an_objective(tmp_path):
     again = build_catalog(tmp_path / "shop.csv", like=Catalog("old", objectives, items)).catalog
     assert again.objectives == tuple(objectives)
     assert again.items[0].values == {"larm": 40.0, "preis": 3.0}
+
+
+def test_a_description_is_no_list(tmp_path):
+    told = ["Fast, light, fun", "Light, fun, fast", "Fun, fast", "Light, fast"]
+    rows = [f'b{place},Bike {place},{90 + place},"{told[place % 4]}"' for place in range(24)]
+    made = built(tmp_path, "\n".join(["id,name,price,description", *rows]))
+    assert made.catalog.items[0].description == "Fast, light, fun"
+    assert read_cells([f"{one}." for one in told] * 6).kind == "text"
+
+
+def test_dates_in_several_forms(tmp_path):
+    read = read_cells(["12.03.2015", "2019-07-01", "03/04/2020", "31.12.2018", "2011"])
+    assert (read.kind, read.values) == ("date", ["2015-03-12", "2019-07-01", "2020-04-03", "2018-12-31", None])
+    assert dict(read.odd) == {"2011": 1}
+    assert read.doubts == ["3/4/2021 is taken for the third of April"]
+    mixed = read_cells(["03/04/2020", "2020-05-01", "soon", "in May", "later"] * 5)
+    assert (mixed.kind, mixed.values[0]) == ("text", "03/04/2020")
+    assert mixed.doubts == ["10 cells are dates and the others are not: all are kept as texts"]
+
+
+def test_lists_with_several_signs_between(tmp_path):
+    read = read_cells(["WiFi; Bar", "Bar/WiFi", "bar, WiFi", "wifi"] * 3)
+    assert read.kind == "list"
+    assert read.values[:4] == [["WiFi", "Bar"], ["Bar", "WiFi"], ["Bar", "WiFi"], ["WiFi"]]
+    assert read_cells(["24/7; WiFi", "WiFi", "24/7"] * 6).values[0] == ["24/7", "WiFi"]
+    assert read_cells(["2026-05-01; 2026-06-01", "2026-05-01", "2026-06-01"] * 6).values[1] == ["2026-05-01"]

@@ -71,7 +71,8 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
     columns = {}
     for header, cells in zip(sheet.names, sheet.columns, strict=True):
         least = HALF if direction(header) or asked.is_objective(header) else MOST
-        columns[header] = read_cells(cells, least, answers=not tells_apart(header, cells))
+        lists = not has(tokens(header)[-1:], "descriptions")
+        columns[header] = read_cells(cells, least, answers=not tells_apart(header, cells), lists=lists)
     return _Builder(sheet, columns, find_roles(columns, asked, path.name), like).built(path)
 
 

@@ -36,7 +36,9 @@ OUT_OF = re.compile(
 )
 ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?")
 LOCAL_DATE = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
-SEPARATORS = ("|", ";", ",", "/")
+YEAR = re.compile(r"(?:19|20)\d\d")
+SEPARATORS = (r"\|", ";", ",", "/", "[|;,/]")  # one for all cells, or else any
+SENTENCE = (".", "!", "?")
 ATTACHED = 4  # letters of a unit that is written without a space
 MOST_UNITS = 3  # different ones in a column; more are no units
 MOST_PARTS, LONGEST_PART = 50, 30  # of a list
@@ -63,11 +65,12 @@ class Cells:
         return [value for value in self.values if value is not None]
 
 
-def read_cells(cells: Sequence[Any], numbers: float = MOST, *, answers: bool = True) -> Cells:
+def read_cells(cells: Sequence[Any], numbers: float = MOST, *, answers: bool = True, lists: bool = True) -> Cells:
     """Return a column as what most of its cells are.
 
     `numbers` is the share of them that makes it a column of numbers; `answers` says whether cells may be yes or no:
-    what items are called is neither, though it be "x" and "y".
+    what items are called is neither, though it be "x" and "y". `lists` says whether they may be lists, as no
+    descriptions are.
 
     Examples
     --------
@@ -85,10 +88,13 @@ def read_cells(cells: Sequence[Any], numbers: float = MOST, *, answers: bool = T
         return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in plain])
     texts = Counter(cell for cell in known if isinstance(cell, str))
     for read in (_flags, partial(_numbers, least=numbers), _dates, _lists):
-        found = read(plain, texts, len(known)) if answers or read is not _flags else None
+        skipped = (read is _flags and not answers) or (read is _lists and not lists)
+        found = None if skipped else read(plain, texts, len(known))
         if found is not None:
             return found
-    return Cells(TEXT, [None if cell is None else _as_text(cell) for cell in plain])
+    dates = sum(count for text, count in texts.items() if _is_date(text))
+    doubts = [f"{dates:,} cells are dates and the others are not: all are kept as texts"] * (dates >= MANY * len(known))
+    return Cells(TEXT, [None if cell is None else _as_text(cell) for cell in plain], doubts=doubts)
 
 
 def _all_plain(cells: Sequence[Any]) -> list[Any]:
@@ -281,16 +287,22 @@ def _is_measure(unit: str) -> bool:
     return unit in CURRENCIES.values() or bool(_family(unit))
 
 
+def _is_date(text: str) -> re.Match[str] | None:
+    return ISO_DATE.fullmatch(text) or LOCAL_DATE.fullmatch(text)
+
+
 def _dates(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
-    found = {text: match for text in texts if (match := ISO_DATE.fullmatch(text) or LOCAL_DATE.fullmatch(text))}
+    """Return dates, where nearly all are; half of them do where the others are years alone."""
+    found = {text: match for text in texts if (match := _is_date(text))}
     good = sum(texts[text] for text in found)
-    if good < MOST * n_known:
+    years = sum(count for text, count in texts.items() if YEAR.fullmatch(text))
+    if good < HALF * n_known or good + years < MOST * n_known:
         return None
-    local = [match for match in found.values() if len(match[1]) < 4]
-    month_first = any(int(match[2]) > 12 for match in local)
-    either = not month_first and all(int(match[1]) <= 12 for match in local) and any("/" in one[0] for one in local)
+    slashed = [match for match in found.values() if "/" in match[0]]  # with points, the day comes first
+    month_first = any(int(match[2]) > 12 for match in slashed)
+    either = bool(slashed) and not month_first and all(int(match[1]) <= 12 for match in slashed)
     doubts = ["3/4/2021 is taken for the third of April"] if either else []
-    told = {text: _day(match, month_first) for text, match in found.items()}
+    told = {text: _day(match, month_first and "/" in text) for text, match in found.items()}
     odd = Counter({text: texts[text] for text in texts if told.get(text) is None})
     return Cells(DATE, _spread(plain, told, lambda cell: None), odd=odd, doubts=doubts)
 
@@ -311,21 +323,23 @@ def _lists(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
     written = {text: parts for text in texts if text[0] in "[{(" and (parts := _written(text)) is not None}
     if sum(texts[text] for text in written) >= MOST * n_known:
         return Cells(LIST, _spread(plain, written, lambda cell: None))
+    sentences = sum(count for text, count in texts.items() if text.endswith(SENTENCE))
+    if sentences > HALF * n_known:
+        return None
     for sign in SEPARATORS:
-        if sum(count for text, count in texts.items() if sign in text) < MANY * n_known:
-            continue
-        cut = {text: [part.strip() for part in text.split(sign) if part.strip()] for text in texts}
+        cut = {text: [part.strip() for part in re.split(sign, text) if part.strip()] for text in texts}
         several = sum(texts[text] for text, parts in cut.items() if len(parts) > 1)
-        if several < MANY * n_known:
+        torn = any(len(parts) > 1 and _is_date(text) for text, parts in cut.items())
+        if several < MANY * n_known or torn:
             continue
-        every = Counter(part for text, parts in cut.items() for part in parts)
+        every = Counter(part for text, parts in cut.items() for part in parts * texts[text])
+        usual = {one.casefold(): one for one, _ in reversed(every.most_common())}  # "WiFi" and "wifi" are the same
         short = all(len(parts) <= MOST_PARTS for parts in cut.values()) and all(
             len(one) <= LONGEST_PART for one in every
         )
-        if short and len(every) <= max(LISTED * sum(len(cut[text]) * texts[text] for text in texts), 1):
-            return Cells(
-                LIST, _spread(plain, {text: parts or None for text, parts in cut.items()}, lambda cell: [cell])
-            )
+        if short and len(usual) <= max(LISTED * every.total(), 1):
+            told = {text: [usual[part.casefold()] for part in parts] or None for text, parts in cut.items()}
+            return Cells(LIST, _spread(plain, told, lambda cell: [cell]))
     return None
 
 
