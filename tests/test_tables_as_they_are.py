@@ -221,3 +221,60 @@ def test_what_an_export_answers():
         assert advisor.message("ada", "which has the lowest deductible?").text.startswith("Export 1, deductible yr 300")
         assert "arr time 15:40" in advisor.message("ada", "when does number two land?").text
         assert "up to 12,000" in advisor.message("ada", "sorry, I meant 12,000 euros, not 20,000").text
+
+
+PLACES = [
+    {"size": "small", "noise_level": "quiet", "hours": "9:00-18:00", "opened": "2018-01-01", "run by": "church"},
+    {"size": "medium", "noise_level": "loud", "hours": "24h", "opened": "2019-06-01", "run by": "city"},
+    {"size": "large", "noise_level": "very loud", "hours": "8:00-20:00", "opened": "2021-03-01", "run by": "church"},
+    {"size": "small", "noise_level": "medium", "hours": "closed", "opened": "2022-01-01", "run by": "club"},
+]
+BOUNDS = [{"min_guests": 10 * n, "max_guests": 30 * n + 20, "heightMin": 20 + n, "heightMax": 90 + n} for n in range(4)]
+TWO = [Objective("price", "Euros.", low=0, high=3000, less_is_better=True), Objective("food", low=0, high=5)]
+
+
+@pytest.fixture(scope="module")
+def places():
+    items = [
+        Item(str(n), values={"price": 900.0 * n, "food": n}, details={**one, **more})
+        for n, (one, more) in enumerate(zip(PLACES, BOUNDS, strict=True))
+    ]
+    with Advisor(Catalog("places", TWO, items)) as advisor:
+        yield advisor
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("klein", "If possible: size small."),
+        ("ein großes", "If possible: size large."),
+        ("grande", "If possible: size large."),
+        ("a small one", "If possible: size small."),
+        ("cheap and quiet", "You want low price. If possible: noise level quiet."),
+        ("a small place with a low price", "You want low price. If possible: size small."),
+        ("not loud", "Only noise level other than loud or very loud."),
+        ("at least 50 guests", "Only max guests from 50."),
+        ("no taller than 92 cm", "Only heightMax up to 92."),
+        ("open until 19:00", "Only hours 24h or 8:00-20:00."),
+        ("not run by the church", "Only run by other than church."),
+        ("two and a half thousand at most", "Only price up to 2500."),
+        ("he loves to eat, so the food should be good", "You want food."),
+        ("we have fixed hours from 8 to 4, and cheap", "You want low price."),
+    ],
+)
+def test_what_places_answer(places, text, answer):
+    told = places.message(f"who says {text}", text).text.replace(",", "")
+    assert told.startswith(answer), told
+
+
+@pytest.mark.parametrize("number", ["20 euros", "5 stars", "20", "2021 then", "make that 2020"])
+def test_a_number_takes_the_place_of_no_day(places, number):
+    user = f"who says {number}"
+    places.message(user, "opened after 2019")
+    places.message(user, number)
+    assert places.preference(user).limits["opened"] == {"min": "2020-01-01"}
+
+
+def test_ages_of_several_must_all_be_let_in():
+    where = READER.read("my daughter is 8 and my son just turned eleven").where
+    assert where == {"min_age": {"max": 8}, "max_age": {"min": 11}}

@@ -57,8 +57,12 @@ def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message |
 
 
 def _bounds(limit: Any) -> tuple[str, ...]:
-    """Return which bounds a limit has."""
-    return tuple(bound for bound in limit if bound in BOUNDS) if isinstance(limit, dict) else ()
+    """Return which bounds a limit on numbers has; days and times of the day are no numbers."""
+    return (
+        tuple(one for one in limit if one in BOUNDS and not isinstance(limit[one], str))
+        if isinstance(limit, dict)
+        else ()
+    )
 
 
 def _corrects(said: Said, number: float, current: Collection[float]) -> bool:

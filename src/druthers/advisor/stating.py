@@ -48,9 +48,8 @@ def stated_in(
         Items that may be called by number.
     """
     if others := NO_OTHERS.search(text):
-        text = blanked(
-            text, *_hoping(text), others.span("other")
-        )  # "black would be perfect but green is fine too, no other colors"
+        # "black would be perfect but green is fine too, no other colors"
+        text = blanked(text, *_hoping(text), others.span("other"))
     limits = apart_from_items(text, reader, parser, columns, shown)
     limits = with_items(text, limits, parser, columns, shown)
     limits = told_apart(text, limits, reader, parser)
@@ -60,12 +59,26 @@ def stated_in(
     limits = replace(limits, hopes=hopes, unmatched=lost)
     # "A pool would be nice" is no limit, and no guess at a wish either.
     words = _hoping(text) if hopes else []
-    reading = parser.read(blanked(limits.rest, *(one.span for one in hopes), *words))
+    rest = blanked(limits.rest, *(one.span for one in hopes), *words)
+    reading = parser.read(rest)
+    if usual := _named_besides(text, reader, limits, reading):
+        limits = replace(limits, hopes=(*limits.hopes, *usual))
+        reading = parser.read(blanked(rest, *(one.span for one in usual)))
     contrary, unlikely = much_of_costs(text, reading, limits, parser)
     limits = told(limits, unlikely)
     # What is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else".
     unmeant = {*contrary, *_complained(reading, limits), *_guessed_by(reader.title, reading)}
     return without_guesses(reading, LIKELY if limits.where else 0.0, unmeant), limits
+
+
+def _named_besides(text: str, reader: LimitReader, limits: Limits, reading: Reading) -> list[Stated]:
+    """Return what is named in words that are said all the time, where nothing else was understood of them."""
+    taken = [(one.start, one.end) for one in (*limits.stated, *limits.hopes, *limits.freed, *reading.evidence)]
+    return [
+        one
+        for one in reader.usual(text)
+        if one.name not in limits.where and not any(start < one.end and one.start < end for start, end in taken)
+    ]
 
 
 def _guessed_by(title: str, reading: Reading) -> set[str]:

@@ -45,11 +45,13 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
         clause = clause_of(folded, quantity.start, quantity.end)
         if not quantity.bound and re.search(phrases.NOT_FOR, folded[: quantity.start]):
             continue
+        if re.match(r"\s*(?:o'?clock|uhr)\b", folded[quantity.end :]) or _is_told(folded, quantity):
+            continue
         if not quantity.bound and re.search(phrases.STORY, clause):  # "last winter I paid 3,400 euros"
             lost.append((quantity.start, quantity.end))
             continue
         if aged := clauses.aged(folded, quantity, index.attributes):
-            found += [one._replace(text=text[one.start : one.end]) for one in aged]
+            found += [_with_others(one._replace(text=text[one.start : one.end]), found) for one in aged]
             continue
         attribute = _about(folded, quantity, index, foreign)
         # "4 people" is no wish for company, and "8 kilos, we are five" needs to hold 8
@@ -76,6 +78,20 @@ def find_nothings(folded: str, text: str, index: Index) -> list[Stated]:
         firm = [span for span in spans if not (clauses.is_soft(folded, *span) or clauses.is_condition(folded, span[0]))]
         found += [Stated(name, {"max": 0}, text[start:end], start, end) for start, end in firm]
     return found
+
+
+def _is_told(folded: str, quantity: Quantity) -> bool:
+    """Tell whether a number is only told of: "fixed hours from 8 to 4", "the party is in 5 days"."""
+    backward = quantity.bound == "range" and not quantity.units and 12 >= quantity.numbers[0] > quantity.numbers[1]
+    ahead = not quantity.bound and re.search(r"\b(?:is|are|am|'s|'re) in $", folded[: quantity.start])
+    return bool(backward or (ahead and quantity.measure == "time"))
+
+
+def _with_others(aged: Stated, found: list[Stated]) -> Stated:
+    """Return the limit that an age sets with those of others beside it: who is 4 and who is 7 must both be let in."""
+    known = next((one.limit for one in found if one.name == aged.name and isinstance(one.limit, dict)), {})
+    stricter = {"min": max, "max": min}
+    return aged._replace(limit={end: stricter[end](age, known.get(end, age)) for end, age in aged.limit.items()})
 
 
 def _is_name(folded: str, quantity: Quantity, index: Index) -> bool:
@@ -112,6 +128,12 @@ def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index)
     """Return what a number limits, by name."""
     if spanned := letting_in(quantity, attribute, index.attributes):
         return spanned
+    own = re.search(
+        r"\b(?:min|minimum|minimal|lowest|least|youngest)\b", clause_of(folded, quantity.start, quantity.end)
+    )
+    if quantity.bound == "max" and attribute.end == "min" and not own:  # "no taller than a meter", from least to most
+        ends = (one for one in index.attributes if one.end == "max" and one.spanned == attribute.spanned)
+        attribute = next(ends, attribute)
     limit: Any = attribute.limit(quantity)
     if limit is None:
         return {}

@@ -124,7 +124,8 @@ class Attribute:
         people = set(table()["hints"]["people"])
         made = any(word == f"{own}er" for own in self.words for word in said)  # "a two-seater" has two seats
         alike = known & {units().get(word, word) for word in said}
-        crowd = self.words & people and people & set(said) and not self.measures("money")  # not a price per person
+        # not a price per person, nor the kilos that a machine takes
+        crowd = self.words & people and people & set(said) and not self.measures("money") and not self.units
         return bool(alike or made or crowd)
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
@@ -237,13 +238,16 @@ class Attribute:
 def letting_in(quantity: Quantity, about: Attribute, attributes: Iterable[Attribute]) -> dict[str, Any]:
     """Return the limits that let a number in where it is about one end of a span: six are neither too few nor too many.
 
-    A bound is on the end itself: "a minimum age of at most 6".
+    A bound is on the end itself, "a minimum age of at most 6", unless it counts people, "at least 50 guests".
     """
-    if not about.end or quantity.bound not in ("", "need", "range"):
+    people = set(quantity.units) & set(table()["hints"]["people"])
+    if not about.end or (quantity.bound not in ("", "need", "range") and not people):
         return {}
     factor = about.factor(quantity)
     low, high = (plain_number(round(factor * number, 6)) for number in (min(quantity.numbers), max(quantity.numbers)))
     ends = [one for one in attributes if one.end and one.spanned == about.spanned]
+    if quantity.bound == "min" and any(one.end == "max" for one in ends):
+        ends = [one for one in ends if one.end == "max"]
     return {one.name: {"max": low} if one.end == "min" else {"min": high} for one in ends}
 
 

@@ -102,15 +102,17 @@ def find_hours(text: str, clocks: Mapping[str, Clock]) -> Iterator[Days]:
 
 
 def spans_of(texts: Collection[object]) -> dict[str, tuple[float, float]]:
-    """Return the hours of texts such as 9:00-18:00, over midnight the second one beyond 24; none if one is no such."""
+    """Return the hours of texts such as 9:00-18:00, over midnight the second one beyond 24; none if few are such."""
     spans: dict[str, tuple[float, float]] = {}
     for text in sorted(map(str, texts)):
         match = SPAN.fullmatch(text.strip())
-        if match is None or len(spans) == MOST:
-            return {}
+        if re.fullmatch(ALWAYS + "|24 ?h(?:ours)?|always(?: open)?", text.strip().lower()):
+            spans[text] = 0.0, 24.0
+        if match is None:
+            continue
         opens, closes = (int(match[n]) + int(match[n + 1]) / 60 for n in (1, 3))
         spans[text] = opens, closes if closes > opens else closes + 24.0
-    return spans
+    return spans if len(texts) / 2 < len(spans) <= MOST else {}
 
 
 def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, float]]]) -> Iterator[Days]:

@@ -12,7 +12,8 @@ NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)(?:\s?k?(?!\w)|{GLUED
 TENS = r"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty[\s-]<numbers>|<numbers>)"  # not "the old one three years ago"
 SOME = r"an?\s+<some>(?:\s+of)?(?=\s+<powers>\b)"  # "a couple hundred"
 COUNTED = rf"(?:half an?|a quarter of an?|{SOME}|an?(?=\s+(?:<powers>|<whole>)\b)|{TENS})"
-SPELLED = COUNTED + rf"(?:\s+<powers>(?:\s+(?:and\s+)?{TENS}(?!\s+<powers>\b)\b)?)?(?:\s+and\s+a\s+half)?"
+HALF = r"(?:\s+and\s+a\s+half)?"
+SPELLED = COUNTED + rf"{HALF}(?:\s+<powers>(?:\s+(?:and\s+)?{TENS}(?!\s+<powers>\b)\b)?)?{HALF}"
 ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 
@@ -29,9 +30,9 @@ def value_of(text: str) -> float:
     --------
     >>> [
     ...     value_of(text)
-    ...     for text in ("1,500", "2 grand", "fifteen hundred", "three and a half", "half an", "twenty-five")
+    ...     for text in ("1,500", "2 grand", "two and a half thousand", "three and a half", "half an", "twenty-five")
     ... ]
-    [1500.0, 2000.0, 1500.0, 3.5, 0.5, 25.0]
+    [1500.0, 2000.0, 2500.0, 3.5, 0.5, 25.0]
     >>> [value_of(text) for text in ("two hundred and fifty", "a couple of hundred", "half a grand", "a quarter of an")]
     [250.0, 200.0, 500.0, 0.25]
     """

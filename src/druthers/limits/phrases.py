@@ -5,8 +5,8 @@ from __future__ import annotations
 SOFT = r"\b(?:<soft>|<optional>)\b"
 NOT = (
     r"\bnon-$|(?:\b<not>|n't)(?:\s+(?:<articles>|it|them))*\s+$"
-    r"|\bnothing(?:\s+(?:that|which)(?:'s| is| are))?\s+(?:[a-z]+ed|made|run|built|grown|sold|containing|coming)"
-    r"\s+(?:by|from|of|with|in|at)(?:\s+<articles>)*\s+$"  # "nothing run by the church"
+    r"|\b(?:nothing(?:\s+(?:that|which)(?:'s| is| are))?|not)\s+(?:[a-z]+ed|made|run|built|grown|sold"
+    r"|containing|coming)\s+(?:by|from|of|with|in|at)(?:\s+<articles>)*\s+$"  # "nothing run by the church"
     r"|\b(?:nobody|no one)\s+(?:may|must|should|can|ever|has|is)(?:\s+[a-z]+){0,3}\s+$"  # "nobody may ever have smoked"
     r"|\brather not\s+[a-z]+(?:\s+<articles>)*\s+$"  # "I'd rather not have a red one"
     r"|\b(?:i|we|he|she|they)(?:'m|'re| am| are| is)?\s+(?:(?:ca|wo|could)n't|cannot|(?:can|will|could) not|never)\s+"
@@ -47,6 +47,7 @@ HAD = (
     r"|(?:\s+[a-z]+)?\s+only(?=\s*(?:(?:please|pls|thanks|thank you)\s*)?(?:$|[.,;!]))"
 )
 FREE = r"[\s-]free\b"  # "nut-free" is without nuts
+BARE_BEFORE = r"(?:^|[,;.!?]|\b(?:an?|the|and|or|be|is|rather|quite|very|ein\w*|une?|uno|una))\s*$"  # "a small one"
 ALONE_BEFORE = r"^\s*(?:(?:and|also|but|plus|a|an|the|it|must|has to|should|be)\s+)*$"
 ALONE_AFTER = r"\s*(?:(?:please|too|as well)\s*)?(?:$|[.;!,(]|(?:and|or|but)\s)"
 THING = r"\s+(?:food|dishes|places?|spots?|style|stuff|kind|type|sort|ones?|versions?|models?)\b"  # "Indian food"

@@ -36,6 +36,7 @@ from druthers.types import Objective
 MOST_LETTERS = 2_000  # of a text that limits are read in
 ENGLISH = "en"
 LINKS = frozenset({"or", "and", "please"})
+VERY = ("very", "extremely", "really", "super", "too", "ultra")
 TOLERATED = re.compile(r"\s+(?:is|are|would be)\s+(?:ok(?:ay)?|fine|alright|possible)")
 
 
@@ -167,6 +168,22 @@ class LimitReader:
                 found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
         return list(found.values())
 
+    def usual(self, text: str) -> list[Stated]:
+        """Return texts of the catalog that are said all the time, and stand for themselves here: "cheap and small"."""
+        folded = fold(text[:MOST_LETTERS])
+        spots = [(*match.span(), stem(match.group())) for match in re.finditer(r"[^\W_]+", folded)]
+        found = []
+        for start, end, word in self._abroad.read(folded, spots, self._said.language(text)):
+            owners = self.index.values.get((word,), {}) if word in words("graded") else {}
+            if len(owners) == 1 and re.search(phrases.BARE_BEFORE, folded[:start]) and self._ends_bare(folded[end:]):
+                found += [Stated(name, value, text[start:end], start, end) for name, value in owners.items()]
+        return found
+
+    def _ends_bare(self, after: str) -> bool:
+        """Tell whether an adjective before this is one of the thing that is looked for: "a small one", "small, and"."""
+        match = re.match(r"\s*(?:(?:please|bitte|pls)\s*)?(?:$|[.,;!?]|(?:ones?|and|or|but)\b|([a-z]+))", after)
+        return match is not None and (match[1] is None or stem(match[1]) in self.index.title)
+
     def _texts(self, folded: str, text: str, taken: Iterable[Stated]) -> list[Stated]:
         """Return limits by texts and by yes or no; the longest text that is known at a place counts."""
         spots = [(*match.span(), self._meant(stem(match.group()))) for match in re.finditer(r"[^\W_]+", folded)]
@@ -233,7 +250,7 @@ class LimitReader:
         named = [name for name in owners if set(stems(name)) & around]
         translated = not folded.startswith(key[0], start) and key[0] in words("common") - words("bodily")
         usual = len(key) == 1 and not named and (translated or folded[start:end] in words("common"))
-        if usual and not self._is_strict(folded, start, end, before):
+        if usual and not self._is_strict(folded, start, end, before, owners):
             return None
         if key[0] in words("tiny") and len(key) == 1 and not self._is_written(text, start, end, before, owners):
             return None
@@ -254,7 +271,14 @@ class LimitReader:
         lead = lead or pattern(r"\b<having>(?:\s+<articles>)*\s+$").search(before)  # "they should speak Spanish"
         begin = clauses.begin_of(start, before, lead)
         end += out.end() if out and not out["others"] else 0
-        return Stated(name, {"not": owners[name]} if negated or out else owners[name], text[begin:end], begin, end)
+        limit = {"not": self._and_more(key, name, owners[name])} if negated or out else owners[name]
+        return Stated(name, limit, text[begin:end], begin, end)
+
+    def _and_more(self, key: tuple[str, ...], name: str, value: Any) -> Any:
+        """Return a text that is ruled out with those that say more of the same: what is not loud is not very loud."""
+        more = [self.index.values.get((word, *key), {}).get(name) for word in VERY]
+        worse = [one for one in more if one is not None]
+        return [value, *worse] if worse else value
 
     def _denied(self, before: str, text: str) -> re.Match[str] | None:
         """Return the words that deny what stands after them, if some do."""
@@ -272,14 +296,14 @@ class LimitReader:
         pronoun = text[start:end] == "I" or (text[start:end] == "A" and after_sentence)
         return text[start:end].isupper() and not pronoun and not text.isupper()
 
-    def _is_strict(self, folded: str, start: int, end: int, before: str) -> bool:
+    def _is_strict(self, folded: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
         """Tell whether a text that is said all the time is meant as a limit: "small ones only", "medium or large"."""
         if pattern(r"\b<strictly>\s+$").search(before) or re.match(r"(?:\s+[a-z]+)?\s+only\b", folded[end:]):
             return True
         asked = pattern(r"\s*<listing>\b").match(folded)
         if asked and re.search(r"\b(?:are|is|and|or|any|all|the)\s+$", before):  # "which are free of nuts and small?"
             return True
-        here = set(self.index.values[(stem(folded[start:end]),)])
+        here = set(owners)
         beside = [re.search(phrases.LINKED_BEFORE, before), re.match(phrases.LINKED_AFTER, folded[end:])]
         if any(one and here & set(self.index.values.get((stem(one[1]),), ())) for one in beside):  # "firm or medium"
             return True

@@ -15,6 +15,7 @@ _BACK = re.compile(
     r"(?:^|[,.;:>)\]#*/-] ?|(?:and|but|however|though|yet|while|so|because|for|user :) )"
     r"(?:i|we|what i|all i|as for me|for me|me|my (?:own|priority|wish|need)|personally|anyway|honestly)\b"
     r"(?! (?:hereby|command|order|instruct|(?:can|could) (?:test|check|verify|debug)))"
+    r"|, so (?:the|it|they|there)\b"  # "he loves to eat, so the food should be good"
 )
 _LABEL = re.compile(r"(?:^| )(?:user|human|customer|guest|client) ?:")
 
