@@ -73,7 +73,8 @@ def stated_in(
 
 def _named_besides(text: str, reader: LimitReader, limits: Limits, reading: Reading) -> list[Stated]:
     """Return what is named in words that are said all the time, where nothing else was understood of them."""
-    taken = [(one.start, one.end) for one in (*limits.stated, *limits.hopes, *limits.freed, *reading.evidence)]
+    taken = [one.span for one in (*limits.stated, *limits.hopes, *limits.freed)]
+    taken += [(one.start, one.end) for one in reading.evidence]
     return [
         one
         for one in reader.usual(text)
