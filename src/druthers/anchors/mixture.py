@@ -167,8 +167,10 @@ def _step(rows: Any, user: int, row: int) -> None:
     order = rows.orders[user, row]
     length = rows.lengths[user, row]
     n_objectives = estimate.shape[0]
-    uniform = uniform_losses(n_objectives)[length]
-    trusted = honesty(loss(order, length, estimate), uniform, rows.corruption[user])
+    trusted = 1.0
+    if rows.corruption[user] > 0.0:  # mostly it is not, and the loss need not be known
+        uniform = uniform_losses(n_objectives)[length]
+        trusted = honesty(loss(order, length, estimate), uniform, rows.corruption[user])
     slope = np.zeros(n_objectives)
     add_derivatives(order, length, estimate, trusted, slope, information)
     if trusted * (1.0 - trusted) > 1e-9:

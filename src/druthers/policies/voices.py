@@ -130,8 +130,8 @@ def weigh_voices(told: Evidence, rival: Rival, unit: float, out: Readings) -> tu
     how much twice the log-probability of the utilities is higher than if the main voice were taken at its word.
     """
     size = rival.anchor.shape[0]
-    kept = np.zeros((2, len(SLACKS), size, size))
-    drawn = np.zeros((2, len(SLACKS), size))
+    kept = np.empty((2, len(SLACKS), size, size))
+    drawn = np.empty((2, len(SLACKS), size))
     scores = np.full((3, len(SLACKS), len(NOISES)), np.inf)
     scaled = told.ridge / (unit * unit)
     for voice in range(2):
@@ -177,6 +177,7 @@ def average(scores: Floats, kept: Floats, drawn: Floats, out: Readings) -> tuple
             trust[SILENT if SLACKS[level] == np.inf else reading] += share
             if level == 0 and reading != RIVAL:
                 taken[reading] = share
+            if share == 0.0 or (level == 0 and reading != RIVAL):  # what nobody says was not written
                 continue
             for k in range(size):
                 pulled[k] += sign * share * drawn[voice, level, k]
