@@ -13,7 +13,7 @@ from druthers.policies.belief import Posterior
 from druthers.types import Floats, Integers
 
 # Who chooses tells the level of the weights too, which else has no prior: this share of the precision of differences.
-# With a tenth of it the first choices, taken in while the level was wide open, would make people too sure.
+# With a tenth of it estimates would be off by up to four times as much after the first choices.
 LEVEL = 0.1
 # A choice that was so sure before it was made, in log-odds and standard deviations, says nothing more.
 FORESEEN = 7.0
