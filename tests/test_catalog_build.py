@@ -102,3 +102,40 @@ def test_lists_with_several_signs_between(tmp_path):
     assert read.values[:4] == [["WiFi", "Bar"], ["Bar", "WiFi"], ["Bar", "WiFi"], ["WiFi"]]
     assert read_cells(["24/7; WiFi", "WiFi", "24/7"] * 6).values[0] == ["24/7", "WiFi"]
     assert read_cells(["2026-05-01; 2026-06-01", "2026-05-01", "2026-06-01"] * 6).values[1] == ["2026-05-01"]
+
+
+LODGES = """name,price,currency,cleaningFee,rating
+Alm,120,EUR,20,4
+Bar,95,USD,10,4.5
+Bar,130,EUR,free,3.5
+Dom,80,EUR,none,4.1
+Fee,60,n/a,12,4.0
+Eck,7000,HUF,1500,4.2
+"""
+
+
+def test_currencies_in_a_column_of_their_own_are_never_mixed(tmp_path):
+    made = built(tmp_path, LODGES)
+    assert [item.values.get("price") for item in made.catalog.items] == [120, None, 130, 80, 60, None]
+    assert made.catalog.objectives[0].description == "Price in euros."
+    for other in ("dollars", "forint"):
+        assert any(doubt.startswith(f"price: 1 numbers are in '{other}' and most in 'euros'") for doubt in made.doubts)
+    plain = built(tmp_path, LODGES.replace("USD", "EUR").replace("HUF", "EUR"))
+    assert [item.values["price"] for item in plain.catalog.items] == [120, 95, 130, 80, 60, 7000]
+
+
+def test_no_fee_is_a_fee_of_nothing(tmp_path):
+    assert [item.values.get("cleaning fee") for item in built(tmp_path, LODGES).catalog.items] == [
+        20,
+        None,
+        0,
+        0,
+        12,
+        None,
+    ]
+
+
+def test_rows_that_are_called_the_same_are_told(tmp_path):
+    made = built(tmp_path, LODGES)
+    told = "name: 1 name stands in several rows, such as 'Bar' in lines 3, 4: each row is an item of its own"
+    assert told in made.doubts

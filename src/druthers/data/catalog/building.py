@@ -14,6 +14,7 @@ import numpy as np
 from druthers.catalogs import Catalog, Item
 from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.catalog.measures import find_doubt, find_range, impossible, outliers
+from druthers.data.catalog.money import with_currencies
 from druthers.data.catalog.roles import (
     COST,
     GAIN,
@@ -69,7 +70,7 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
         ways = tuple((one.name, COST if one.less_is_better else GAIN) for one in like.objectives)
         asked = replace(asked, objectives=ways)
     columns = {}
-    for header, cells in zip(sheet.names, sheet.columns, strict=True):
+    for header, cells in zip(sheet.names, with_currencies(sheet.names, sheet.columns), strict=True):
         least = HALF if direction(header) or asked.is_objective(header) else MOST
         lists = not has(tokens(header)[-1:], "descriptions")
         columns[header] = read_cells(cells, least, answers=not tells_apart(header, cells), lists=lists)
@@ -149,6 +150,7 @@ class _Builder:
             raw = self.sheet.columns[self.sheet.names.index(header)]
             if self.roles.id is None:
                 self.doubts.append(f"no column is called id: ids are made from {header}, which must never change")
+                self._doubt_namesakes(header, raw)
         own = _as_ids(raw, once=self.roles.id is None)
         nameless = [line for line, id in zip(self.sheet.lines, own, strict=True) if not id]
         if nameless:
@@ -167,6 +169,17 @@ class _Builder:
                 self.doubts.append(f"ids hold letters, figures and ._:@+~=- only: {changed[0]!r} is now {changed[1]!r}")
         number = {id: place for place, id in enumerate(last)}
         return list(last), list(last.values()), [number.get(id, -1) for id in own]
+
+    def _doubt_namesakes(self, header: str, names: Sequence[Any]) -> None:
+        """Tell of rows that are called the same, where names are all that tells items apart."""
+        lines: dict[str, list[int]] = {}
+        for name, line in zip(names, self.sheet.lines, strict=True):
+            lines.setdefault(str(name or "").strip(), []).append(line)
+        twice = [name for name, places in lines.items() if name and len(places) > 1]
+        if twice and self.roles.user is None:
+            count = counted(twice, "name stands", "names stand")
+            where = f"such as {twice[0][:40]!r} in {few(lines[twice[0]])}"
+            self.doubts.append(f"{header}: {count} in several rows, {where}: each row is an item of its own")
 
     def _doubt_doubles(self, own: Sequence[str], last: Mapping[str, int], where: str) -> None:
         """Tell of ids that stand in several rows; refuse a column that is no id."""
