@@ -407,6 +407,7 @@ def test_amounts_that_cannot_be_turned_into_each_other_are_never_mixed():
         ("max guests", "max guests", None),
         ("min nights", "min nights", None),
         ("salary_eur", "salary", "gain"),
+        ("Top speed (km/h)", "top speed", "gain"),
     ],
 )
 def test_names_of_columns_tell_what_they_are(header, name, way):

@@ -76,14 +76,17 @@ def tidy(header: str, *, measured: bool = True) -> tuple[str, str]:
     (('price', 'euros'), ('cleanliness', ''), ('pool', ''), ('noise', 'decibels'))
     >>> tidy("Consumption (l/100km)")
     ('consumption', 'l/100 km')
+    >>> tidy("Top speed (km/h)"), tidy("price (EUR/h)")
+    (('top speed', 'km/h'), ('price', 'euros'))
     >>> tidy("# reviews"), tidy("Price per person"), tidy("good with children")
     (('reviews', ''), ('price', ''), ('good with children', ''))
     >>> tidy("Größe"), tidy("length_days"), tidy("opening_hours", measured=False)
     (('größe', ''), ('length', 'days'), ('opening hours', ''))
     """
-    used = re.search(r"\W+(l|kwh)\s*/\s*100\s*km\W*$", header, re.I)
+    used = re.search(r"[\W_]+(?:(l|kwh)\s*/\s*100\s*km|km[/_ ]h)\W*$", header, re.I) if measured else None
     header = header[: used.start()] if used else header
-    said, unit = [word for word in tokens(header) if word != "#"] or tokens(header), f"{used[1]}/100 km" if used else ""
+    said = [word for word in tokens(header) if word != "#"] or tokens(header)
+    unit = "" if used is None else f"{used[1]}/100 km" if used[1] else "km/h"
     while measured and len(said) > 1 and said[-1] in words()["units"]:
         unit = words()["units"][said.pop()]
     said = _paid(said)
