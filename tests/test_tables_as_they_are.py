@@ -278,3 +278,15 @@ def test_a_number_takes_the_place_of_no_day(places, number):
 def test_ages_of_several_must_all_be_let_in():
     where = READER.read("my daughter is 8 and my son just turned eleven").where
     assert where == {"min_age": {"max": 8}, "max_age": {"min": 11}}
+
+
+def test_what_is_turned_down_stays_away(places):
+    first = places.message("cy", "good food").recommendation.items[0].item
+    answer = places.message("cy", "not that one")
+    shown = [one.item for one in answer.recommendation.items]
+    assert answer.text.startswith("Without")
+    for text in ("cheap", "good food", "something else"):
+        made = places.message("cy", text).recommendation
+        shown += [] if made is None else [one.item for one in made.items]
+    assert first not in shown
+    assert set(places.preference("cy").limits) == {"name"}

@@ -8,6 +8,7 @@ from druthers.advisor import decisions, events
 from druthers.advisor.acts import Act, find_acts
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
+from druthers.advisor.comparing import NAME
 from druthers.advisor.finding import ordered
 from druthers.advisor.gathering import Gathering
 from druthers.advisor.messages import STATED, Context, Kind, Opinion
@@ -25,7 +26,7 @@ from druthers.advisor.unsaying import take_back
 from druthers.advisor.wording import grade, listed, lost_in_words, relaxed_in_words, understood_in_words
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, InvalidSetting, NothingFits, UnknownUser
-from druthers.limits import Where
+from druthers.limits import Stated, Where, merge
 from druthers.limits.words import fold
 from druthers.stores import Event
 
@@ -320,8 +321,12 @@ class Conversation:
     def _reject(self, turn: Turn) -> Operation[Draft]:
         felt = turn.message.utility
         gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
-        names = listed([item.name for item in gone])
-        text, heard = yield from self._heard_beside(turn, f"Without {names}, then.")
+        names = [item.name for item in gone]
+        away = Stated(NAME, {"not": names}, turn.text, 0, len(turn.text))  # it stays away, until that is taken back
+        limits, reading = turn.message.limits, turn.message.reading or turn.ask.parser.read("")
+        limits = replace(limits, where=merge(limits.where, {NAME: away.limit}), stated=(*limits.stated, away))
+        turn = replace(turn, message=replace(turn.message, reading=reading, limits=limits))
+        text, heard = yield from self._heard_beside(turn, f"Without {listed(names)}, then.")
         return turn.draft(text, heard=heard, without=[item.id for item in gone])
 
     def _like(self, turn: Turn) -> Operation[Draft]:
@@ -344,7 +349,9 @@ class Conversation:
         ):
             return f"{lost_in_words(turn.message.limits.unmatched)} {text}".strip(), None
         heard = yield from self._heard(turn)
-        return f"{understood_in_words(heard, costs=self._costs)} {text}", heard
+        told = replace(heard, limits=tuple(one for one in heard.limits if one.name != NAME))
+        more = reading.ranking or reading.dismissed or told.limits or told.hopes
+        return f"{understood_in_words(told, costs=self._costs) if more else ''} {text}".strip(), heard
 
     def _forget_that(self, turn: Turn) -> Operation[Draft]:
         names = turn.message.forgotten
