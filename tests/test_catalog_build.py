@@ -139,3 +139,9 @@ def test_rows_that_are_called_the_same_are_told(tmp_path):
     made = built(tmp_path, LODGES)
     told = "name: 1 name stands in several rows, such as 'Bar' in lines 3, 4: each row is an item of its own"
     assert told in made.doubts
+
+
+def test_of_two_lengths_that_in_meters_is_meant(tmp_path):
+    catalog = built(tmp_path, "id,name,price,length_days,cableLengthCm\na,A,1,3,90\nb,B,2,5,120\nc,C,3,7,150\n").catalog
+    reader = LimitReader(Columns({item.id: item for item in catalog.items}), catalog.objectives, catalog.name)
+    assert reader.read("cable length at least 1 m").where == {"cable length cm": {"min": 100}}

@@ -286,7 +286,7 @@ def find_attribute(
             if not one.fits(quantity, within=FAR_OFF if named else 1.0 if quantity.bound == "need" else within):
                 continue
             score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool((one.words - PAID or one.words) & said)
-            score += 2.0 * (quantity.measure is not None) + 0.5 * one.objective
+            score += 0.5 * one.objective + (2.0 + 0.1 * one.measures(quantity.measure) if quantity.measure else 0.0)
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
             score += 0.9 * any(units()[own] == units().get(str(quantity.unit)) for own in one.units)
             score += 2.0 * (stem(counted) in one.words)  # "16 GB RAM and 512 GB storage"
