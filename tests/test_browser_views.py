@@ -10,12 +10,14 @@ from browsers import PATIENCE, THEMES, WIDTHS, Visitor, needs_browser, settled, 
 from service_processes import Server, free_port, until
 
 from druthers.advisor import events
+from druthers.catalogs import Catalog
 from druthers.experiments import load_experiment, run_experiment
 from druthers.language.evaluation import load_sentences
 from druthers.report import write_report
 from druthers.report.styles import styles_of
 from druthers.service.auth import make_key
 from druthers.stores import open_store
+from druthers.types import Objective
 
 pytestmark = needs_browser()
 
@@ -368,3 +370,25 @@ def test_axe_finds_nothing_in_a_report(report):
         page = report(width, theme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert violations(page) == [], (width, theme)
+
+
+def test_examples_of_what_to_say_are_of_the_catalog_that_is_served(forker, browser, tmp_path):
+    price = Objective("price", low=200, high=2000, less_is_better=True)
+    weight = Objective("weight", low=0.5, high=4.5, less_is_better=True)
+    shop = Catalog("laptops", (price, Objective("battery life", low=2, high=20), weight), ())
+    shop.save(tmp_path / "laptops.toml")
+    server = Server(forker, tmp_path / "log", free_port())
+    server.start(store="memory:", parser="lexicon", catalog=str(tmp_path / "laptops.toml"))
+    visitor = Visitor(browser, server)
+    try:
+        page = visitor.open("/?user=ada")
+        page.locator(".prompt").first.wait_for()
+        assert page.locator(".prompt").all_inner_texts() == [
+            "Low price and good battery life",
+            "Good battery life, price at most 1100",
+            "Low weight; the price does not matter",
+        ]
+        assert page.get_by_label("Your message").get_attribute("placeholder") == "Low price and good battery life …"
+        visitor.leave()
+    finally:
+        server.kill()

@@ -2,13 +2,12 @@
 import { html, useEffect, useRef, useState } from "../html.js";
 import { address, go, vary } from "../address.js";
 import { Alert, Waiting } from "../parts.js";
+import { prompts } from "./prompts.js";
 import { away, send, start, talk } from "./state.js";
 import { Turn } from "./turns.js";
 import { Wishes } from "./wishes.js";
 import { Card } from "./card.js";
 import { Compare } from "./compare.js";
-
-const PROMPTS = ["Cheap and clean, quiet if possible", "Somewhere central with friendly staff, at most 120 euros", "I'm a light sleeper; the location does not matter"];
 
 // Who nobody is yet gets a name of chance, which this browser remembers.
 function someone() {
@@ -37,7 +36,7 @@ export function Talk() {
       ${compared.length === 2 && html`<${Compare} pair=${compared} objectives=${state.objectives || []} close=${() => vary({ compare: "" })} />`}
       <${Alert} trouble=${state.trouble} again=${state.again} away=${away} />
       ${state.busy && html`<${Waiting} what=${state.busy} />`}
-      <${Say} busy=${Boolean(state.busy)} fresh=${!state.turns.length} />
+      <${Say} busy=${Boolean(state.busy)} fresh=${!state.turns.length} examples=${prompts(state.objectives || [])} />
     </section>
     <aside class="beside" aria-label="What is believed of you">
       <${Who} key=${user} user=${user} />
@@ -47,7 +46,7 @@ export function Talk() {
   </div>`;
 }
 
-function Say({ busy, fresh }) {
+function Say({ busy, fresh, examples }) {
   const [text, type] = useState("");
   const [held, hold] = useState(false);  // Enter while something else is going on: sent as soon as that is done
   const sending = useRef(false);
@@ -64,10 +63,10 @@ function Say({ busy, fresh }) {
   };
   useEffect(() => { if (held && !busy) { hold(false); submit(); } }, [held, busy]);
   return html`
-    ${fresh && html`<div class="prompts" role="group" aria-label="Examples">${PROMPTS.map((one) => html`<button key=${one} class="prompt" disabled=${busy} onClick=${() => send(one)}>${one}</button>`)}</div>`}
+    ${fresh && html`<div class="prompts" role="group" aria-label="Examples">${examples.map((one) => html`<button key=${one} class="prompt" disabled=${busy} onClick=${() => send(one)}>${one}</button>`)}</div>`}
     <form class="say" onSubmit=${submit}>
       <label class="unseen" for="said">Your message</label>
-      <textarea id="said" ref=${field} rows="2" maxlength="2000" value=${text} aria-describedby="said-hint" placeholder="Cheap, clean, and quiet at night …"
+      <textarea id="said" ref=${field} rows="2" maxlength="2000" value=${text} aria-describedby="said-hint" placeholder=${`${examples[0] || "What matters to you"} …`}
         onInput=${(event) => type(event.target.value)}
         onKeyDown=${(event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event); }}></textarea>
       <button class="primary" disabled=${busy || !text.trim()}>Send</button>
