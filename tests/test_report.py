@@ -71,6 +71,9 @@ class TestStyles:
 
     def test_known_policies_differ_without_their_markers(self):
         styles = styles_of(POLICIES)
+        for mine, own in (("fisher-pqucb", {"fisher-pqucb", "fisher-ucb"}), ("fisher-pqucb-robust", set())):
+            assert styles[mine].dash == ()  # what is recommended is found at once
+            assert {name for name in styles if styles[name].color == styles[mine].color} == own | {mine}
         assert len({(style.color, style.dash) for style in styles.values()}) == len(POLICIES)
 
     def test_a_style_does_not_depend_on_company_or_order(self):

@@ -104,7 +104,10 @@ class Sheet:
 
     def name_line(self, x: float, y: float, text: str, style: Style) -> None:
         """Write a name, with a piece of its line before it."""
-        self.paper.plot([x, x + 0.17, x + 0.34], [y] * 3, markevery=[1], **line_look(style))
+        look = line_look(style, [1])
+        if style.dash:  # its first gap would lie under the mark
+            look["linestyle"] = (style.dash[0] / 2, style.dash)
+        self.paper.plot([x, x + 0.17, x + 0.34], [y] * 3, **look)
         self.write(x + 0.41, y, text)
 
     def write(self, x: float, y: float, text: str, **look: Any) -> None:

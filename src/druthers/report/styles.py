@@ -34,22 +34,22 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _KNOWN = {
     "mo-pqucb-recipe": ("blue", "solid", "o"),
     "mo-pqucb": ("blue", "dashed", "s"),
-    "fisher-pqucb": ("teal", "solid", "o"),
-    "fisher-pqucb-robust": ("vermilion", "long", "s"),
-    "fisher-ucb": ("teal", "dotted", "^"),
+    "fisher-pqucb": ("vermilion", "solid", "o"),
+    "fisher-pqucb-robust": ("black", "solid", "s"),
+    "fisher-ucb": ("vermilion", "dotted", "^"),
     "mo-pqucb-gl-recipe": ("purple", "solid", "D"),
     "mo-pqucb-gl": ("purple", "dashed", "^"),
     "prucb-recipe": ("green", "solid", "v"),
     "prucb": ("green", "dashed", "P"),
     "mo-oful": ("orange", "solid", "X"),
-    "conucb": ("vermilion", "solid", "^"),
+    "conucb": ("orange", "dashed", "^"),
     "s-ucb": ("sky", "solid", "s"),
     "s-moss": ("sky", "dashed", "D"),
     "pareto-ucb": ("wine", "solid", "P"),
     "pareto-ts": ("wine", "dotted", "o"),
     "greedy": ("teal", "dashed", "v"),
     "random": ("gray", "dotted", "X"),
-    "oracle": ("black", "dashdot", "D"),
+    "oracle": ("gray", "dashdot", "D"),
 }
 # Hues that no known policy has, for every other label.
 _FREE = ("indigo", "rose", "olive", "brown")
