@@ -155,7 +155,7 @@ def test_a_missing_extra_names_the_command_that_installs_it(druthers, monkeypatc
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "typer" else find(name))
     code, _, err = druthers("list")
     assert code == 1
-    assert "pip install 'druthers[lab]'" in err
+    assert "pip install 'druthers[lab]' (in a clone: '.[lab]')" in err
 
 
 def test_an_interrupt_says_that_what_is_finished_is_kept(tmp_path):

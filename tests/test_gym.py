@@ -315,7 +315,10 @@ except ImportError as error:
     print(error)
 """
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=300).stdout
-    assert told == "this needs gymnasium, which is not installed; install it with: pip install 'druthers[gym]'\n"
+    assert told == (
+        "this needs gymnasium, which is not installed; install it with: pip install 'druthers[gym]' (in a clone:"
+        " '.[gym]')\n"
+    )
 
 
 def test_river_evaluates_its_policies_on_it():

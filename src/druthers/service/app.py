@@ -113,7 +113,7 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
             asking=Asking(settings.question_price, settings.question_budget),
             parser_settings=_parser_settings(settings),
         )
-        _log.info("preparing: the first start on a machine takes a minute")
+        _log.info("preparing: what is not in the cache is compiled, for a minute where it is empty")
         advisor.compile()
         failing.pop_all()
     return advisor, ledger
