@@ -109,6 +109,35 @@ def test_messages_are_counted_as_what_they_are(client):
     assert [figure(client, name) for name in names] == [one + 1 for one in before]
 
 
+def test_a_limit_is_understood_nonsense_is_not_and_feedback_in_words_is_feedback(fresh):
+    names = (
+        'druthers_queries_total{understood="yes"}',
+        'druthers_queries_total{understood="no"}',
+        'druthers_feedback_total{outcome="new"}',
+        'druthers_feedback_total{outcome="revised"}',
+    )
+
+    def counted():
+        return [figure(fresh, name) for name in names]
+
+    first = say(fresh, "limits", "in Solmara, under 200 euros")
+    assert first["heard"]["ranking"] == []
+    assert counted() == [1, 0, 0, 0]
+    assert fresh.get("/v1/operate/readings").json()["readings"] == []
+    say(fresh, "limits", "flarn zibble")
+    assert counted() == [1, 1, 0, 0]
+    fresh.post(f"/v1/decisions/{first['recommendation']['id']}/feedback", json={"utility": 0.5})
+    say(fresh, "limits", "1 was awful")
+    assert counted() == [1, 1, 1, 1]
+    say(fresh, "limits", "1 was great")  # of what was recommended then
+    assert counted() == [1, 1, 2, 1]
+    fresh.post("/v1/users/limits/queries", json={"text": "the location does not matter"})
+    assert counted() == [2, 1, 2, 1]
+    fresh.post("/v1/users/limits/queries", json={"text": "flarn zibble"})
+    assert counted() == [2, 2, 2, 1]
+    assert [one["text"] for one in fresh.get("/v1/operate/readings").json()["readings"]] == ["flarn zibble"]
+
+
 def test_items_of_a_decision_stand_among_what_was_on_offer(client):
     made = say(client, "places", "clean, at most 90 euros")["recommendation"]
     items = client.get(f"/v1/decisions/{made['id']}/items").json()

@@ -69,6 +69,12 @@ class Heard(Answer):
     )
     new: bool = field(default=True, compare=False, metadata=UNTOLD)  # whether it was not heard before, with the same id
 
+    @property
+    def understood(self) -> bool:
+        """Whether anything was: a wish, what does not matter, a limit or a hope, or that one is taken back."""
+        set_aside = () if self.reading is None else self.reading.dismissed
+        return any((self.ranking, set_aside, self.limits, self.hopes, self.dropped))
+
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:

@@ -124,8 +124,8 @@ class Desk:
             self._keys = self.fold.keys, {id: Key(**key) for id, key in self.fold.keys.items()}
         return self._keys[1]
 
-    async def run(self, operation: Operation[T]) -> T:
-        """Drive an operation to its end."""
+    async def run(self, operation: Operation[T], *, counts_feedback: bool = False) -> T:
+        """Drive an operation to its end; where its answer does not tell, feedback is counted as it is written."""
         answer: Any = None
         written = False
         try:
@@ -134,6 +134,10 @@ class Desk:
                 if type(step) is Append:
                     answer = await self.append(*step.before, step.event)
                     written |= answer > 0
+                    if counts_feedback and answer:
+                        for event in (*step.before, step.event):
+                            if event.kind in (events.FEEDBACK, events.CHOICE):
+                                self.metrics.learned("revised" if "instead" in event.body else "new")
                 elif type(step) is Erase:
                     answer = await self._erase(step.user)
                 elif type(step) is CatchUp:
@@ -156,7 +160,7 @@ class Desk:
     def count(self, heard: Heard | None, made: Recommendation | None) -> None:
         """Count what was heard and recommended, once however often it is repeated."""
         if heard is not None and heard.new:
-            self.metrics.heard(understood=bool(heard.ranking))
+            self.metrics.heard(understood=heard.understood)
         if made is not None and made.new:
             self.metrics.decided(made.regret)
 

@@ -20,6 +20,8 @@ LATEST = 5_000  # events of a kind that are looked back at
 MOST_MAPPED = 500
 MOST_ITEMS = 5_000  # that are listed: more would keep other requests waiting
 UNSURE = 0.7  # confidence below which a reading is one
+# Parts of a query of which each says that something was understood.
+UNDERSTOOD = ("ranking", "dismissed", "limits", "hopes", "dropped")
 MOST_DOUBTED = 50  # people whose queries are looked through for what does not fit
 CLUSTERS = 3
 TURNS = 50
@@ -174,7 +176,8 @@ def doubtful(fold: Fold, said: Sequence[Event], marked: Sequence[Event]) -> dict
     unsure = [
         event
         for event in spoken
-        if "text" in event.body and (not event.body["ranking"] or event.body.get("confidence", 1.0) < UNSURE)
+        if "text" in event.body
+        and (not any(map(event.body.get, UNDERSTOOD)) or event.body.get("confidence", 1.0) < UNSURE)
     ]
     by_user: dict[str, list[Event]] = {}
     for event in spoken:

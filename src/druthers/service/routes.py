@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from druthers.advisor import Recommendation, events, showing
 from druthers.advisor.answers import Learned, Picked
+from druthers.advisor.messages import Kind
 from druthers.advisor.picking import pick
 from druthers.advisor.rating import feedback
 from druthers.advisor.replies import Conversation
@@ -158,8 +159,10 @@ def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
 
         With an id, repeating it is safe: it is taken in once, and answered alike.
         """
-        reply = await desk.run(talk.reply(user, body.text, id=body.id))
+        reply = await desk.run(talk.reply(user, body.text, id=body.id), counts_feedback=True)
         desk.count(reply.heard, reply.recommendation)
+        if reply.kind == Kind.UNCLEAR and reply.heard is None:  # nothing is kept of it
+            desk.metrics.heard(understood=False)
         return Json(reply.as_dict())
 
     @routes.get("/{user}", role="read", problems=[404], response_model=answers.CardAnswer)
