@@ -87,18 +87,6 @@ done:
 class Whole(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that Python calls, with all that it calls."""
 
-    def finalize(self) -> None:
-        """Link all parts, and parts of parts, once."""
-        found = dict.fromkeys(self._linking_libraries)
-        parts = [one for one in found if isinstance(one, Part)]
-        while parts:
-            for one in parts.pop()._linking_libraries:
-                if one not in found:
-                    found[one] = None
-                    parts.extend([one] if isinstance(one, Part) else [])
-        self._linking_libraries[:] = found
-        super().finalize()
-
     def _optimize_final_module(self) -> None:
         """Optimize it as Numba does, but unroll no loops.
 
@@ -190,8 +178,10 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
 class Part(AOTCodeLibrary):  # type: ignore[misc]
     """Code to be linked into that of others."""
 
-    def finalize(self) -> None:
-        """Leave linking and optimizing to whoever it becomes a part of."""
+    def _optimize_final_module(self) -> None:
+        """Leave that to whoever it becomes a part of."""
+
+    def _finalize_final_module(self) -> None:
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
