@@ -15,7 +15,7 @@ from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.stated import Stated
 from druthers.limits.where import Where
-from druthers.limits.words import in_english, pattern, stem, stems, table
+from druthers.limits.words import in_english, pattern, stem, stems
 
 ENGLISH = "en"
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
@@ -55,7 +55,7 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
             continue
         attribute = _about(folded, quantity, index, foreign)
         # "4 people" is no wish for company, and "8 kilos, we are five" needs to hold 8
-        people = bool(set(quantity.units) & set(table()["hints"]["people"]))
+        people = quantity.of_people
         if attribute is not None and people and any(one.name == attribute.name for one in found):
             continue
         if attribute is None:

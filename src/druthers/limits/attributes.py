@@ -240,8 +240,7 @@ def letting_in(quantity: Quantity, about: Attribute, attributes: Iterable[Attrib
 
     A bound is on the end itself, "a minimum age of at most 6", unless it counts people, "at least 50 guests".
     """
-    people = set(quantity.units) & set(table()["hints"]["people"])
-    if not about.end or (quantity.bound not in ("", "need", "range") and not people):
+    if not about.end or (quantity.bound not in ("", "need", "range") and not quantity.of_people):
         return {}
     factor = about.factor(quantity)
     low, high = (plain_number(round(factor * number, 6)) for number in (min(quantity.numbers), max(quantity.numbers)))

@@ -13,7 +13,7 @@ from druthers.limits.days import month_of
 from druthers.limits.numbers import is_year
 from druthers.limits.quantities import LED, OTHER_WAY, Quantity
 from druthers.limits.stated import Stated
-from druthers.limits.words import pattern, stem, table, telling_stems, words
+from druthers.limits.words import pattern, stem, telling_stems, words
 
 CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
@@ -162,8 +162,7 @@ def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> 
     before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
     number = quantity.numbers[0]
     in_years = bool(words("years") & set(quantity.units))
-    people = set(quantity.units) & set(table()["hints"]["people"])
-    if (quantity.unit is not None and not in_years) or people or number != int(number):
+    if (quantity.unit is not None and not in_years) or quantity.of_people or number != int(number):
         return []  # "it is 20 minutes away"
     after = re.match(r"[\s-]*olds?\b", folded[quantity.end :])
     end = quantity.end + (after.end() if after else 0)

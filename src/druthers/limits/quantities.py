@@ -48,6 +48,11 @@ class Quantity:
         return next((unit for unit in self.units if unit in units()), None)
 
     @property
+    def of_people(self) -> bool:
+        """Whether it counts those whom something must hold."""
+        return not set(table()["hints"]["people"]).isdisjoint(self.units)
+
+    @property
     def measure(self) -> str | None:
         """What the unit measures."""
         return None if self.unit is None else units()[self.unit][0]

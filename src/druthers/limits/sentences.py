@@ -10,7 +10,7 @@ from typing import Any
 from druthers.denials import find_denials
 from druthers.limits import clauses, phrases
 from druthers.limits.abroad import Abroad
-from druthers.limits.amounts import find_amounts, find_nothings
+from druthers.limits.amounts import ENGLISH, find_amounts, find_nothings
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
 from druthers.limits.days import WEEK, find_days
@@ -34,7 +34,6 @@ from druthers.limits.words import (
 from druthers.types import Objective
 
 MOST_LETTERS = 2_000  # of a text that limits are read in
-ENGLISH = "en"
 LINKS = frozenset({"or", "and", "please"})
 VERY = ("very", "extremely", "really", "super", "too", "ultra")
 TOLERATED = re.compile(r"\s+(?:is|are|would be)\s+(?:ok(?:ay)?|fine|alright|possible)")
