@@ -21,6 +21,7 @@ from typing import Any
 from druthers import Catalog
 from druthers.advisor import Advisor
 from druthers.advisor.answers import Reply
+from druthers.advisor.reasons import spaced
 from druthers.advisor.wording import fact_in_words
 from druthers.errors import DruthersError
 from druthers.limits import Columns
@@ -113,8 +114,8 @@ class Talk:
         """Tell whether the answer tells a fact."""
         item = self.advisor.items[self.reply.items[0]] if self.reply.items else None
         fact = None if item is None else {**item.details, **item.values}.get(expected)
-        name = expected.replace("_", " ")
-        return (f"{name} is not known" if fact is None else f"{name} {fact_in_words(fact)}") in self.reply.text
+        told = f"{expected} is not known" if fact is None else f"{expected} {fact_in_words(fact)}"
+        return spaced(told, [expected]) in self.reply.text
 
     def found(self, expected: dict[str, Any]) -> bool:
         """Tell whether the answer names items within limits, and no others."""

@@ -29,7 +29,7 @@ from druthers.catalogs import Catalog, Item, item_features
 from druthers.catalogs.standins import make_stand_in
 from druthers.environments import Items
 from druthers.policies.fisher import FisherPQUCB
-from druthers.policies.rewards import NEXT
+from druthers.policies.rewards import SEEN
 from druthers.simulation import simulate
 from druthers.types import Floats, Objective
 
@@ -90,7 +90,7 @@ def play(environment: Items, seed: tuple[int, ...], horizon: int, kind: str) -> 
     policy = FisherPQUCB(n_objectives=tape.means.shape[1])
     if kind == "first":
         policy._begin_model(0)
-        policy._state.model.counts[NEXT] = np.inf  # never fitted
+        policy._state.model.counts[SEEN] = np.inf  # more than there are: never fitted
     regret = float(simulate(policy, tape, np.array([horizon])).regret[-1])
     arms, held = policy._state.arms, []
     if policy.n_features:

@@ -401,3 +401,11 @@ def test_what_is_asked_back_is_answered_by_a_tap(visitor, server):
         after["queries"] + after["feedbacks"] > before["queries"] + before["feedbacks"]
         or after["wished"] != before["wished"]
     )
+
+
+@pytest.mark.parametrize("id", ["a%2Fb%20c", "%C3%A9", "x" * 201])
+def test_who_has_no_id_that_the_service_takes_is_a_guest(visitor, id):
+    """It was told that nothing is at this path, and could not talk."""
+    page = visitor.open(f"/?user={id}", allow=("404",))
+    assert page.locator(".who b").inner_text().startswith("guest-")
+    say(page, "cheap")

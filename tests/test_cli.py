@@ -10,8 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 
 from druthers import __version__
+from druthers.cli import app
 
 TINY = """
 title = "A tiny experiment"
@@ -179,3 +181,24 @@ def test_help_teaches_by_example(druthers, command):
     code, out, _ = druthers(command, "--help")
     assert code == 0
     assert f"druthers {command}" in out
+
+
+def commands(group, path=()):
+    """Return all commands below a group, each by its words, with its docstring."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command.help or ""
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("command", ALL, ids=" ".join)
+def test_each_example_stands_on_a_line_of_its_own(druthers, monkeypatch, command):
+    """What stands behind a paragraph of one line only is run together by what draws the help."""
+    monkeypatch.setenv("COLUMNS", "200")
+    examples = [line.strip() for line in ALL[command].splitlines() if line.startswith("    ")]
+    _, out, _ = druthers(*command, "--help")
+    assert [line.strip() for line in out.splitlines() if line.startswith("  ") and line.strip()] == examples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -294,6 +295,35 @@ def test_a_lost_worker_is_replaced_and_its_task_done_again(tmp_path):
         list(engine.run(_die, [1]))
     with pytest.raises(UnknownName, match="unknown engine 'processses'"):
         make_engine("processses")
+
+
+ENDLESS = """
+import os
+from druthers.engines import Processes
+
+def play(task):
+    print(os.getpid(), flush=True)
+    while True:
+        pass
+
+with Processes(2) as engine:
+    list(engine.run(play, [0, 1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers end with their task")
+def test_workers_end_with_a_parent_that_is_killed():
+    """They burned a core each for good: a compiled game hears of no closed pipe."""
+    with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        workers = [int(parent.stdout.readline()) for _ in range(2)]
+        parent.kill()
+        try:
+            parent.communicate(timeout=60)  # comes to its end when nobody is left who could write
+        finally:
+            for worker in workers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
 
 
 def test_results_come_back_from_their_folder(tmp_path):

@@ -36,6 +36,17 @@ def test_a_function_is_longer_than_60_lines_only_for_a_reason():
     assert not bare
 
 
+def test_no_kernel_takes_more_than_eight_arguments():
+    long = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef) and {"kernel", "generic"} & {
+                name.id for one in node.decorator_list for name in ast.walk(one) if isinstance(name, ast.Name)
+            }:
+                long += [f"{path}:{node.lineno} {node.name}"] if len(node.args.args) > 8 else []
+    assert not long
+
+
 def test_what_runs_first_is_there():
     assert not [name for name in TURNS if not Path(__file__).with_name(f"{name}.py").exists()]
 

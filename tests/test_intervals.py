@@ -8,6 +8,7 @@ from scipy.special import ndtr
 from druthers import make_policy
 from druthers.errors import InvalidSetting, NoPreference
 from druthers.policies import intervals
+from druthers.policies.units import SLAB, SPIKE, UnitLaw
 
 SIZE = 4
 
@@ -39,6 +40,7 @@ def test_the_laws_are_those_that_preference_averages(name, settings, monkeypatch
     policy = told(name, **settings)
     monkeypatch.setattr(intervals, "FLAT", 0.0)
     monkeypatch.setattr(intervals, "flatness", lambda _: 0.0)
+    monkeypatch.setattr(intervals, "law_alone", lambda usual: UnitLaw(usual, SPIKE, SLAB))
     for person in range(3):
         believed, laws = policy.preference(person), policy._normals(policy._users.rows[person])
         shares = np.exp(laws.logs - laws.logs.max())

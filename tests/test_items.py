@@ -127,7 +127,7 @@ def test_the_model_is_exact_against_a_dense_twin(columns, twin):
     arms, _, within, overall = drawn_arms(n_arms=40 if columns == 4 else 2 * model_of.LEAST_SQUARED)
     model = model_of.fresh_model(3, 4, columns)
     for _ in range(3):
-        model_of.fit_rewards(model, arms, within, overall)
+        model_of.fit_rewards(model, arms, within, overall, False)
     # The last sweep regressed with the spread before its last step; one more fit by hand with the spread as it is.
     x = (arms.features[1:] - np.nanmean(arms.features[1:], axis=0)) / arms.features[1:].std(axis=0)
     whole = np.c_[x, (x * x - 1.0) / math.sqrt(2.0)][:, :columns]
@@ -191,7 +191,7 @@ def test_objectives_observed_alike_share_one_regression():
     """Where all objectives of an arm were seen equally often, there is one set of axes and it is the first one's."""
     arms, _, within, overall = drawn_arms(gaps=False)
     model = model_of.fresh_model(3, 4)
-    model_of.fit_rewards(model, arms, within, overall)
+    model_of.fit_rewards(model, arms, within, overall, False)
     assert model.lead.tolist() == [0.0, 0.0, 0.0]
     assert not model.axes[1:].any()
     np.testing.assert_allclose(model.axes[0] @ model.axes[0].T, np.eye(4), atol=1e-9)
@@ -521,6 +521,19 @@ def test_an_arm_that_bad_luck_may_have_buried_is_looked_at_once_more():
         wanted = [9.0 + ONCE_MORE * gained if featured else 9.5, 9.5, 9.0 + gained]
         np.testing.assert_allclose(out[3], wanted)
         np.testing.assert_allclose(out.sum(axis=0) - out[3], out[3])
+
+
+def test_a_look_pays_only_in_rounds_that_offer_the_arm():
+    """An unseen arm that is worth a look where all are always offered is not where one in 150 is."""
+    rng = np.random.default_rng(3)
+    policy = dr.FisherPQUCB(n_objectives=1)
+    policy.add_arms(range(300))
+    policy.hear("ada", (0,))
+    for arm, mean in enumerate([2.0, *np.minimum(rng.standard_normal(298), 1.0)]):
+        for _ in range(4):
+            policy.learn("ada", arm, [mean + 0.1 * rng.standard_normal()], utility=mean)
+    assert policy.choose("ada").arm == 299
+    assert policy.choose("ada", [0, 299]).arm == 0
 
 
 def test_truths_that_bend_are_expected_where_squares_tell():

@@ -687,7 +687,8 @@ def test_lemma_3_is_not_optimistic_for_negative_weights():
     gram = 1e6 * np.outer(along, along) + np.outer(across, across)
     preference, mean = signs, np.full(2, 0.5)
     estimate = preference - radius * across
-    assert (preference - estimate) @ gram @ (preference - estimate) <= radius**2 + 1e-12
+    # A gram of a million: its products cancel, to some ten digits.
+    assert (preference - estimate) @ gram @ (preference - estimate) <= radius**2 + 1e-9
     truth = mean + width * signs
     assert printed_score(estimate, mean, width, gram, radius) < preference @ truth - 0.2
     # With the width along the signs of the preference it holds.

@@ -382,6 +382,7 @@ def test_the_best_of_actions_without_values_is_found():
     rates = dict(zip("abcde", (0.2, 0.3, 0.4, 0.5, 0.8), strict=True))
     chance = np.random.default_rng(5)
     with Advisor(INNS, parser="lexicon", policy_settings={"exploration": 0.1}) as advisor:
+        advisor.fold.policy.reseed(5)  # else its coins are of the machine's own chance
         for id in rates:
             advisor.put_item(Item(id))
         chosen = []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from test_advisor import INNS
 
 from druthers.advisor import Advisor
 from druthers.advisor import events as kinds
+from druthers.catalogs import Item
 from druthers.errors import Contradiction, InvalidOffer, UnknownArm, UnknownDecision, UnknownUser
 from druthers.stores import open_store
 
@@ -87,3 +89,21 @@ def test_policies_that_do_not_learn_from_choices_keep_them_aside():
     with Advisor("hotels", parser="lexicon", policy="s-ucb") as advisor:
         slate = advisor.recommend("ada", size=3)
         assert advisor.pick(slate.id, slate.items[0].item).weights == ()
+
+
+ABOUT_ITEMS = """the first one was great; why; why the first; compare 1 and 2; I take 2; not that one; more like that;
+not the first one; how much is it; it was dirty; tell me more about 1"""
+
+
+@pytest.mark.parametrize("text", ABOUT_ITEMS.replace("\n", " ").split("; "))
+def test_of_items_that_have_all_gone_it_is_said_that_they_are(text):
+    """As if nothing had ever been shown, nothing was understood: "or ask why", it said to who asked why."""
+    with Advisor(INNS, parser="lexicon") as advisor:
+        advisor.recommend("ada", size=3)
+        advisor.put_item(Item("loft", "The Loft", values={"clean": 3.0, "quiet": 3.0, "price": 120}))
+        for item in INNS.items:
+            advisor.retire_item(item.id)
+        before = advisor.store.last()
+        assert " no longer there" in advisor.message("ada", text).text
+        assert advisor.store.last() == before
+        assert advisor.message("ada", "something else").recommendation.items[0].item == "loft"

@@ -170,3 +170,27 @@ def test_places_among_all_items_are_those_by_counting():
             if fact.value is not None:
                 better = [value < fact.value if one.less_is_better else value > fact.value for value in values]
                 assert (fact.place, fact.of) == (1 + sum(better), len(values))
+
+
+def test_a_guess_is_not_told_as_asked_for(tmp_path):
+    """Until it is said in so many words; over a restart, too, and beside what is taken back."""
+    names = "cost", "staffing", "food"
+    objectives = [Objective(name, low=0, high=9, less_is_better=name == "cost") for name in names]
+    values = [dict(zip(names, (9.0 - k, float(k), k % 3.0), strict=True)) for k in range(8)]
+    homes = Catalog("homes", objectives, [Item(f"h{k}", values=each) for k, each in enumerate(values)])
+
+    def facts(advisor):
+        return {fact.objective: fact.role for fact in advisor.recommend("ann").items[0].facts}
+
+    with Advisor(homes, store=f"sqlite:{tmp_path}/a.db") as advisor:
+        text = advisor.message("ann", "plenty of carers around would be good, and low cost").text
+        assert text == "You want low cost. I take it that you want staffing; if not, say “forget that”."
+        assert facts(advisor) == {"staffing": "guessed", "cost": "wished"}
+        assert "as you asked" not in advisor.message("ann", "why?").text.partition("taffing")[2].partition(".")[0]
+    with Advisor(homes, store=f"sqlite:{tmp_path}/a.db") as advisor:
+        assert advisor.preference("ann").guessed == ("staffing",)
+        advisor.message("ann", "forget the cost")
+        assert facts(advisor) == {"staffing": "guessed"}
+        assert "Guessed, not said: staffing." in advisor.message("ann", "what do you know about me?").text
+        advisor.message("ann", "staffing matters")
+        assert facts(advisor) == {"staffing": "wished"}

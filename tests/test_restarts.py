@@ -38,6 +38,7 @@ OTHER = {
     "feedback_weight": lambda now: 0.7,
     "ridge": lambda now: 0.7,
     "unseen_first": lambda now: not now,
+    "guarantee": lambda now: not now,
     "anchor": lambda now: type(now)(**{**now.params, "window": 16}),
     "preferences": lambda now: {"ada": [1.0, 0.0, 0.0], "bob": [0.0, 0.0, 1.0]},
     "rewards": lambda now: {"mill": [1.0, 0.0, 0.0], "barn": [0.0, 1.0, 0.0], "tent": [0.0, 0.0, 1.0]},

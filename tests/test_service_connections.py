@@ -235,6 +235,20 @@ def test_who_waits_longest_gives_way_and_who_is_worked_for_stays():
             connection.close()
 
 
+def test_of_those_who_came_at_the_same_time_the_newest_stays(monkeypatch):
+    monkeypatch.setattr(BoundedProtocol, "_since", property(lambda _: 0.0, lambda _, at: None), raising=False)
+    with Service(arrival_seconds=LONG, max_connections=5) as service:
+        slow = []
+        for _ in range(30):
+            slow.append(service.connect())
+            slow[-1].sendall(b"GET / HT")
+            connection = service.connect()
+            connection.sendall(ASK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            assert told(connection).startswith(b"HTTP/1.1 200")
+        for connection in slow:
+            connection.close()
+
+
 def test_where_all_are_worked_for_a_further_one_is_told_so():
     with Service(arrival_seconds=LONG, max_connections=3) as service:
         busy = [service.connect() for _ in range(3)]

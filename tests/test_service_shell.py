@@ -869,8 +869,8 @@ def test_figures_add_up():
     metrics.learned("repeated")
     metrics.followed(events=5, position=5, last=9)
     metrics.followed(events=4, position=9, last=8)
-    metrics.residing(3)
-    metrics.snapped(1234.5)
+    metrics.residents.set(3)
+    metrics.snapshot.set(1234.5)
     metrics.timer("OTHER", "none", 418)(0.1)
     told = metrics.render().decode()
     for line in (
@@ -898,7 +898,7 @@ def test_processes_that_share_a_folder_tell_the_same():
         f"spec = importlib.util.spec_from_file_location('metrics', {str(Path(metrics_module.__file__))!r})\n"
         "module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)\n"
         "metrics = module.Metrics()\n"
-        "metrics.decided(0.5); metrics.residing(7); metrics.snapped(3.0)\n"
+        "metrics.decided(0.5); metrics.residents.set(7); metrics.snapshot.set(3.0)\n"
         "metrics.timer('GET', '/v1', 200)(0.01)\n"
         "print(metrics.render().decode())\n"
         "module.leave()\n"

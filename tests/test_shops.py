@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 from druthers.catalogs import Catalog
 from druthers.cli import app
 from druthers.data.catalog.building import build_catalog
-from druthers.data.catalog.cells import decimal_mark, read_cells
+from druthers.data.catalog.cells import read_cells
+from druthers.data.catalog.numerals import Hints, decimal_mark
 from druthers.data.catalog.roles import Asked, direction, tidy
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting
 
@@ -232,9 +233,9 @@ def test_what_is_called_a_price_is_one_though_a_third_of_it_is_words(tmp_path):
         (
             "a.csv",
             b"id,price\n" + b"a,1\na,2\na,3\n" * 3,
-            "an id must name one item, but 'id' of .* has 1 ids in 9 rows",
+            "an id must name one item, but 'id' of .* has 1 id in 9 rows",
         ),
-        ("a.csv", b"id,price\na,7\nb,7\n", "but 'price' is the same everywhere; name some of price"),
+        ("a.csv", b"id,price\na,7\nb,7\n", "but 'price' is the same everywhere; add a column of numbers"),
         ("a.csv", b"id,price,rating\na,1,3\nb,1,4\nc,1,5\n", ""),
     ],
 )
@@ -284,7 +285,7 @@ def test_a_table_of_tomorrow_changes_no_objective(tmp_path):
 
 def test_names_that_serve_as_ids_stay_apart(tmp_path):
     made = built(tmp_path, "name,price\nCafé Zoë,5\nCafe Zoe,6\nBar,7\nBar,8\n")
-    assert made.catalog.ids == ("Cafe-Zoe", "Cafe-Zoe-2", "Bar", "Bar-2")
+    assert made.catalog.ids == ("Cafe-Zoe-84e8f327be72", "Cafe-Zoe-91b04162b691", "Bar", "Bar-2")
     assert doubted(made, "no column is called id")
 
 
@@ -338,7 +339,7 @@ def test_items_of_one_letter_are_items_and_no_answers(tmp_path, names):
 
 
 def test_a_doubtful_decimal_is_doubted():
-    assert decimal_mark(["1.234", "2.500"], money=True)[1]
+    assert decimal_mark(["1.234", "2.500"], Hints(money=True))[1]
     assert decimal_mark(["1.234", "2.500"])[0] == "."
     assert decimal_mark(["1.5", "2,5", "3.5"])[1]
 

@@ -152,7 +152,7 @@ def test_what_is_no_table_of_ratings_is_refused(tmp_path):
         build_table(tmp_path / "none.csv", tmp_path / "out", COLUMNS)
     with pytest.raises(UnknownName, match=r"unknown column of r\.csv 'overal'; known: .* did you mean 'overall'?"):
         build_table(path, tmp_path / "out", Columns("user", "item", "overal", ("clean", "quiet")))
-    with pytest.raises(InvalidSetting, match="a column must have one role, but 'clean' has 2"):
+    with pytest.raises(InvalidSetting, match="one role, but 'clean' is objective and cost; name it once"):
         Columns("user", "item", "overall", ("clean", "quiet"), ("clean",))
     with pytest.raises(InvalidSetting, match="at least two objectives to weigh, but got"):
         Columns("user", "item", "overall", ("clean",))
@@ -201,7 +201,7 @@ def druthers(tmp_path, monkeypatch, capsys):
 
 def test_from_a_table_to_a_comparison_in_two_commands(druthers, tmp_path):
     written(ratings(), tmp_path / "ratings.csv")
-    words = ("--objectives", "clean,quiet,price", "--costs", "price", "--utility", "overall")
+    words = ("--objectives", "clean,quiet", "--costs", "price", "--utility", "overall")
     ranges = ("--range", "1..5", "--range", "price=0..300", "--range", "overall=-2..6")
     code, out, err = druthers("data", "build", "table", "--file", "ratings.csv", *words, *ranges, "--out", "inns")
     assert (code, err) == (0, "")

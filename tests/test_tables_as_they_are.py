@@ -254,7 +254,7 @@ def places():
         ("a small place with a low price", "You want low price. If possible: size small."),
         ("not loud", "Only noise level other than loud or very loud."),
         ("at least 50 guests", "Only max guests from 50."),
-        ("no taller than 92 cm", "Only heightMax up to 92."),
+        ("no taller than 92 cm", "Only height max up to 92."),
         ("open until 19:00", "Only hours 24h or 8:00-20:00."),
         ("not run by the church", "Only run by other than church."),
         ("two and a half thousand at most", "Only price up to 2500."),
@@ -290,3 +290,71 @@ def test_what_is_turned_down_stays_away(places):
         shown += [] if made is None else [one.item for one in made.items]
     assert first not in shown
     assert set(places.preference("cy").limits) == {"name"}
+
+
+PLANS = [
+    {
+        "has5G": n > 1,
+        "esimSupported": n != 1,
+        "langs": [["EN"], ["DE", "EN"], ["FR"], ["DE"]][n],
+        "pers": n + 1,
+        "width": 90 + n,
+    }
+    | {"thickness": 18 + n, "depth": 35 + n}
+    for n in range(4)
+]
+AREAS = [
+    Objective("area_m2", "Size in square meters.", low=0, high=900),
+    Objective("dist_km", "Kilometers to the center.", low=0, high=50, less_is_better=True),
+    Objective("episodes", "New episodes a month.", low=0, high=50),
+]
+CUT_SHORT = [
+    Item(str(n), values={"area_m2": 100 * n, "dist_km": 9 * n, "episodes": n}, details=plan)
+    for n, plan in enumerate(PLANS)
+]
+SHORT = LimitReader(Columns({item.id: item for item in CUT_SHORT}), AREAS, "plans")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("must have 5G", {"has5G": True}),
+        ("eSIM is a must", {"esimSupported": True}),
+        ("it has to be in German", {"langs": {"all": "DE"}}),
+        ("something for three please", {"pers": {"min": 3}}),
+        ("it needs to fit at least 2 people", {"pers": {"min": 2}}),
+        ("at most 30 km, sorry, I meant 40", {"dist_km": {"max": 40}}),
+        ("at least 100 square meters, no, make that 80", {"area_m2": {"min": 80}}),
+        ("40 minutes at most", {}),
+        ("it can't be thicker than 22 cm", {"thickness": {"max": 22}}),
+        ("no deeper than 36 cm", {"depth": {"max": 36}}),
+        ("at most 36 cm deep and at least 91 wide", {"depth": {"max": 36}, "width": {"min": 91}}),
+    ],
+)
+def test_what_limits_where_names_are_cut_short(text, where):
+    assert SHORT.read(text).where == where
+
+
+def test_an_area_in_square_meters_is_a_size_and_no_place():
+    reading = make_parser("lexicon", objectives=AREAS).read("close by, the size doesn't matter")
+    assert (reading.names, reading.dismissed_names) == (("dist_km",), ("area_m2",))
+
+
+RIDERS = [{"maxLoadKg": 80 + 10 * n, "riderHeightMinCm": 140, "riderHeightMaxCm": 180 + 10 * n} for n in range(4)]
+RIDES = LimitReader(
+    Columns({str(n): Item(str(n), values={"weightKg": 10.0 + n}, details=one) for n, one in enumerate(RIDERS)}),
+    [Objective("weightKg", "Weight in kilograms.", low=5, high=30, less_is_better=True)],
+    "scooters",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("I weigh 105 kilos", {"maxLoadKg": {"min": 105}}),
+        ("I'm 192 cm tall", {"riderHeightMinCm": {"max": 192}, "riderHeightMaxCm": {"min": 192}}),
+        ("it must weigh at most 14 kg", {"weightKg": {"max": 14}}),
+    ],
+)
+def test_what_somebody_measures_is_let_in(text, where):
+    assert RIDES.read(text).where == where

@@ -12,13 +12,18 @@ from druthers.policies.belief import Evidence
 from druthers.policies.units import SLAB, SPIKE
 from druthers.policies.voices import (
     AGAINST_CONTRARY,
+    AGAINST_LIES,
     AGAINST_SLACK,
     NOISES,
+    SILENT,
     SLACKS,
     Readings,
     Rival,
     listen,
     mix_readings,
+    own_surprise,
+    read_as,
+    reading_odds,
     weigh_voices,
 )
 from druthers.simulation import play_tape, simulate
@@ -235,17 +240,25 @@ def naive_mixture(x, y, anchors, variance, odds):
     size, grid = x.shape[1], np.linspace(-3.2, 3.2, 401)
     chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
     logs, means, covariances = [], [], []
+    # Noise has the chance of words at no weights at all; those of a person, or of somebody else, that of a normal law.
+    prior, (information, drawn) = (
+        0.5 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size),
+        naive_voices(anchors, 1.0, 0.0)[0][3:],
+    )
+    words = drawn @ np.linalg.solve(information + prior, drawn)
+    words -= np.linalg.slogdet(information + prior)[1] - np.linalg.slogdet(prior)[1]
+    odds_against = {0: 0.0, 1: AGAINST_LIES, 2: -odds, SILENT: AGAINST_LIES - np.log1p(np.exp(-0.5 * words))}
     for log_unit, chance in [*zip(grid, chances, strict=True), (0.0, SPIKE)]:
         unit = np.exp(log_unit)
         prior = 0.5 / unit**2 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
-        for _, slack, against, told, drawn in naive_voices(anchors, unit, odds):
+        for reading, slack, _, told, drawn in naive_voices(anchors, unit, odds):
             if 0.0 < slack < np.inf:
                 continue  # what is told takes words as they are or not at all
             own, matrix = told + prior, told + prior + x.T @ x / variance
             pulled = drawn + x.T @ y / variance
             value = np.linalg.slogdet(own)[1] - drawn @ np.linalg.solve(own, drawn)
             value += pulled @ np.linalg.solve(matrix, pulled) - np.linalg.slogdet(matrix)[1]
-            logs.append(np.log(chance) + 0.5 * value - against)
+            logs.append(np.log(chance) + 0.5 * value - odds_against[SILENT if slack == np.inf else reading])
             means.append(np.linalg.solve(matrix, pulled))
             covariances.append(np.linalg.inv(matrix))
     shares = np.exp(np.array(logs) - max(logs))
@@ -253,6 +266,19 @@ def naive_mixture(x, y, anchors, variance, odds):
     mean = shares @ np.array(means)
     apart = np.array(means) - mean
     return mean, np.einsum("n,nij->ij", shares, np.array(covariances)) + (shares * apart.T) @ apart
+
+
+def test_words_themselves_show_that_they_are_noise():
+    """Before anything is felt: consistent words are at most somebody else's, those without any order are noise."""
+    rng, said = np.random.default_rng(2), {}
+    for weights in (np.array([0.0, 1.0, 2.0, 3.0, 4.0]), np.zeros(5)):
+        anchor = Likelihood(ridge=0.5, n_objectives=5)
+        for _ in range(30):
+            anchor.hear(np.argsort(-(weights + rng.gumbel(size=5))))
+        told, rival = two_voices(np.empty((0, 5)), np.empty(0), (anchor, anchor), 1.0, -np.inf)
+        said[weights.any()] = reading_odds(told, rival, SILENT) - own_surprise(read_as(told, rival, SILENT))
+    assert said[True] == pytest.approx(-AGAINST_LIES, abs=1e-6)
+    assert said[False] > 1.0
 
 
 def test_a_gate_that_closes_again_leaves_no_rival_behind():

@@ -26,9 +26,13 @@ def main() -> None:
         sys.exit(MISUSED if isinstance(error, ValueError | KeyError) else FAILED)
     except Exception as error:
         told = blame(error)
-        if not told:
+        if told:
+            print(f"druthers: a part of your own must not fail, but {told}; mend it there", file=sys.stderr)
+        elif isinstance(error, OSError) and error.strerror:
+            where = f"{error.filename}: " if error.filename else ""
+            print(f"druthers: files must be readable and writable, but {where}{error.strerror}", file=sys.stderr)
+        else:
             raise
-        print(f"druthers: a part of your own must not fail, but {told}; mend it there", file=sys.stderr)
         sys.exit(FAILED)
 
 

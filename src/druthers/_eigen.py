@@ -1,7 +1,5 @@
 """Eigenvalues of small symmetric matrices as kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from druthers._jit import kernel

@@ -7,8 +7,6 @@ Only this, `_compiler` and `_lowering` know Numba. Only its public interfaces ar
 `_entry`), and it is loaded when a kernel is first called.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc

@@ -3,8 +3,6 @@
 Nothing here is documented by Numba: tests/test_cache.py names the versions tried.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ are written out, simple loops take longer (processor time, one machine): at D = 
 `solve_transposed` 1.7 and 2.0, `solve_upper` 1.5 and 1.9, `norms` of 40 columns 1.0 and 1.1; at D = 3 they take less.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,6 @@
 """Where tasks are carried out: in processes of this machine, or on a Ray cluster. The results are the same."""
 
-from __future__ import annotations
-
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -20,6 +19,8 @@ R = TypeVar("R")
 
 # A forked process has everything imported already; elsewhere than on Linux forking is not safe.
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
+
+PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 
 # How often work is given out again after a process died, before giving up: it may be the work that kills it.
 LOST_WORKERS_ALLOWED = 3
@@ -44,7 +45,7 @@ def unwatched(progress: Progress) -> None:
 class Engine(Protocol):
     """Something that carries out tasks, in any order."""
 
-    def __enter__(self) -> Engine: ...
+    def __enter__(self) -> "Engine": ...
 
     def __exit__(self, *error: Any) -> None: ...
 
@@ -66,14 +67,14 @@ class Processes:
         self._pool: ProcessPoolExecutor | None = None
         self._started: list[BaseProcess] = []
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> "Processes":
         self._start()
         return self
 
     def _start(self) -> None:
         if self.workers > 1:
             context = _Noting(multiprocessing.get_context(START_METHOD), self._started)
-            self._pool = ProcessPoolExecutor(self.workers, cast("Any", context), _leave_interrupts_to_the_parent)
+            self._pool = ProcessPoolExecutor(self.workers, cast("Any", context), _follow_the_parent)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -130,8 +131,11 @@ class _Noting:
         return process
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _follow_the_parent() -> None:
+    """Leave interrupts to the parent, and end with it even if it is killed: a compiled game hears of nothing else."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Ray:
@@ -145,7 +149,7 @@ class Ray:
         self._address = address
         self._workers = workers
 
-    def __enter__(self) -> Ray:
+    def __enter__(self) -> "Ray":
         size = {} if self._address else {"num_cpus": self._workers, "include_dashboard": False}
         try:
             self._ray.init(self._address, log_to_driver=False, logging_level="ERROR", **size)

@@ -3,8 +3,6 @@
 Each message states the law, then what arrived, then the way out where there is one. A refused call changes nothing.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util
@@ -155,7 +153,7 @@ class UnknownName(DruthersError, KeyError):
     """No registry holds this name."""
 
     @classmethod
-    def of(cls, kind: str, name: object, known: Iterable[str]) -> UnknownName:
+    def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
         """Say which names are known, and the nearest one."""
         return cls(f"unknown {kind} {name!r}; {choices(name, known)}")
 

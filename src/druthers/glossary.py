@@ -24,6 +24,13 @@ _JOINED = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?:[A-Z][a-z\d]*)+(?![A-Za-z])")
 # What names of columns cut short, and what they measure their numbers in.
 _SHORT = {"arr": "arrival", "dep": "departure", "incl": "included", "alt": "alternative", "avail": "available"}
 _SHORT |= {"avg": "average", "req": "required", "prev": "previous", "dist": "distance", "dur": "duration"}
+_SHORT |= {"pers": "persons", "qty": "quantity", "deliv": "delivery", "temp": "temperature", "lang": "language"}
+_SHORT |= {"wt": "weight", "prc": "price"}
+# The same only beside other parts of a name: a "cap" may be a hat.
+_PARTS = {"cap": "capacity", "vol": "volume", "rel": "reliability", "prog": "program", "feat": "features"}
+_PARTS |= {"vent": "ventilation", "cons": "consumption", "cov": "coverage", "wdth": "width", "ht": "height"}
+_PARTS |= {"amt": "amount", "num": "number", "nr": "number", "cat": "category", "loc": "location", "q": "quality"}
+_PARTS |= {"pack": "packed"}
 _UNITS = re.compile(
     r"(?:eur|euros?|usd|gbp|chf|[kcm]?m|mi|[km]?g|lbs?|oz|m?l|h|hrs?|mins?|secs?|m?s|d|days|yrs?|years|mo|months|weeks|pct"
     r"|percent|kwh?|w|db|[gm]?hz|[gmt]b|[km]bps|sqm|m2|hp|kcal|c|stars|\w*\d\w*)",
@@ -38,9 +45,15 @@ def in_words(name: str) -> str:
     --------
     >>> in_words("minPlayers"), in_words("monthly_fee"), in_words("arr_time"), in_words("iPhone case")
     ('min players', 'monthly fee', 'arrival time', 'iPhone case')
+    >>> in_words("cap_kg"), in_words("cap")
+    ('capacity kg', 'cap')
     """
+    name = re.sub(
+        r"^(?:has|is|with)(?=\d)|[a-z](?=24h)", lambda match: f"{match.group()} ", name
+    )  # `has5G`, `access24h`
     parted = _JOINED.sub(lambda match: re.sub("[A-Z]", lambda one: f" {one.group().lower()}", match.group()), name)
-    return re.sub(r"[^\W_]+", lambda word: _SHORT.get(word.group(), word.group()), parted.replace("_", " "))
+    known = _SHORT if parted == name and "_" not in name else {**_SHORT, **_PARTS}
+    return re.sub(r"[^\W_]+", lambda word: known.get(word.group(), word.group()), parted.replace("_", " "))
 
 
 def without_units(name: str) -> str:

@@ -9,19 +9,21 @@ import functools
 import hashlib
 import importlib
 import inspect
+import re
 import sys
 import traceback
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
+from numbers import Integral, Real
 from pathlib import Path
-from types import CodeType, ModuleType
-from typing import Any, ClassVar, TypeGuard, TypeVar, dataclass_transform
+from types import CodeType, ModuleType, UnionType
+from typing import Any, ClassVar, TypeGuard, TypeVar, Union, dataclass_transform, get_args, get_origin
 
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import InvalidSetting, UnknownName, require
 
 T = TypeVar("T")
 
@@ -54,7 +56,7 @@ def find_class(name: str, ours: Mapping[str, Any], kind: type, what: str) -> Any
     """Return a class: one of ours by its name, or anyone's by FILE.py:Class."""
     if is_own(name):
         return own_class(name, kind, what)
-    if name not in ours:
+    if not isinstance(name, str) or name not in ours:
         raise UnknownName.of(what, name, ours)
     return ours[name]
 
@@ -88,8 +90,86 @@ def settings_of(kind: type) -> dict[str, Any]:
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 def settings(part: type[T]) -> type[T]:
-    """Make the fields of a class its settings: arguments of its constructor, by name only."""
-    return dataclass(kw_only=True, eq=False, repr=False)(part)
+    """Make the fields of a class its settings: arguments of its constructor, by name only, each of its kind."""
+    made: Any = dataclass(kw_only=True, eq=False, repr=False)(part)
+    known, build = {one.name: one for one in fields(made)}, made.__init__
+
+    @functools.wraps(build)
+    def checked(self: Any, *others: Any, **given: Any) -> None:
+        for name, value in given.items():
+            if name in known and value is not known[name].default:
+                require_kind(name, known[name].type, value)
+        build(self, *others, **given)
+
+    made.__init__ = checked
+    return part
+
+
+def require_kind(name: str, kind: Any, value: object) -> None:
+    """Refuse a setting that is not of the kind its annotation tells: numbers, whole numbers, True or False, texts.
+
+    Other annotations are left to the class, and so is which numbers and texts will do.
+
+    Examples
+    --------
+    >>> require_kind("width", float, 1)
+    >>> require_kind("horizon", "int | None", "long")
+    Traceback (most recent call last):
+    druthers.errors.InvalidSetting: horizon must be a whole number or None, but got 'long'
+    """
+    laws = []
+    for part in _parts(kind):
+        law, fits = _KINDS.get(part, ("", None))
+        if names := _NAMES.fullmatch(part):
+            law, fits = " or ".join(_QUOTED.findall(names[1])).replace("'", '"'), _is_text
+        if fits is None or fits(value):
+            return
+        laws.append(law)
+    law = ", ".join(laws[:-1]) + " or " * (len(laws) > 1) + laws[-1]
+    require(False, f"{name} must be {law}", value)
+
+
+def _parts(kind: Any) -> list[str]:
+    """Return what an annotation allows, each as a text, whether the annotation is one or not."""
+    if isinstance(kind, str):
+        return [part.strip() for part in kind.split("|")]
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return [part.__name__ if isinstance(part, type) else str(part) for part in parts]
+
+
+def _is_number(value: object) -> bool:
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and float(value) is not None
+    except OverflowError:
+        return False
+
+
+def _is_whole(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")  # NumPy has one of its own
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+# Kinds of settings by their annotations; what is none of these is checked by the class alone.
+_KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "float": ("a number", _is_number),
+    "int": ("a whole number", _is_whole),
+    "bool": ("True or False", _is_flag),
+    "str": ("a text", _is_text),
+    "None": ("None", _is_none),
+    "NoneType": ("None", _is_none),
+}
+_NAMES, _QUOTED = re.compile(r"(?:typing\.)?Literal\[(.*)\]"), re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def made_for(owner: type, made: type) -> Any:

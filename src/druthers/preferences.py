@@ -1,7 +1,5 @@
 """What rankings and utilities say together: the hybrid estimate of Eq. 5 and its radii."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ A *ranking* names distinct objectives, most important first; it may stop early (
 *order*: all D objectives, the m ranked ones first, then the rest in any order, with its *length* m beside it.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any, NamedTuple
 

@@ -3,14 +3,17 @@
 import io
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from druthers.anchors import ANCHORS, Anchor
 from druthers.drafts import replaced
-from druthers.errors import DamagedState, InvalidSetting
-from druthers.policies import Policy
+from druthers.errors import DamagedState, InvalidSetting, require
+from druthers.own import find_class
+from druthers.policies import POLICIES, Policy
 
 _HEADER = "header"
 
@@ -25,13 +28,33 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
         draft.write_bytes(content)
 
 
-def load(path: str | os.PathLike[str]) -> Policy:
-    """Return the policy that was saved; it continues bit for bit, its chance included."""
+def load(
+    path: str | os.PathLike[str], *, policy: type[Policy] | str | None = None, anchor: type[Anchor] | str | None = None
+) -> Policy:
+    """Return the policy that was saved; it continues bit for bit, its chance included.
+
+    Parameters
+    ----------
+    path
+        What `save` wrote. It names its policy and its anchor, of which ours are found; no file makes code run that you
+        did not name.
+    policy, anchor
+        The class of one that is your own, or FILE.py:Class.
+    """
     try:
         state = unpack(Path(path).read_bytes())
     except DamagedState as problem:
         raise DamagedState(f"a saved policy must be a whole file written by save(), but {path} is not") from problem
-    return Policy.from_state(state)
+    family = Policy if policy is None else _class_of(policy, POLICIES, Policy, "policy")
+    return family.from_state(state, anchor=None if anchor is None else _class_of(anchor, ANCHORS, Anchor, "anchor"))
+
+
+def _class_of(told: object, known: Mapping[str, Any], kind: type, what: str) -> Any:
+    """Return a class that is told by itself or by its name."""
+    found = find_class(told, known, kind, what) if isinstance(told, str) else told
+    fits = isinstance(found, type) and issubclass(found, kind)
+    require(fits, f"the {what} of a saved file must be told by its class or by FILE.py:Class", told)
+    return found
 
 
 def pack(state: dict[str, Any]) -> bytes:

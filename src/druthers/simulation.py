@@ -1,7 +1,5 @@
 """One compiled episode for every policy: the same kernels as single steps, on a tape."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -47,9 +45,13 @@ class Run(NamedTuple):
 
 
 def spread_rounds(horizon: int, points: int = 75) -> Integers:
-    """Return rounds at which to read a curve: `points` evenly spread, and a third as many evenly in the logarithm."""
-    even, early = np.linspace(1, horizon, min(points, horizon)), np.geomspace(1, horizon, 1 + points // 3)
-    return np.unique(np.concatenate([even, early]).round().astype(np.int64))
+    """Return rounds at which to read a curve: `points` evenly spread, and a third as many evenly in the logarithm.
+
+    The last round is always among them: what is told of a whole run is read there.
+    """
+    points = min(points, horizon)
+    even, early = np.linspace(1, horizon, points), np.geomspace(1, horizon, 1 + points // 3)
+    return np.unique(np.concatenate([even, early, [horizon]]).round().astype(np.int64))
 
 
 class Game(NamedTuple):

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from druthers.advisor.kinds import LIKELY
 from druthers.advisor.messages import ASKING, STATED, Context, Kind, Message
 from druthers.advisor.questions import without_topic
 from druthers.advisor.said import SENTENCES, Said
 from druthers.advisor.sayings import ways, whole_words
-from druthers.advisor.understanding import LIKELY, SURE, Understanding, is_worded
+from druthers.advisor.understanding import SURE, Understanding, is_worded
 
 BREAK = re.compile(r"(?:,\s*|\s+-\s+)(?:(?:and|but|so)\b\s+)?|\s+(?:and|but)\s+", re.I)
 LINK = re.compile(r"\W*(?:and|but|so|also)\b[\s,]+", re.I)
@@ -18,6 +19,7 @@ EXCLUDES = re.compile(r"\W*(?:(?:oh|and|but|also|so|please)\b[\s,]+)*(?:no|not|w
 WHY = re.compile(r"\?|\b(?:why|how come|reasons?|explain|warum|wieso|pourquoi|por qu[eé]|perch[eé]|waarom)\b", re.I)
 # Letters of a text that is looked through for acts break by break: each break is read twice, and so are its halves.
 MOST_SPLIT = 240
+FEW_WORDS = 6  # of what is no story
 # What may be told or done beside a question, and what is not asked beside something else: "I like 3. Similar ones?".
 BESIDE = (*STATED, Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT)
 WHOLE = (Kind.LIKE, Kind.OTHER, Kind.FORGET_ME, Kind.NO, Kind.GREETING, Kind.THANKS)
@@ -49,6 +51,8 @@ def find_acts(understanding: Understanding, text: str, context: Context) -> tupl
             acts = [act for part in parts for act in find_acts(understanding, part, context)]
             if _are_several(acts, context):
                 return _linked(acts)
+            if question := _asked_alone(acts, context):
+                return (question,)
     return (Act(text, whole),)
 
 
@@ -63,7 +67,7 @@ def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
         one, other = both if asking[0] else both[::-1]
         yield one, LINK.sub("", other, count=1) if LINK.match(other) else other
         return
-    for match in BREAK.finditer(text) if len(text) <= MOST_SPLIT else ():
+    for match in (*BREAK.finditer(text), *SENTENCES.finditer(text)) if len(text) <= MOST_SPLIT else ():
         head, tail = text[: match.start()], text[match.end() :]
         before, after = (Said.of(part, context) for part in (head, tail))
         if before.asks != after.asks and tail.rstrip().endswith("?"):
@@ -93,6 +97,22 @@ def _are_several(acts: list[Act], context: Context) -> bool:
         _excludes(act) if act.message.kind == Kind.UNCLEAR else act.message.kind in BESIDE and _is_sure(act)
         for act in others
     )
+
+
+def _asked_alone(acts: list[Act], context: Context) -> Act | None:
+    """Return the question of a message that tells beside it nothing that is sure: a story, "which have a garden?"."""
+    asked = [act for act in acts if Said.of(act.text, context).asks]
+    told = [act for act in acts if act not in asked]
+    if len(asked) != 1 or not told or not asked[0].text.rstrip().endswith("?"):
+        return None
+    idle = all(
+        (act.message.kind in (Kind.UNCLEAR, Kind.GREETING, Kind.THANKS) and not _excludes(act))
+        or (act.message.kind in STATED and not is_worded(act.message))
+        or (act.message.kind not in STATED and act.message.chance < LIKELY)
+        for act in told
+    )
+    answered = asked[0].message.kind in ASKING or asked[0].message.kind == Kind.UNCLEAR
+    return asked[0] if idle and answered and len(told[0].text.split()) > FEW_WORDS else None
 
 
 def _excludes(act: Act) -> bool:

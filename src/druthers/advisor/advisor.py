@@ -1,7 +1,5 @@
 """The advisor: policy, parser and store as one conversation."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -359,7 +357,7 @@ class Advisor:
         """Let go of the store."""
         self.store.close()
 
-    def __enter__(self) -> Advisor:
+    def __enter__(self) -> "Advisor":
         return self
 
     def __exit__(self, *problem: object) -> None:

@@ -235,6 +235,7 @@ class Card(Answer):
     ] = None
     suspicious: Annotated[tuple[Suspicion, ...], "Queries that are more likely not the user's own."] = ()
     wished: Annotated[tuple[str, ...], "Objectives that matter by what was said, most important first."] = ()
+    guessed: Annotated[tuple[str, ...], "Those of them that were taken to matter without a word that names them."] = ()
     dismissed: Annotated[tuple[str, ...], "Objectives that do not matter by what was said."] = ()
     limits: Annotated[dict[str, Any], "What an item must be, by what was said."] = field(default_factory=dict)
     hopes: Annotated[dict[str, Any], "What would be nice in an item, and need not be, by what was said."] = field(
@@ -251,3 +252,4 @@ class Reply(Answer):
     items: Annotated[tuple[str, ...], "Ids of the items the message was about."] = ()
     heard: Annotated[Heard | None, "What was understood of wishes and limits, if it held any."] = None
     recommendation: Annotated[Recommendation | None, "What is recommended now, if anything new is."] = None
+    new: bool = field(default=True, compare=False, metadata=UNTOLD)  # whether it was not given before, to the same id

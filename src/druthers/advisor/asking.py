@@ -1,7 +1,5 @@
 """Questions back: what a person is asked because the answer is worth more than it costs to be asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -25,7 +23,7 @@ class Asked:
     ]
 
     @classmethod
-    def from_content(cls, content: dict[str, Any] | None) -> Asked | None:
+    def from_content(cls, content: dict[str, Any] | None) -> "Asked | None":
         """Return what was asked from the plain values of it."""
         if content is None:
             return None

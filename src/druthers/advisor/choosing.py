@@ -206,12 +206,13 @@ class Choosing:
         assert self._columns is not None
         offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
         wished: Sequence[str] = ()
+        guessed: Sequence[str] = ()
         dismissed: Sequence[str] = ()
         hopes: Where = {}
         learned: Sequence[str] = ()
         if person is not None:
             said = person.wishes.standing(self.catalog)
-            wished, dismissed, hopes = said["wished"], said["dismissed"], said["hopes"]
+            wished, guessed, dismissed, hopes = said["wished"], said["guessed"], said["dismissed"], said["hopes"]
             if person.feedbacks and self.fold.policy.learns_preference:
                 learned = cards.learned(self.fold.policy, self.catalog, user)
         meeting = {name: columns.column(name).within(hope) for name, hope in hopes.items()}
@@ -221,7 +222,7 @@ class Choosing:
         for item, place, chance, unseen in chosen:
             utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
             thing = items[str(item)]
-            facts = find_facts(offer, thing, wished=wished, learned=learned, dismissed=dismissed)
+            facts = find_facts(offer, thing, wished=wished, guessed=guessed, learned=learned, dismissed=dismissed)
             if unseen and not facts:
                 facts = tuple(Fact(name, STRENGTH, None) for name in self._promises(thing, dismissed))
             facts = tuple(self.expected(thing, fact) if fact.value is None else fact for fact in facts)

@@ -14,8 +14,6 @@ written. What is known is a fold of all of it by the last edition: every earlier
 Weights are learned anew from that.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -50,12 +48,12 @@ class Editions:
         self._names = [{objective.name for objective in edition.catalog.objectives} for edition in self.all]
 
     @classmethod
-    def of(cls, store: Store) -> Editions | None:
+    def of(cls, store: Store) -> "Editions | None":
         """Return the editions of a journal as it stands; None for an empty one."""
         found = [_edition(event) for event in _editions(store)]
         return cls(found) if found else None
 
-    def until(self, position: int) -> Editions:
+    def until(self, position: int) -> "Editions":
         """Return those that an event there could know; the first one at least."""
         return Editions(self.all[: max(bisect_right(self._starts, position), 1)])
 
@@ -143,7 +141,7 @@ class _Names:
 
 def _wish(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
     today = dict(body)
-    for part in ("ranking", "dismissed"):
+    for part in ("ranking", "guessed", "dismissed"):
         if part in body:
             today[part] = list(names.places(body[part]))
     if body.get("draws"):

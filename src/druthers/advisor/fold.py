@@ -1,7 +1,5 @@
 """The fold: what all events of a journal add up to. The same events in the same order give the same bits."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib
@@ -100,7 +98,7 @@ class Fold:
         told = repr((digest_of(self.policy), settings, self.editions.arithmetic))
         return f"{self.policy.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
-    def fresh(self) -> Fold:
+    def fresh(self) -> "Fold":
         """Return a fold of the same kind that knows of no event."""
         return Fold(self.editions, type(self.policy)(**self.policy.params), population=self.population.used)
 
@@ -291,8 +289,7 @@ class Fold:
 
     def _hear(self, user: str, person: Person, said: Mapping[str, Any]) -> None:
         """Take in what a message says, as wishes; a policy that cannot hear weights hears the ranking."""
-        statement = self._statement(said)
-        person.wishes.hear(statement)
+        person.wishes.hear(statement := self._statement(said))
         person.wishes.limit(said.get("limits", {}), said.get("dropped", ()), said.get("hopes"))
         if self.policy.hears_weights and not (person.wishes.draws or person.wishes.dismissed):
             self.policy.unhear(user)  # met as a stranger: nothing was said of what matters
@@ -305,7 +302,8 @@ class Fold:
         """Return what a message says of objectives."""
         ranking = self.catalog.ranking(said["ranking"])
         draws = tuple(said.get("draws") or [PLAIN] * len(ranking))
-        return Statement(ranking, draws, self.catalog.ranking(said.get("dismissed", ())), said.get("only", False))
+        dismissed, guessed = (self.catalog.ranking(said.get(part, ())) for part in ("dismissed", "guessed"))
+        return Statement(ranking, draws, dismissed, said.get("only", False), guessed)
 
     def within(self, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Be in the context that an event has; a policy that does not learn from contexts leaves it aside."""

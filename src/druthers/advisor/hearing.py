@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from druthers.advisor.answers import Heard
+from druthers.advisor.messages import guessed
 from druthers.advisor.wishes import DRAWS, sureness
 from druthers.limits import Limits, Stated, check_shape
 from druthers.limits.stated import joined
@@ -21,6 +22,7 @@ def content(reading: Reading, limits: Limits, lost: Sequence[str]) -> dict[str, 
     return {
         "text": reading.text,
         "ranking": list(reading.names),
+        **({"guessed": list(guesses)} if (guesses := guessed(reading)) else {}),
         "dismissed": list(reading.dismissed_names),
         "confidence": reading.confidence,
         "limits": check_shape(limits.where, math.inf),  # a journal takes nothing that cannot be decided with

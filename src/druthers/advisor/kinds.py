@@ -7,7 +7,7 @@ message points at and which number it holds tell nothing about what it is: all a
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -26,6 +26,10 @@ WAYS = (
     *("help", "profile", "why", "compare", "detail", "find", "best", "superlative", "choose", "other"),
     *("like", "took", "tells", "forget_me", "forget_all", "forget_last"),
 )
+# What changes something that is known of items: it must be likely, however little speaks for anything else.
+CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
+LIKELY = 0.5  # how likely that, or a wish that is no guess, must be
+_I_LIKE = re.compile(r"\b(?:i|we)(?: really| do| quite)? liked?\b")
 SHOWN = Context(tuple(map(Item, "abc")))
 ITEM, NUMBER, RATED = "the second one", "20", "rated"  # what stands for any item, any number, any points or stars
 
@@ -110,6 +114,26 @@ def chances(text: str, encoder: Encoder | None, names: Sequence[str] = ()) -> di
         odds += encoder.encode([plain])[0].astype(np.float64) @ model["meaning"].astype(np.float64)
     shares = np.exp(odds - odds.max())
     return dict(zip(model["kinds"], map(float, shares / shares.sum()), strict=True))
+
+
+def told_of_items(said: Said, likely: Mapping[Kind, float]) -> dict[Kind, float]:
+    """Return how likely it is that an item pointed at is told of, where that is sure and only not in which way."""
+    together = sum(likely[kind] for kind in CHANGING)
+    if (
+        not said.places
+        or UNDECIDED.search(said.core)
+        or together < LIKELY
+        or max(likely[kind] for kind in CHANGING) >= LIKELY
+    ):
+        return {}
+    ways_said = {
+        Kind.LIKE: said.has("like") and not _I_LIKE.search(said.plain),
+        Kind.REJECT: said.rejects,
+        Kind.TAKEN: said.has("took"),
+    }
+    felt = feeling(said.plain) is not None or re.search(r"\btoo\b", said.plain)  # "lighter than 2" tells of no feeling
+    plain = next((kind for kind, there in ways_said.items() if there), Kind.FEEDBACK if felt else None)
+    return {} if plain is None else {kind: together * (kind == plain) for kind in CHANGING}
 
 
 def fitted_to() -> str:

@@ -1,7 +1,5 @@
 """What a message in a conversation is: a wish, a limit, how something was, a question, or small talk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -40,8 +38,10 @@ class Kind(StrEnum):
     UNCLEAR = "unclear"
 
 
-# What is said of wishes; and what only asks for an answer.
+# What is said of wishes; what is about items that were shown; what erases; and what only asks for an answer.
 STATED = (Kind.WISH, Kind.LIMIT, Kind.DISMISSAL)
+POINTING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE, Kind.WHY, Kind.COMPARE, Kind.DETAIL, Kind.BEST)
+ERASING = (Kind.FORGET_ME, Kind.FORGET_ME_YES)
 ASKING = (Kind.WHY, Kind.COMPARE, Kind.DETAIL, Kind.FIND, Kind.BEST, Kind.PROFILE, Kind.HELP)
 
 

@@ -16,6 +16,24 @@ DISLIKED = re.compile(
     r"|bevalt \w+ niet)\b"
 )
 
+# "I love it!"; "meh, 2 is ok"
+VERDICT = re.compile(
+    r"\W*(?:(?:wow|oh|yes|yeah|yep|ok(?:ay)?|omg|haha?|cool|no|nah|sorry)\W+)*(?:(?:i|we)\s+)?"
+    r"(?:(?:really|just|absolutely|totally|do|so|kinda)\s+)*"
+    r"(?:love|adore|like)"
+    r" (?:it|this|that|this one|that one|the (?:first|second|third|last)(?: one)?|number \d)"
+    r"(?: so much| a lot| very much| already| too)?\W*"
+)
+SHORTLY = re.compile(
+    r"\W*(?:(?:meh|hmm?|ok(?:ay)?|well|nah|yes|yeah|no)\W+)*[\w ]{1,20} (?:is|was|are|looks?|seems?)"
+    r" (?:(?:just|quite|pretty|only) )?(?:ok(?:ay)?|fine|alright|meh|good|great|nice|bad|awful|terrible|lovely)\W*"
+    # "I love the artwork of the third"
+    r"|(?:(?:i|we) )?(?:(?:really|do) )?(?:love|adore|like|hate) (?:the|that) [\w ]{1,25} (?:of|on|in) [\w ]{1,20}\W*"
+    # "the first one's not exactly cheap"
+    r"|[\w ]{1,20}?(?:'s| is| are)(?: not|n't) (?:(?:exactly|really|very|particularly|all that|that|so) )?\w+\W*"
+)
+POLITELY = re.compile(r"[\w ]{1,20} (?:bitte|por favor|per favore|s'il (?:vous|te) plait|alsjeblieft|alstublieft)\W*")
+
 
 def dislikes(plain: str) -> bool:
     """Tell whether somebody says, not in English, not to like something."""
@@ -43,6 +61,21 @@ def find_opinion(said: Said, parser: Parser, named: Sequence[Item]) -> Message |
     (opinion,) = opinions.values()
     found = () if named else tuple(opinions) if len(places) < 2 else places
     return Message(Kind.FEEDBACK, found, tuple(named), utility=opinion.utility, aspects=opinion.aspects)
+
+
+def find_verdict(said: Said, parser: Parser) -> Message | None:
+    """Return what is plainly said of items that were shown: "love it", "meh, 2 is ok", "la segunda me encantó"."""
+    foreign = not is_english(said.text)
+    if not said.context.shown or (said.asks_abroad if foreign else said.asks):
+        return None
+    if said.places and foreign and (said.picks or POLITELY.fullmatch(said.plain)):
+        return Message(Kind.TAKEN, said.places)
+    if not (VERDICT.fullmatch(said.plain) or (said.places and (foreign or SHORTLY.fullmatch(said.plain)))):
+        return None
+    found = find_opinion(said, parser, ())
+    if found is not None and foreign and not found.aspects and dislikes(said.plain):
+        return Message(Kind.REJECT, said.places, utility=found.utility)
+    return found if found is not None and (found.utility is not None or found.opinions) else None
 
 
 def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:

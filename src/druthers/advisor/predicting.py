@@ -141,7 +141,7 @@ class Predictor:
         self._noise = self._policy.reward_noise()
         model = fresh_model(self._policy.n_objectives, self._n_features)
         for _ in range(PASSES):
-            fit_rewards(model, arms, self._noise, (off * off).sum(axis=0) / n_known)
+            fit_rewards(model, arms, self._noise, (off * off).sum(axis=0) / n_known, False)
         if all(np.isfinite(part).all() for part in model):
             self._model = model
 

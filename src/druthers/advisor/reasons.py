@@ -1,11 +1,9 @@
 """Why an item is recommended: checked facts first, a sentence second."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.catalogs import Item
+from druthers.glossary import in_words
 from druthers.limits import Columns
 from druthers.types import Floats, Objective
 
-WISHED, LEARNED, STRENGTH = "wished", "learned", "strength"
+WISHED, GUESSED, LEARNED, STRENGTH = "wished", "guessed", "learned", "strength"
+CLOSES = {WISHED: ", as you asked", GUESSED: ", which I took you to want", LEARNED: ", going by your ratings"}
 # From which share of the others on it is called one of the best, good, or weak.
 TOP, GOOD, WEAK = 0.75, 0.5, 0.25
 MOST_STRENGTHS = 2
@@ -29,7 +29,9 @@ class Fact:
 
     objective: Annotated[str, "Its name."]
     role: Annotated[
-        str, 'Why it is spoken of: "wished", "learned" from ratings, or a "strength" where nothing was asked for.'
+        str,
+        'Why it is spoken of: "wished", "guessed" to be, "learned" from ratings, or a "strength" where nothing was '
+        "asked for.",
     ]
     value: Annotated[float | None, "The item's value in the objective's own unit; None where nobody knows it."]
     place: Annotated[
@@ -67,7 +69,7 @@ class TradeOff:
         return [self.rival, list(self.loses), list(self.gains)]
 
     @classmethod
-    def from_content(cls, content: list[Any] | None) -> TradeOff | None:
+    def from_content(cls, content: list[Any] | None) -> "TradeOff | None":
         """Undo `content`; None of None."""
         return None if content is None else cls(content[0], tuple(content[1]), tuple(content[2]))
 
@@ -152,14 +154,21 @@ class Offer:
 
 
 def find_facts(
-    offer: Offer, item: Item, *, wished: Sequence[str], learned: Iterable[str], dismissed: Iterable[str]
+    offer: Offer,
+    item: Item,
+    *,
+    wished: Sequence[str],
+    guessed: Collection[str],
+    learned: Iterable[str],
+    dismissed: Iterable[str],
 ) -> tuple[Fact, ...]:
     """Return the facts worth telling of an item: all that was wished for, good or bad, then what ratings taught.
 
-    Where neither is there, its strengths; never what was dismissed.
+    Of what was wished for, `guessed` was never said in so many words. Where nothing of that is there, its strengths;
+    never what was dismissed.
     """
     gone = set(dismissed)
-    facts = [offer.fact(item, name, WISHED) for name in wished[:MOST_WISHES]]
+    facts = [offer.fact(item, name, GUESSED if name in guessed else WISHED) for name in wished[:MOST_WISHES]]
     facts += [offer.fact(item, name, LEARNED) for name in learned if name not in gone and name not in wished]
     if facts:
         return tuple(facts)
@@ -201,16 +210,21 @@ def sentence(
 
 
 def spaced(text: str, names: Iterable[str]) -> str:
-    """Return a text for people with names of columns in it: "monthly fee" for `monthly_fee`.
+    """Return a text for people with names of columns in it: "monthly fee" for `monthly_fee`, "lift" for `hasLift`.
 
     Examples
     --------
-    >>> spaced("Only monthly_fee up to 5.", ["price", "monthly_fee"])
-    'Only monthly fee up to 5.'
+    >>> spaced("A must: hasLift. Only monthly_fee up to 5.", ["hasLift", "monthly_fee"])
+    'A must: lift. Only monthly fee up to 5.'
     """
     for name in names:
         if "_" in name:
             text = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", lambda match: match.group().replace("_", " "), text)
+        elif re.search(r"[a-z][A-Z\d]", name):
+            called = re.sub(r"^(?:has|is) ", "", in_words(name))
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", called, text)
+            begun = f"{name[0].upper()}{name[1:]}"
+            text = re.sub(rf"(?<!\w){re.escape(begun)}(?!\w)", f"{called[0].upper()}{called[1:]}", text)
     return text
 
 
@@ -218,7 +232,7 @@ def _clause(fact: Fact, objective: Objective) -> str:
     """Return one fact in words."""
     if fact.value is None or fact.place is None or fact.of is None or fact.better_than is None:
         return _expectation(fact) if fact.expected is not None else f"its {fact.objective} is not known"
-    close = {WISHED: ", as you asked", LEARNED: ", going by your ratings", STRENGTH: ""}[fact.role]
+    close = CLOSES.get(fact.role, "")
     shown = f"{fact.objective} {number(fact.value)}"
     good = "lowest" if objective.less_is_better else "highest"
     if fact.of == 1:

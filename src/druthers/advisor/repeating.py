@@ -13,16 +13,18 @@ from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import Asked
 from druthers.advisor.operations import Operations
+from druthers.advisor.person import Person
 from druthers.advisor.steps import Look, Operation
 from druthers.advisor.turns import Draft
 from druthers.errors import Contradiction
 from druthers.stores import Event
 
 
-def message_event(user: str, text: str, id: str, drafts: Sequence[Draft]) -> Event:
-    """Return the event that a message with an id is taken in."""
+def message_event(user: str, text: str, id: str, drafts: Sequence[Draft], person: Person | None) -> Event:
+    """Return the event that a message with an id is taken in, of who is still the person who wrote it."""
     body = {"text": text, "drafts": [draft.content() for draft in drafts]}
-    return events.make(events.MESSAGE, body, user=user, key=events.message_key(id))
+    first = 0 if person is None else person.first
+    return events.make(events.MESSAGE, body, user=user, key=events.message_key(id), bound=first)
 
 
 def reply_event(user: str, id: str, reply: Reply, message: int) -> Event:
@@ -49,7 +51,7 @@ def find_reply(ask: Operations, user: str, id: str) -> Operation[Reply | None]:
     body = reply.body
     heard = None if body["heard"] is None else (yield from _heard(ask, body["heard"]))
     made = None if body["decision"] is None else (yield from _made(ask, user, body["decision"]))
-    return Reply(body["kind"], body["text"], tuple(body["items"]), heard, made)
+    return Reply(body["kind"], body["text"], tuple(body["items"]), heard, made, new=False)
 
 
 def find_drafts(ask: Operations, message: Event) -> Operation[list[Draft]]:

@@ -11,7 +11,7 @@ from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.comparing import NAME
 from druthers.advisor.finding import ordered
 from druthers.advisor.gathering import Gathering
-from druthers.advisor.messages import STATED, Context, Kind, Opinion
+from druthers.advisor.messages import ERASING, STATED, Context, Kind, Opinion
 from druthers.advisor.operations import ATTEMPTS, Operations
 from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
@@ -62,11 +62,13 @@ class Conversation:
             message = None if id is None else (yield from find_message(self.ask, user, text, id))
             if message is not None and id is not None:
                 return (yield from self._answer_again(message, user, id))
+            person = yield from self.ask.find(user)
             saying = Gathering(self.ask)
             drafts = yield from self._say(saying, user, text, size)
-            claim = [] if id is None else [message_event(user, text, id, drafts)]
+            claim = [] if id is None else [message_event(user, text, id, drafts, person)]
             if not saying.events:
-                return (yield from self._answer(user, drafts, id, claim=claim))
+                gone = self.erases and any(draft.reply.kind in ERASING for draft in drafts)  # nobody is brought back
+                return (yield from self._answer(user, drafts, id, claim=[] if gone else claim))
             if last := (yield from saying.write(before=claim)):
                 there = last - len(saying.events)
                 drafts = [draft.placed(there) for draft in drafts]
@@ -95,7 +97,7 @@ class Conversation:
             reply = yield from self._finish(answering, user, draft)
             replies.append(reply)
         reply = replies[0] if len(replies) == 1 else joined(replies)
-        kept = [] if id is None or not (answering.events or claimed) else [reply_event(user, id, reply, claimed)]
+        kept = [] if id is None or not (claim or claimed) else [reply_event(user, id, reply, claimed)]
         if not (answering.events or kept) or (yield from answering.write(before=claim, after=kept)):
             return reply
         # Somebody else answered it meanwhile, or the user was erased, who is not brought back by an answer.
@@ -132,9 +134,9 @@ class Conversation:
         person = yield from ask.find(user)
         decision, ids = ("", []) if person is None else person.shown
         shown = [ask.fold.items[id] for id in ids if id in ask.fold.items]
-        at = (yield from self._at_their_places(decision, ids)) if shown else []
+        at = yield from self._at_their_places(decision, ids)
         columns = ask.columns
-        context = self._context(person, at, (yield from self._taken_before(decision)) if shown else None)
+        context = self._context(person, at, (yield from self._taken_before(decision)) if ids else None)
         acts: tuple[Act, ...] = yield Read(
             lambda: find_acts(Understanding(ask.parser, ask.limit_reader(columns), columns), text, context)
         )
@@ -163,7 +165,7 @@ class Conversation:
     def _act(self, turn: Turn) -> Operation[Draft]:
         """Take in what one act of a message says."""
         message = turn.message
-        pointed = [turn.at[place] for place in message.places]
+        pointed = [turn.at[place] for place in message.places] or turn.vanished
         turned_down = [turn.at[place] for place in message.rejected]
         gone = [item.name for item in (*pointed, *turned_down) if item not in turn.shown]
         if gone and message.kind not in (*STATED, Kind.UNCLEAR):
@@ -274,10 +276,8 @@ class Conversation:
         """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
         if item in turn.shown:
             told = yield from turn.ask.told.recall(turn.decision)
-            if not set(told.rewards.get(item.id, {})) & set(
-                aspects
-            ):  # what was said of it first stands in that decision
-                return turn.decision
+            if not set(told.rewards.get(item.id, {})) & set(aspects):
+                return turn.decision  # else what was said of it first stands in that decision
         made: Recommendation = yield from turn.ask.recommend(turn.user, offer=[item.id], aside=True)
         return made.id
 

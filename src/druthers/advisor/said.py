@@ -1,7 +1,5 @@
 """A message in its forms: as it was written, in small plain letters, from its point on; and what it points at."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -52,7 +50,12 @@ COUNTED = re.compile(
     r"(?: \w+){0,2} (?:at|for|by|around|before|after|until) [1-9]\b(?! (?:and|or) [1-9])"
 )
 SPANS = re.compile(
-    r"\b(?:one|two|three|four|five|[1-9]) (?:summer|winter|year|month|week|day|night|time|hour|minute)s?\b(?: ago)?"
+    r"\b(?:(?:the )?(?:last|past|first|next) )?(?:one|two|three|four|five|[1-9])"
+    r" (?:summer|winter|year|month|week|day|night|time|hour|minute)s?\b(?: ago)?"
+    r"|[<>≤≥=]=?\s*[1-9]\b"
+    # "I had two of them and both died"
+    r"|\b(?:i|we)(?:'ve)? (?:had|owned|bought|used) (?:two|three|both|some) of (?:them|those|these)\b"
+    r"(?:[^.;!?]*\bboth\b)?"
 )
 # "the first one's not exactly cheap, is it?" asks nothing
 TAG = re.compile(
@@ -83,7 +86,7 @@ class Said:
     context: Context  # what it comes after
 
     @classmethod
-    def of(cls, text: str, context: Context) -> Said:
+    def of(cls, text: str, context: Context) -> "Said":
         """Return a text in its forms."""
         text = TAG.sub("", text)
         plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
@@ -97,7 +100,7 @@ class Said:
         """Tell whether it says something in one of the ways of a list."""
         return ways(name).search(self.core) is not None
 
-    def beside(self, name: str) -> Said:
+    def beside(self, name: str) -> "Said":
         """Return what it says beside something of a list and apart from items: "cheaper" of "like 2 but cheaper"."""
         clauses = CLAUSE.split(ways(name).sub(" ", self.core))
         rest = ", ".join(clause for clause in clauses if not references(clause, self.context.shown))

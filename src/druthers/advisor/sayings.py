@@ -33,15 +33,18 @@ IS = r"(?:(?<=\bis )|(?<=\bdoes )|(?<=\bhas ))(?=[1-9] (?!\w+(?<!ou)(?<!s)s\b|pe
 # A number of an item: after "number" or "#", or bare and no amount of something.
 PLACE = re.compile(
     rf"(?<![\w.,€$£/])(?P<marked>#|(?:number|nummer|numero|option|no\.?|nr\.?) ?|{IS})?([1-9])"
-    rf"(?![\w€$£%/]|[.,]\d|\s*(?:star|night|people|person|hour|min))(?(marked)|(?!{COUNTS}))"
+    rf"(?![\w€$£%/]|[.,]\d|\s*(?:stars?\b|night|people|person|hour|min))(?(marked)|(?!{COUNTS}))"
 )
 # What is counted by an ordinal and is no item: "the first time", "second-hand", "first of all".
 NO_ITEM = (
     r"(?!-\w| of (?:all|next|this|every|each|the (?:month|year)|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"| (?:we|i|they|he|she)\b| (?:times?|things?|floors?|class|hand|half|halves|aid|rate|name|language|thoughts?"
-    r"|days?|weeks?|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|kids?|son|daughter|marriage|date|visit|trip|semester|term|lesson|job|home"
+    r"|days?|weeks?|months?|years?|nights?|birthday|try|attempt|look|impression|glance|sight|grade|child|baby|kids?|son"
+    r"|daughter|marriage|date|visit|trip|semester|term|lesson|job|home|episode|season|edition|issue|chapter|session"
+    r"|appointment|owner|registration|release"
     r"|planta|piso|vez|mano|etage|fois|main|piano|volta|stock|mal|hand|klasse|andar|verdieping|keer)\b)"
 )
+NOT_OURS = "".join(rf"(?<!\b{whose} )" for whose in ("my", "our", "his", "her", "their"))  # "my first tattoo"
 ALONE = r"(?=\s*(?:$|[,.;!?]))"
 REFERENCE = (
     r"(?:(?:number |no\.? ?|nr\.? ?|#)?[1-9]\b|(?:(?:the|den|die|das|il|el|le|la|o|de|het) )?(?:ORDINALS)\b(?: one)?"
@@ -177,7 +180,7 @@ def _places(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
         found += [(match.start(), place) for place in some]
     for place, name in enumerate(PLACES):
         words = "|".join(table()[name])
-        found += [(match.start(), place) for match in re.finditer(rf"\b(?:{words})\b{NO_ITEM}", text)]
+        found += [(match.start(), place) for match in re.finditer(rf"{NOT_OURS}\b(?:{words})\b{NO_ITEM}", text)]
     found += [(match.start(), len(shown) - 1) for match in ways("the_last").finditer(text)]  # not "last year"
     for match in re.finditer(rf"\b(?:{'|'.join(table()['both'])})\b", text):
         found += [(match.start(), place) for place in range(2 if match.group() == "both" else len(shown))]

@@ -8,7 +8,7 @@ import numpy as np
 from druthers.advisor import events, statements
 from druthers.advisor.answers import Answer
 from druthers.advisor.operations import Operations
-from druthers.advisor.reasons import STRENGTH, WISHED, Fact, Offer
+from druthers.advisor.reasons import GUESSED, STRENGTH, WISHED, Fact, Offer
 from druthers.advisor.steps import Look, Operation
 from druthers.errors import UnknownDecision
 from druthers.stores import Event
@@ -62,12 +62,14 @@ def slate(ask: Operations, decision: str) -> Operation[tuple[Shown, ...]]:
         offered[[columns.places[item] for item in body["offer"] if item in columns.places]] = True
         allowed = allowed & offered
     offer = Offer(columns, objectives, np.flatnonzero(allowed))
-    wished = () if person is None else [objectives[k].name for k in person.wishes.draws]
+    roles: dict[int, str] = {}
+    if person is not None:
+        roles = {k: GUESSED if k in person.wishes.guessed else WISHED for k in person.wishes.draws}
     bests = body.get("best", [None] * len(body["items"]))
     shown = []
     for id, best in zip(body["items"], bests, strict=True):
         if (item := ask.fold.items.get(id)) is not None:
-            facts = tuple(offer.fact(item, one.name, WISHED if one.name in wished else STRENGTH) for one in objectives)
+            facts = tuple(offer.fact(item, one.name, roles.get(k, STRENGTH)) for k, one in enumerate(objectives))
             felt = told.rewards.get(id, {}), told.utilities.get(id)
             shown.append(Shown(item.content(), facts, best is not None, *felt))
     return tuple(shown)

@@ -12,7 +12,7 @@ from druthers.stores import Event
 
 # Wishes of older statements have faded to nothing; what they limit and dismiss is kept.
 MOST = 40
-PARTS = ("ranking", "draws", "only", "dismissed", "limits", "hopes", "dropped")
+PARTS = ("ranking", "draws", "only", "guessed", "dismissed", "limits", "hopes", "dropped")
 
 
 def counted(past: Iterable[Event]) -> Iterator[Event]:
@@ -75,8 +75,8 @@ def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[d
             rest.pop("only", None)
         if "draws" in one:
             rest["draws"] = [one["draws"][place] for place in kept]
-        if "dismissed" in one:
-            rest["dismissed"] = [name for name in one["dismissed"] if name not in names]
+        for part in {"guessed", "dismissed"} & set(one):
+            rest[part] = [name for name in one[part] if name not in names]
         for part in {"limits", "hopes"} & set(one):
             rest[part] = {name: limit for name, limit in one[part].items() if name not in names}
         left.append(rest)

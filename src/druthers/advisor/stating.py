@@ -1,7 +1,5 @@
 """What a text states: wishes and limits, read together, in messages as in queries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -15,6 +13,7 @@ from druthers.language import Parser, leans_english, spoken_in
 from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
+from druthers.language.rules.opposites import OPPOSITE
 from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.phrases import BAD
 from druthers.limits.spelling import Vocabulary
@@ -65,7 +64,8 @@ def stated_in(
         limits = replace(limits, hopes=(*limits.hopes, *usual))
         reading = parser.read(blanked(rest, *(one.span for one in usual)))
     contrary, unlikely = much_of_costs(text, reading, limits, parser)
-    limits = told(limits, unlikely)
+    # Who wants it loud is told that this is not understood, in the same words.
+    limits = told(limits, unlikely or (reading.leftover if OPPOSITE in reading.notes and not reading.names else ()))
     # What is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else".
     unmeant = {*contrary, *_complained(reading, limits), *_guessed_by(reader.title, reading)}
     return without_guesses(reading, LIKELY if limits.where else 0.0, unmeant), limits
@@ -88,7 +88,9 @@ def _guessed_by(title: str, reading: Reading) -> set[str]:
     guesses: dict[str, bool] = {}
     for one in reading.evidence:
         name = reading.objectives[one.objective]
-        guesses[name] = guesses.get(name, True) and one.guessed and bare.issuperset(stems(one.text))
+        guesses[name] = (
+            guesses.get(name, True) and one.guessed and one.role == "wanted" and bare.issuperset(stems(one.text))
+        )
     return {name for name, only in guesses.items() if only}
 
 

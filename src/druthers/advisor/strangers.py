@@ -38,13 +38,17 @@ HELD = re.compile(
     re.I,
 )
 
-# Much of something, asked for: "a big dog", "I'd like something long"; not "no big dogs", nor "long waits annoy me".
+# Much of something, asked for: "a big dog", "I'd like something long", "as expensive as possible", "that's too cheap";
+# not "no big dogs", nor "long waits annoy me".
 MUCH = re.compile(
     r"(?:(?:(?:i|we)(?:'d| would)? (?:really )?(?:want|need|like|prefer|love)|(?:i'm|i am|we're|we are)? ?looking for"
-    r"|(?:give|show|find) (?:me|us)) )?(?:an?|some|something|it|one)"
-    r" (?:(?:really|very|quite|fairly|nice|good|rather) )*"
-    r"(?:(?:bigg|long|heavi|larg|hugg|high|tall|steep|loud)er|big|long|heavy|large|huge|high|tall|steep|loud|expensive)"
-    r"(?: [a-z]+)?(?: please)?",
+    r"|(?:give|show|find) (?:me|us)) )?(?:(?:(?:an?|some|something|it|one|the)"
+    r" (?:(?:really|very|quite|fairly|nice|good|rather|(?:a (?:bit|little)|even|much) ?) )*"
+    r"(?:(?:bigg|long|heavi|larg|hugg|high|tall|steep|loud|pric[ei]|dear|costli)(?:er|i?est)|(?:more |most )?expensive"
+    r"|big|long|heavy|large|huge|high|tall|steep|loud|pricey)(?: [a-z]+)?"
+    r"|(?:as )?(?:long|heavy|large|big|high|tall|expensive|pricey|loud) as possible"
+    r"|more expensive(?: [a-z]+)?|(?:it|that|this|they|those)(?: one)?(?:'s| is|'re| are)"
+    r" (?:(?:way|far|much|a bit|a little) )?too (?:cheap|short|light|small|low|quiet|near|close))(?: please)?)",
 )
 
 
@@ -105,7 +109,7 @@ def much_of_costs(text: str, reading: Reading, limits: Limits, parser: Parser) -
     """
     bounded = {name for name, limit in limits.where.items() if isinstance(limit, dict) and set(limit) == {"min"}}
     lost: dict[str, str] = {}
-    for clause in re.finditer(r"[^.,;:!?]+", fold(text)):
+    for clause in re.finditer(r"(?:(?!\b(?:and|but)\b)[^.,;:!?])+", fold(text)):
         if MUCH.fullmatch(clause.group().strip()):
             within = [one for one in reading.evidence if clause.start() <= one.start < clause.end()]
             costs = [parser.objectives[one.objective] for one in within if one.role == "wanted"]

@@ -10,7 +10,7 @@ from druthers.advisor.sayings import ways, whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, speaks_of_money
 from druthers.limits.quantities import find_quantities
-from druthers.limits.words import fold, stems
+from druthers.limits.words import blanked, fold, stems
 
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
 _HOW = r"(?:(?:ever|just|want|need|have|going|like|you|dare|to|please|yet|really) )*"
@@ -29,6 +29,10 @@ DECLINED = re.compile(
 )
 EXCEPT = re.compile(r"\b(?:except|but|apart from|besides|other than)\b(?P<kept>.*)")
 WAIVED = re.compile(r"\b(?:ignore|disregard|never ?mind)\b")  # "never mind the price, it's a gift" dismisses it
+# "bees aren't important after all": what does not matter is set aside, whatever was said of it.
+UNIMPORTANT = re.compile(r"(?:\bnot|n't|\bno longer)(?: \w+){0,2} (?:important|matter|relevant|count|a priority)\b")
+# What takes back the words before it.
+AT_ONCE = re.compile(r"\b(?:(?:no,? |wait,? )*(?:scratch|strike|forget|cancel) (?:that|it)|no,? wait)\b")
 # What speaks of something said, and not of the thing itself.
 SAID_BEFORE = re.compile(
     r"\b(?:said|told|mentioned|asked|thing|bit|part|requirement|wish|limit|cap|back|last|after all|any ?(?:more|longer)"
@@ -48,13 +52,15 @@ def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader)
     if kind != Kind.FORGET_THAT:
         return Message(kind)
     names = in_force(whole_words("forget").sub(" ", said.core), said.context, parser, limits)
-    waived = WAIVED.search(said.plain) and not SAID_BEFORE.search(said.plain)
+    waived = UNIMPORTANT.search(said.plain) or (WAIVED.search(said.plain) and not SAID_BEFORE.search(said.plain))
     if names and waived and set(names) <= set(parser.read(said.text).dismissed_names):
         return None
     if names:
-        return _with_wishes(names, said, parser) or Message(kind, forgotten=names)
+        return _with_wishes(names, said, parser, limits) or Message(kind, forgotten=names)
     if said.has("forget_last"):
-        return Message(kind)
+        ahead = said.text[: match.start()] if (match := AT_ONCE.search(said.plain)) else ""
+        states = parser.read(ahead).ranking or limits.read(ahead).where
+        return None if states else Message(kind)  # "cheap, scratch that, quiet" takes back its own words alone
     if parser.read(said.text).dismissed_names:  # "never mind the garden", of which nothing was said: it does not matter
         return None
     only = (*said.context.wished, *said.context.limits)
@@ -77,14 +83,17 @@ def declines(said: Said) -> bool:
     return DECLINED.fullmatch(said.plain) is not None
 
 
-def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser) -> Message | None:
-    """Return what is wished in clauses beside the one that takes something back."""
-    parts = re.split(rf"{SENTENCES.pattern}|,\s+|\s+but\s+", said.text)
-    rest = ", ".join(one for one in parts if not whole_words("forget").search(one.lower()))
-    reading = parser.read(rest)
-    if not set(reading.names) - set(names):
-        return None
-    return Message(Kind.WISH, said.places, reading=reading, forgotten=names)
+def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser, reader: LimitReader) -> Message | None:
+    """Return what is wished and limited in clauses beside the one that takes something back."""
+    ends = [match.span() for match in re.finditer(rf"{SENTENCES.pattern}|,\s+|\s+but\s+", said.text)]
+    starts = [0, *(end for _, end in ends)]
+    parts = zip(starts, [*(start for start, _ in ends), len(said.text)], strict=True)
+    back = [part for part in parts if whole_words("forget").search(said.text[slice(*part)].lower())]
+    limits = reader.read(blanked(said.text, *back))
+    reading = parser.read(limits.rest)
+    if set(reading.names) - set(names):
+        return Message(Kind.WISH, said.places, reading=reading, limits=limits, forgotten=names)
+    return Message(Kind.LIMIT, said.places, reading=reading, limits=limits, forgotten=names) if limits.where else None
 
 
 def in_force(text: str, context: Context, parser: Parser, limits: LimitReader) -> tuple[str, ...]:

@@ -118,6 +118,8 @@ def profile(ask: Operations, turn: Turn) -> Operation[Reply]:
         card = yield from ask.preference(turn.user)
         weights = ", ".join(f"{one.objective} {one.weight:z.2f}" for one in card.weights)
         said.append(f"How much things count for you: {weights}.")
+    if person.wishes.guessed:
+        said.append(f"Guessed, not said: {listed([names[k] for k in person.wishes.guessed])}.")
     if person.wishes.dismissed:
         said.append(f"Set aside: {listed([names[k] for k in person.wishes.dismissed])}.")
     if person.wishes.limits:

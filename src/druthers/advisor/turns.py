@@ -1,13 +1,11 @@
 """A message in a conversation: what it is about, and the answer to it as far as it is known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from druthers.advisor.answers import Heard, Reply
-from druthers.advisor.messages import Message
+from druthers.advisor.messages import POINTING, Message
 from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import spaced
 from druthers.catalogs import Item
@@ -30,12 +28,17 @@ class Turn:
     spoken_of: Item | None = None  # the item that "it" is, if no answer was about another one since
     beside: bool = False  # whether another act of the same message recommends something after it
 
+    @property
+    def vanished(self) -> Sequence[Item]:
+        """All items that were shown, where none of them is left and what is said is about one."""
+        return self.at if self.message.kind in POINTING and not (self.shown or self.about) else ()
+
     def reply(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = ()) -> Reply:
         """Return the answer to this message."""
         text = spaced(text, self.ask.columns.names)
         return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard)
 
-    def draft(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = (), **how: Any) -> Draft:
+    def draft(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = (), **how: Any) -> "Draft":
         """Return the answer to this message as far as it is known; `how` says what it recommends, if it does."""
         next = None if self.beside or not how else Next(self.size, **how)
         return Draft(self.reply(text, heard=heard, about=about), self, next)
@@ -63,7 +66,7 @@ class Draft:
     next: Next | None = None
     asked: str | None = None  # the words of an act that asks
 
-    def placed(self, before: int) -> Draft:
+    def placed(self, before: int) -> "Draft":
         """Return it for a message whose gathered events come after a position."""
         heard = self.reply.heard
         if heard is None:
@@ -78,7 +81,7 @@ class Draft:
         return {**told, "heard": place, "next": None if next is None else {**vars(next)}}
 
     @classmethod
-    def from_content(cls, content: Mapping[str, Any], heard: Heard | None) -> Draft:
+    def from_content(cls, content: Mapping[str, Any], heard: Heard | None) -> "Draft":
         """Undo `content`, with what was heard."""
         reply = Reply(content["kind"], content["text"], tuple(content["items"]), heard)
         return cls(reply, None, content["next"] and Next(**content["next"]), content["asked"])

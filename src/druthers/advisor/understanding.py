@@ -1,7 +1,5 @@
 """What is a message? A model of how people say things tells how likely each kind is; the likeliest is tried first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from druthers.advisor.comparing import NAME
-from druthers.advisor.kinds import chances
+from druthers.advisor.kinds import CHANGING, LIKELY, chances, told_of_items
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
-from druthers.advisor.opinions import dislikes, find_opinion
+from druthers.advisor.opinions import find_opinion, find_verdict
 from druthers.advisor.other_numbers import another_number
 from druthers.advisor.questions import MOST, find_question, flags_asked
 from druthers.advisor.said import Said
@@ -29,14 +27,12 @@ from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Where
 from druthers.types import Reading, Strength
 
-# How likely a kind must be to be thought of; a wish, to be more than a guess; a kind, to overrule a wish that was read;
+# How likely a kind must be to be thought of; a kind, to overrule a wish that was read;
 # and small talk or nothing, to overrule one that was read for sure.
-POSSIBLE, LIKELY, SURE, CERTAIN = 0.1, 0.5, 0.8, 0.9
+POSSIBLE, SURE, CERTAIN = 0.1, 0.8, 0.9
 ALIKE, AHEAD = 0.35, 0.1  # cosines: how like a question the name of a flag must be, and how far ahead of all others
 MOST_WORDS = 6  # of a name
 FEWEST = 4  # words of a wish whose meaning is guessed at
-# What changes something that is known of items: it must be likely, however little speaks for anything else.
-CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
 # Ways to say something that is no wish, and no limit.
 OTHERWISE = ("help", "profile", "why", "compare", "find", "best", "other", "like", "took", "forget_me", "forget_all")
 # What may be said of some items while others are turned down.
@@ -72,25 +68,13 @@ TURNED = re.compile(
     r"(?:in )?(?:the )?(?:exact )?(?:other way (?:a)?round|opposite|reverse(?: order)?|vice versa)(?:\W+please)?\W*"
     r"|(?:please )?(?:swap|switch|exchange|flip|reverse) [\w ]+? (?:and|with) [\w ]+?(?: round| around)?\W*"
 )
+THE_FIRST = re.compile(r"\b(?:the|this|that) (?:very )?(?:first|1st)\b(?! (?:thing|priority|point|thought))")
+# "price of inn 5"
+PART_OF = re.compile(r"(?:(?:and|or) )?(?:the |its )?[a-z][a-z ]{1,30} of (?:the |number )?[\w ]+\??")
 MEANT = re.compile(r"(?:(?:no|sorry|actually|oh|wait)\W+)*i meant? (?!to\b)")  # "actually I meant clean"
 # "forget what I said about the price"
 SAID = re.compile(
     r"\b(?:what|whatever|all|everything)(?: \w+)? (?:i|we)(?:'ve| have)?(?: just)? (?:said|told|asked|wrote)\b"
-)
-# "I love it!"; "meh, 2 is ok"
-VERDICT = re.compile(
-    r"\W*(?:(?:wow|oh|yes|yeah|yep|ok(?:ay)?|omg|haha?|cool|no|nah|sorry)\W+)*(?:(?:i|we)\s+)?"
-    r"(?:(?:really|just|absolutely|totally|do|so|kinda)\s+)*"
-    r"(?:love|adore|like)"
-    r" (?:it|this|that|this one|that one)(?: so much| a lot| very much| already| too)?\W*"
-)
-SHORTLY = re.compile(
-    r"\W*(?:(?:meh|hmm?|ok(?:ay)?|well|nah|yes|yeah|no)\W+)*[\w ]{1,20} (?:is|was|are|looks?|seems?)"
-    r" (?:(?:just|quite|pretty|only) )?(?:ok(?:ay)?|fine|alright|meh|good|great|nice|bad|awful|terrible|lovely)\W*"
-    # "I love the artwork of the third"
-    r"|(?:(?:i|we) )?(?:(?:really|do) )?(?:love|adore|like|hate) (?:the|that) [\w ]{1,25} (?:of|on|in) [\w ]{1,20}\W*"
-    # "the first one's not exactly cheap"
-    r"|[\w ]{1,20}?(?:'s| is| are)(?: not|n't) (?:(?:exactly|really|very|particularly|all that|that|so) )?\w+\W*"
 )
 NOTHING = Context()
 
@@ -144,21 +128,7 @@ class Understanding:
             if back is not None and (back.forgotten or said.has("forget_last")):
                 return back
         asked = find_question(said, self.parser, self.limits, self.columns, self._named(said.plain))
-        return asked or self._verdict(said) or self._likeliest(said)
-
-    def _verdict(self, said: Said) -> Message | None:
-        """Return what is plainly said of items that were shown: "love it", "meh, 2 is ok", "la segunda me encantó"."""
-        foreign = not is_english(said.text)
-        if not said.context.shown or (said.asks_abroad if foreign else said.asks):
-            return None
-        if said.places and foreign and said.picks:
-            return Message(Kind.TAKEN, said.places)
-        if not (VERDICT.fullmatch(said.plain) or (said.places and (foreign or SHORTLY.fullmatch(said.plain)))):
-            return None
-        found = find_opinion(said, self.parser, ())
-        if found is not None and foreign and not found.aspects and dislikes(said.plain):
-            return Message(Kind.REJECT, said.places, utility=found.utility)
-        return found if found is not None and (found.utility is not None or found.opinions) else None
+        return asked or find_verdict(said, self.parser) or self._likeliest(said)
 
     def _likeliest(self, said: Said) -> Message:
         """Return the likeliest of the kinds that a message has the parts of."""
@@ -168,6 +138,7 @@ class Understanding:
         likely = chances(asked, encoder, [item.name for item in (*said.context.shown, *named)])
         stated = sum(likely[kind] for kind in STATED)
         odds = {Kind.WISH: stated, **{kind: chance for kind, chance in likely.items() if kind not in STATED}}
+        odds |= told_of_items(said, likely)
         supposed = not said.places and SUPPOSED.search(said.plain)
         if not supposed and (other := another_number(said, self.parser, self.limits)):
             return other
@@ -176,6 +147,9 @@ class Understanding:
             read = replace(read, kind=Kind.UNCLEAR)
         if not is_english(said.text) and _is_statement(said, read):  # the model knows the words of English alone
             return _as_stated(read, likely)
+        pointed = len(said.places) + len(named) == 1 and not said.asks and said.rating is None
+        if pointed and PART_OF.fullmatch(said.plain):
+            return self._about_items(Kind.DETAIL, 1.0, said, named, read) or read
         for kind in sorted(odds, key=lambda kind: -odds[kind]):
             if odds[kind] < POSSIBLE:
                 break
@@ -201,7 +175,7 @@ class Understanding:
         if kind in (Kind.THANKS, Kind.GREETING, Kind.UNCLEAR, Kind.HELP):
             small_talk = kind in (Kind.THANKS, Kind.GREETING)
             if (
-                (read.kind in STATED and (chance < CERTAIN or (small_talk and is_worded(read))))
+                (read.kind in STATED and (chance < CERTAIN or ((small_talk or read.limits.where) and is_worded(read))))
                 or (kind == Kind.THANKS and whole_words("insult").search(said.plain))
                 or (small_talk and chance < LIKELY and not whole_words(kind.value).search(said.plain))
                 or (small_talk and said.has("forget_me"))
@@ -231,6 +205,8 @@ class Understanding:
         most = ways("best").search(AT_LEAST.sub("", said.core)) or MOST.search(said.core)
         if ranking and (most or (kind == Kind.BEST and not limits.where)):
             reading = replace(reading, ranking=ranking, dismissed=())
+            lost = tuple(one for one in limits.unmatched if not self.parser.read(one).names)
+            limits = replace(limits, unmatched=lost)  # "the most expensive one" is no wish, and found nonetheless
             return Message(Kind.BEST, said.places, reading=reading, limits=limits, shown=said.has("shown"))
         if not limits.where:
             flags = flags_asked(said.core, self.limits)
@@ -266,15 +242,20 @@ class Understanding:
         if kind == Kind.FEEDBACK:
             found = find_opinion(said, self.parser, named)
             tells = found is not None and (found.utility is not None or found.opinions)
-            now = read.limits.where and not (said.has("took") or said.past.search(said.plain))
-            return found if tells or not now else None  # "more experienced than Boris and in Linz" tells of no feeling
+            stated = read.kind in STATED and is_worded(read)
+            now = stated and (read.limits.where or not (said.has("took") or said.past.search(said.plain)))
+            # "More experienced than Boris and in Linz" tells of no feeling.
+            return found if tells or not (now or said.asks) else None
         if kind == Kind.WHY:
             return Message(kind, said.places, named)
+        if kind == Kind.COMPARE and read.limits.where and not (pointed or said.has("compare")):
+            return read  # "rating >= 4 and price < 90"
         if kind == Kind.COMPARE:
             others = tuple(item for item in self._named(said.plain) if item not in said.context.shown)
             there = len(said.context.shown) > 1 or others or beyond(said.plain, said.context.shown)
             return Message(kind, said.places, others) if there else None
-        if kind == Kind.DETAIL and _is_first_of_all(read) and not said.text.rstrip().endswith("?"):
+        first = _is_first_of_all(read) and not THE_FIRST.search(said.plain)  # "how loud is the first"
+        if kind == Kind.DETAIL and first and not said.text.rstrip().endswith("?"):
             return read  # "how it is made comes first for me"
         if kind == Kind.DETAIL:
             limits = self.limits.read(without_items(said.text))  # the number of an item is no limit

@@ -7,8 +7,6 @@ counted: mean and variance of the weights are those of a Dirichlet law. A list o
 place has `NEXT` times those of the place before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -49,6 +47,7 @@ class Statement(NamedTuple):
     draws: tuple[float, ...]  # how much each is meant
     dismissed: tuple[int, ...] = ()  # objectives that do not matter
     only: bool = False  # whether nothing else matters from now on
+    guessed: tuple[int, ...] = ()  # those of the wanted that no word tells of
 
 
 def by_hand(weights: Sequence[float]) -> Statement:
@@ -96,6 +95,7 @@ class Wishes:
     dismissed: list[int] = field(default_factory=list)
     limits: Where = field(default_factory=dict)
     hopes: Where = field(default_factory=dict)  # limits that would be nice, and need not hold
+    guessed: list[int] = field(default_factory=list)  # of what is wished for, what was never said in so many words
 
     def hear(self, said: Statement) -> None:
         """Take in a message: repetition strengthens, contradiction replaces, what was said earlier fades a little."""
@@ -111,7 +111,8 @@ class Wishes:
         for objective, earlier in before.items():
             if objective not in draws and objective not in said.dismissed:
                 draws[objective] = fading * earlier
-        self.draws = draws
+        worded = {*before}.difference(self.guessed) | {*said.wanted}.difference(said.guessed)
+        self.draws, self.guessed = draws, [objective for objective in draws if objective not in worded]
         kept = () if said.only else self.dismissed
         self.dismissed = list(dict.fromkeys(one for one in (*kept, *said.dismissed) if one not in draws))
 
@@ -122,7 +123,7 @@ class Wishes:
         left = {name: hope for name, hope in self.hopes.items() if name not in dropped and name not in limits}
         self.hopes = merge(left, hopes or {})
 
-    def unsaid(self, *, limitless: bool) -> Wishes:
+    def unsaid(self, *, limitless: bool) -> "Wishes":
         """Return what is left when all wishes are taken back: limits and hopes, unless these go too."""
         return Wishes() if limitless else Wishes(limits=self.limits, hopes=self.hopes)
 
@@ -140,6 +141,7 @@ class Wishes:
         names = [objective.name for objective in catalog.objectives]
         return {
             "wished": tuple(names[k] for k in sorted(self.draws, key=lambda k: -self.draws[k])),
+            "guessed": tuple(names[k] for k in self.guessed),
             "dismissed": tuple(names[k] for k in self.dismissed),
             "limits": dict(self.limits),
             "hopes": dict(self.hopes),
@@ -149,14 +151,16 @@ class Wishes:
         """Return plain values, ready for JSON."""
         return {
             "draws": [list(pair) for pair in self.draws.items()],
+            "guessed": self.guessed,
             "dismissed": self.dismissed,
             "limits": self.limits,
             "hopes": self.hopes,
         }
 
     @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Wishes:
+    def from_content(cls, content: Mapping[str, Any]) -> "Wishes":
         """Undo `content`."""
         draws = {int(objective): float(count) for objective, count in content["draws"]}
         limits, hopes = dict(content["limits"]), dict(content.get("hopes", {}))
-        return cls(draws, [int(one) for one in content["dismissed"]], limits, hopes)
+        guessed = [int(one) for one in content.get("guessed", ())]
+        return cls(draws, [int(one) for one in content["dismissed"]], limits, hopes, guessed)

@@ -1,7 +1,5 @@
 """What every anchor is: a memory of one user's rankings that always has an estimate and its information."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """The box of an estimate: centered, with no entry beyond a bound; Newton steps in it, and how optimal a point is."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from druthers._jit import kernel

@@ -4,8 +4,6 @@ A preference permuted uniformly at random gives an exactly uniform ranking, so (
 fresh-permutation model of section 6.1, and a good model of the others. eps is called the corruption.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ rho(S_j; c) = min over delta of loss(S_j; c + delta) + penalty |delta|, one damp
 a ranking's Hessian plus a diagonal is, in order of places, diagonal minus nested rank-one terms, solved in O(D).
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two explanations of the same rankings, some corrupted or none, and their quadratics for those that are folded."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

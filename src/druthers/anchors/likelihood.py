@@ -1,7 +1,5 @@
 """The constrained maximum-likelihood anchor (Eq. 4)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

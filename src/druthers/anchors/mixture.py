@@ -1,7 +1,5 @@
 """The gated mixture anchor: a ranking is Plackett-Luce or, with some unknown chance, uniform."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

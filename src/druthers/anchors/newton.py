@@ -1,7 +1,5 @@
 """One damped Newton method for all anchors: the minimum of a smooth problem on the centered box."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

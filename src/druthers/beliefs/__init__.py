@@ -1,7 +1,5 @@
 """Beliefs: what choices, words and utilities say about one person, and what people have in common."""
 
-from __future__ import annotations
-
 from druthers.beliefs.choices import choice_site, predict_choice
 from druthers.beliefs.crowd import Crowd
 from druthers.beliefs.population import Law, first_law, learn_law

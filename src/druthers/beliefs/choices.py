@@ -6,14 +6,12 @@ both, and the normal factor with just these moments is kept: assumed-density fil
 propagation. The mode and its curvature instead (Laplace) would make people too sure of themselves.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from druthers._eigen import eigen
 from druthers._jit import kernel
 from druthers._matrices import copy_vector, factor, inverse, invert, multiply, sandwich, solve, sum_of
-from druthers.beliefs.points import point, points_needed, proposal, weigh_points, widest_lead
+from druthers.beliefs.points import point, points_after, points_needed, proposal, weigh_points, widest_lead
 from druthers.beliefs.whitening import leads_of
 from druthers.types import Floats, Integers
 
@@ -180,8 +178,10 @@ def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, ave
     for k in range(size):
         for i in range(k + 1):
             tilt[k] += start[i] * steps[i, k]
-    half = points_needed(axes)
-    z, along, shares, weights = np.empty(size), np.empty(n_rows), np.empty(n_rows), np.empty(2 * half)
+    z, along, shares = np.empty(size), np.empty(n_rows), np.empty(n_rows)
+    odds(mean, axes, np.zeros(size), shares)
+    half = points_after(axes, shares)
+    weights = np.empty(2 * half)
     for t in range(2 * half):
         sign = 1.0 if t % 2 == 0 else -1.0
         if t % 2 == 0:

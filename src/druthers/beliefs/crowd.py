@@ -1,7 +1,5 @@
 """People side by side: what each of them prefers, with what people have in common behind it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Hashable
 from dataclasses import dataclass, field

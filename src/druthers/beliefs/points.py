@@ -1,19 +1,19 @@
 """Fixed, evenly spread points of a standard normal law, at which means over normal laws are taken."""
 
-from __future__ import annotations
-
 from statistics import NormalDist
 
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import clear, solve_upper_columns, sum_of
+from druthers._matrices import clear, solve_upper_columns, square_of, sum_of
 from druthers.types import Floats
 
 # Half of the fixed points at which means over a normal law are taken, the other half being their mirror images: fewer
-# where every lead of one option over another has a variance below the limit, since a choice is then nearly normal.
+# where every lead of one option over another has a variance below the limit, since a choice is then nearly normal. What
+# follows from a choice takes fewer where chances are unsure by less than a limit, however unlikely options lead.
 HALF = 512
 FEWER = ((0.5, 32), (4.0, 128))
+FEWER_AFTER = (1.5, 128)
 # Points are spread this much wider than a normal law that stands for what is looked for: its tails may be heavier.
 WIDER = 1.25
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107)
@@ -72,6 +72,29 @@ def points_needed(axes: Floats) -> int:
         if widest < limit:
             return int(half)
     return HALF if axes.shape[1] > 1 else HALF // 2
+
+
+@kernel
+def points_after(axes: Floats, shares: Floats) -> int:
+    """Return the same for what follows from a choice: `shares` are the chances, at the mean, of options not picked.
+
+    The measure is that of `doubt_about`: options with hardly a chance hardly matter, the picked one does.
+    """
+    n_rows, size = axes.shape
+    average = np.zeros(size)
+    for j in range(n_rows):
+        for k in range(size):
+            average[k] += shares[j] * axes[j, k]
+    own = square_of(average)
+    doubt, left = 0.0, 1.0
+    for j in range(n_rows):
+        spread = 0.0
+        for k in range(size):
+            spread += (axes[j, k] - average[k]) ** 2
+        doubt += shares[j] * spread * np.exp(0.5 * spread)
+        left -= shares[j]
+    doubt += (1.0 + left) * own * np.exp(0.5 * own)
+    return FEWER_AFTER[1] if doubt < FEWER_AFTER[0] else HALF if size > 1 else HALF // 2
 
 
 @kernel

@@ -4,8 +4,6 @@ Nothing is kept but rows, one for each person: the information A_i and the pull 
 and felt. The law is made anew from the rows each time, so that whoever is forgotten is gone.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

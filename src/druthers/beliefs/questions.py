@@ -1,7 +1,5 @@
 """What to ask: how much the answer to a question tells about what is best of what will be offered."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from druthers.beliefs.points import POINTS

@@ -1,7 +1,5 @@
 """A belief about weights seen along the differences of options: as few independent, standard normal numbers as do."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

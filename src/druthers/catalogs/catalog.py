@@ -1,7 +1,5 @@
 """A catalog: what can be recommended and what matters about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
@@ -119,7 +117,7 @@ class Catalog:
         _require_sound({**self._head(), "items": items}, "this is not a catalog")
 
     @classmethod
-    def load(cls, source: str | Path) -> Catalog:
+    def load(cls, source: str | Path) -> "Catalog":
         """Return a catalog from a TOML or JSON file, or one that comes along by its name, such as "hotels".
 
         Examples
@@ -138,7 +136,7 @@ class Catalog:
         return cls.from_content(content, source=str(source))
 
     @classmethod
-    def from_content(cls, content: Any, *, source: str = "this") -> Catalog:
+    def from_content(cls, content: Any, *, source: str = "this") -> "Catalog":
         """Return the catalog of a file's content: tables, lists, texts and numbers; `source` names it in errors."""
         _require_sound(content, f"{source} is not a catalog")
         return cls(

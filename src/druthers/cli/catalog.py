@@ -20,6 +20,7 @@ from druthers.cli.options import argument, flag, option
 from druthers.cli.remote import Remote
 from druthers.data.catalog.building import build_catalog
 from druthers.data.catalog.roles import COST, GAIN, Asked
+from druthers.data.catalog.sheets import stem_of
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting, UnknownName
 from druthers.language import domain_names, load_domain
 from druthers.stores import open_store
@@ -72,7 +73,8 @@ def check(
 ) -> None:
     """Check files: tell everything that is wrong with each, or what is in it.
 
-    The exit code is 2 if there is anything wrong, so that it can stand in a script before a catalog goes live.
+    The exit code is 2 if there is anything wrong,
+    so that it can stand in a script before a catalog goes live.
 
         druthers catalog check inns.toml
     """
@@ -94,7 +96,8 @@ def write(
 ) -> None:
     """Write a catalog to a file, to start your own from or to turn TOML into JSON and back.
 
-    A file that is there already is left alone unless you say so.
+    A file that is there already is left alone
+    unless you say so.
 
         druthers catalog write hotels hotels.toml
     """
@@ -138,8 +141,8 @@ def build(
         druthers catalog build tonight.csv --like hotels.json
         druthers catalog build hotels.csv --objectives price:cost,rating,distance:cost --details city,kind,pool
     """
-    target = file.with_name(f"{file.name.partition('.')[0]}.json") if out is None else out
-    if target.exists() and not force:
+    target = file.parent / f"{stem_of(file)}.json" if out is None else out
+    if target.exists() and not force and not file.is_dir():  # which is refused for what it is
         raise InvalidCatalog(f"a catalog must not replace a file unasked, but {target} is there; add --force or --out")
     asked = Asked(
         id=id,
@@ -170,8 +173,11 @@ def diff(
 ) -> None:
     """Say what a catalog would change: in a journal, in a running service, or against another file.
 
-    druthers catalog diff sqlite:inns.db inns.toml
-    druthers catalog diff http://127.0.0.1:8000 inns.toml --rename price=cost
+    Nothing is changed: `apply` does that,
+    with the same options.
+
+        druthers catalog diff sqlite:inns.db inns.toml
+        druthers catalog diff http://127.0.0.1:8000 inns.toml --rename price=cost
     """
     changes = _change(old, _load(new), key, apply=False, renamed=_renamed(rename or []), retire=retire, rescale=rescale)
     print("nothing is changed; druthers catalog apply does it" if changes else "nothing differs")

@@ -140,12 +140,12 @@ def beeradvocate(
 @build.command()
 def table(
     file: Annotated[Path, option("FILE", "CSV with a line of names, or Parquet.")],
-    objectives: Annotated[str, option("A,B,...", "Columns of objectives: more is better.")],
+    objectives: Annotated[str, option("A,B,...", "Columns of objectives of which more is better.")],
     utility: Annotated[str, option("COLUMN", "Column of the overall rating.")],
     out: Annotated[Path, option("DIR", "The folder to make.")],
     user: Annotated[str, option("COLUMN", "Column that says who rated.")] = "user",
     item: Annotated[str, option("COLUMN", "Column that says what was rated.")] = "item",
-    costs: Annotated[str, option("A,B,...", "Columns of objectives, listed before or not: less is better.")] = "",
+    costs: Annotated[str, option("A,B,...", "Columns of objectives of which less is better.")] = "",
     ranges: Annotated[
         list[str] | None,
         option(
@@ -171,8 +171,7 @@ def table(
             --range 1..5 --range price=0..300 --utility overall --out ratings
         druthers run ratings/ratings.toml
     """
-    less = tuple(options.listed(costs))
-    more = tuple(name for name in options.listed(objectives) if name not in less)
+    less, more = tuple(options.listed(costs)), tuple(options.listed(objectives))
     columns = Columns(
         user=user,
         item=item,

@@ -10,12 +10,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from druthers.anchors import as_anchor
 from druthers.cli import options
 from druthers.cli.options import argument, listed, load_named, option, read_setting
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, Evaluation, evaluate
 from druthers.evaluation.judging import DEFAULT
-from druthers.experiments.plan import SET_BY_THE_LAB, lively
+from druthers.experiments.plan import SET_BY_THE_LAB
 from druthers.experiments.running import fresh_policy
 from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
 from druthers.own import settings_of
@@ -207,7 +208,7 @@ def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[st
         if not any(key in taken[other] for other in ([owner] if owner else names)):
             raise UnknownName.of("setting", key, sorted(set().union(*taken.values())))
         if owner == name or (not owner and key in taken[name]):
-            settings[key] = lively(value)
+            settings[key] = as_anchor(value)
     return settings
 
 

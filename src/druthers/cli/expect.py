@@ -26,7 +26,8 @@ def expect(
 ) -> None:
     """Play scenarios against an advisor and tell which expectations it meets; exits with 1 unless it meets all.
 
-    Write down for your own catalog what must come out, and run it wherever you test.
+    Write down for your own catalog what must come out,
+    and run it wherever you test.
 
         druthers expect hotels.json
         druthers expect hotels.json --only cheap --parser lexicon

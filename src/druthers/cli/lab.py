@@ -248,7 +248,10 @@ def _other_settings(experiment: Experiment, folder: Path) -> list[str]:
     """Return the names of the settings in which results in a folder differ from what is to be played there."""
     if not (folder / "summary.json").exists():
         return []
-    there = json.loads((folder / "settings.json").read_text("utf-8"))["experiment"]
+    try:
+        there = dict(json.loads((folder / "settings.json").read_text("utf-8"))["experiment"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ["settings, which cannot be read"]
     wanted = json.loads(json.dumps(experiment.settings()))
     return [name for name in wanted if name in there and there[name] != wanted[name]]
 

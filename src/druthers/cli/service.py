@@ -95,7 +95,8 @@ def create_key(
 ) -> None:
     """Make an API key and show it, once: only its hash is kept.
 
-    A running service knows it within a second.
+    A running service knows it
+    within a second.
 
         druthers keys create decide --name "web shop"
     """

@@ -1,7 +1,5 @@
 """What every environment is: a truth, and a tape on which all the chance of a run is drawn before anyone plays."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args

@@ -1,7 +1,5 @@
 """People who really chose, replayed task by task: the slate they saw, then what they picked."""
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Iterator, Sequence
@@ -52,7 +50,7 @@ class People:
         """Go through the people in their order."""
         return (self[number] for number in range(len(self)))
 
-    def standardized(self) -> People:
+    def standardized(self) -> "People":
         """Return the same people with objectives centered in each slate, and of unit variance within slates.
 
         The deviation is taken over all slates and uses no answer. What lies on both sides of a comparison, such as the
@@ -66,7 +64,7 @@ class People:
             raise InvalidSetting(f"options must differ in every objective somewhere, but never do in {same}")
         return replace(self, slates=np.ascontiguousarray(centered / scale))
 
-    def part(self, numbers: Sequence[int] | Integers) -> People:
+    def part(self, numbers: Sequence[int] | Integers) -> "People":
         """Return some of the people, by number, in the order given."""
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in numbers]).astype(np.int64)
         lengths = np.diff(self.starts)[np.asarray(numbers, dtype=np.int64)]

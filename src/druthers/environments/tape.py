@@ -1,7 +1,5 @@
 """A tape: all the luck of a run, drawn before any policy plays, so that all of them meet the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -46,7 +44,7 @@ class Chunk(NamedTuple):
 class Tape:
     """All the chance of one run: equal for every policy, drawn in chunks from one seed."""
 
-    environment: Environment
+    environment: "Environment"
     seed: Seed
     horizon: int
     means: Floats  # true mean rewards (K, D)
@@ -78,7 +76,7 @@ class Tape:
         shifts: Floats = np.einsum("rq,rqd->rd", chunk.contexts, self.shifts[chunk.users])
         return preferences + shifts
 
-    def with_rankings(self, rankings: Sequence[RankingLike]) -> Tape:
+    def with_rankings(self, rankings: Sequence[RankingLike]) -> "Tape":
         """Return the same tape with other queries, one for each interaction, such as rankings read from text."""
         rows, n_objectives = self.horizon * self.users_per_round, self.means.shape[1]
         require(len(rankings) == rows, f"this tape needs {rows} rankings, one for each interaction", len(rankings))

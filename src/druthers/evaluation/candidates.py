@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from druthers.anchors import Anchor
 from druthers.errors import InvalidSetting
 from druthers.evaluation.following import IGNORE, LEARN, REPLAY, Followed, follow
 from druthers.logs import Log
@@ -52,6 +53,8 @@ class Fixed:
             )
         self.name = policy.name
         self._class, self._state, self._seed = type(policy), policy.state(), seed
+        anchor = getattr(policy, "anchor", None)
+        self._anchor = type(anchor) if isinstance(anchor, Anchor) else None
 
     def chances(self, log: Log) -> Floats:
         """Follow the log."""
@@ -62,7 +65,8 @@ class Fixed:
         return kept & self._followed(log).same
 
     def _followed(self, log: Log) -> Followed:
-        return follow(_with_own_chance(self._class.from_state(self._state), self._seed), log, IGNORE)
+        policy = self._class.from_state(self._state, anchor=self._anchor)
+        return follow(_with_own_chance(policy, self._seed), log, IGNORE)
 
 
 class Learner:

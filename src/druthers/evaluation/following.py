@@ -1,7 +1,5 @@
 """Policies that follow a log: what they would choose, what they come to know, where they agree with it; compiled."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias

@@ -106,7 +106,7 @@ def evaluate(
     for key, value in (("learn", learn), ("level", level)):
         require(0.0 <= value < 1.0, f"{key} is a share and must be at least 0 and below 1", value)
     candidate = make_candidate(log, policy, settings or {}, learn, seed)
-    estimates, refusals = _estimates(EvidenceTable(log, candidate, seed), log.outcomes, names, level)
+    estimates, refusals = _estimates(EvidenceTable(log, candidate, seed, label), log.outcomes, names, level)
     if not estimates:
         laws = {why.partition(", but")[0]: why for why in refusals.values()}
         raise NoSupport("; ".join(laws.values()) or "a log must tell what came of its decisions, but this one does not")

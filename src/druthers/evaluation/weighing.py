@@ -26,9 +26,10 @@ FALSE_ALARM = 1e-6
 class EvidenceTable:
     """A log and a candidate: the evidence that each estimator needs of them, computed once."""
 
-    def __init__(self, log: Log, candidate: Candidate, seed: int) -> None:
+    def __init__(self, log: Log, candidate: Candidate, seed: int, name: str | None = None) -> None:
         self._log = log
         self._candidate = candidate
+        self._name = name or candidate.name
         self._seed = seed
         self._judged = log.select(slice(candidate.cut, None)) if candidate.cut else log
 
@@ -81,7 +82,7 @@ class EvidenceTable:
         return squares
 
     def _weights(self, name: str) -> Floats:
-        log, policy = self._judged, self._candidate.name
+        log, policy = self._judged, self._name
         if np.isnan(self._chances).any():
             raise NoSupport(f"weights need the chance of every choice, but {policy} does not know its own; use replay")
         if name == "dm":

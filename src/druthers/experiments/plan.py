@@ -1,10 +1,9 @@
 """An experiment: which policies play where, how long and how often; read from TOML and checked before anything runs."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,13 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from druthers.anchors import ANCHORS, make_anchor
+from druthers.anchors import as_anchor
 from druthers.environments import Environment, find_environment
-from druthers.errors import InvalidExperiment, UnknownName, choices
+from druthers.errors import DruthersError, InvalidExperiment, UnknownName, choices
 from druthers.own import is_own, settings_of
 from druthers.policies import Policy, find_policy
 
 HERE = Path(__file__).parent
+
+# So many pairs of a policy and a run are listed before the first is played, in some seconds, and kept in a file each.
+MOST_PAIRS = 100_000
 
 # What the lab sets itself: sizes come from the environment, chance from the run, the truth from the tape.
 SET_BY_THE_LAB = {"n_objectives", "seed", "preferences", "rewards"}
@@ -58,7 +60,7 @@ class Row:
     def make_policy(self, n_objectives: int, seed: int = 0, **truth: Any) -> Policy:
         """Return a fresh policy of this row; `truth` is for policies that know it."""
         family = find_policy(self.policy)
-        params = {key: lively(value) for key, value in self.params.items()} | truth
+        params = {key: as_anchor(value) for key, value in self.params.items()} | truth
         if "horizon" in settings_of(family):
             params.setdefault("horizon", self.horizon)
         return family(n_objectives=n_objectives, seed=seed, **params)
@@ -88,7 +90,7 @@ class Experiment:
     FIGURES: ClassVar = ("regret", "error", "varied")
 
     @classmethod
-    def of(cls, content: Mapping[str, Any], name: str) -> Experiment:
+    def of(cls, content: Mapping[str, Any], name: str) -> "Experiment":
         """Check the content of a file and return the experiment, or say what is wrong with it."""
         known = [field.name for field in dataclasses.fields(cls)]
         _refuse_unknown(content, known, f"experiment {name!r}")
@@ -99,14 +101,14 @@ class Experiment:
         experiment.check()
         return experiment
 
-    def with_settings(self, settings: Mapping[str, Any]) -> Experiment:
+    def with_settings(self, settings: Mapping[str, Any]) -> "Experiment":
         """Return the same with other values, each at its path (see `vary`)."""
         content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         for path, value in settings.items():
             content = _placed(content, self.full_path(path), value)
         return Experiment.of(content, self.name)
 
-    def only(self, labels: Iterable[str]) -> Experiment:
+    def only(self, labels: Iterable[str]) -> "Experiment":
         """Return the same with some of its policies, or others at their defaults."""
         chosen: dict[str, dict[str, Any]] = {}
         for label in labels:
@@ -141,14 +143,33 @@ class Experiment:
         _require_whole("seed", self.seed, 0)
         if self.samples is not None:
             _require_whole("samples", self.samples, 1)
+        self._require_pairs()
         if self.figure not in self.FIGURES:
             raise UnknownName.of("figure", self.figure, self.FIGURES)
         if self.figure == "varied" and not self.vary:
             raise InvalidExperiment("a figure of what is varied needs a table [vary]")
         for row in self.rows():
-            # The smallest tape tells the sizes; making both objects lets their own laws speak.
-            tape = row.make_environment().tape(seed=self.seed, horizon=1)
-            row.make_policy(tape.means.shape[1])
+            try:
+                # The smallest tape tells the sizes; making both objects lets their own laws speak.
+                tape = row.make_environment().tape(seed=self.seed, horizon=1)
+                row.make_policy(tape.means.shape[1])
+            except (TypeError, ValueError, OverflowError, MemoryError) as error:
+                if isinstance(error, DruthersError) or row.own:
+                    raise
+                given = {**row.environment, **row.params}
+                raise InvalidExperiment(
+                    f"settings must be of the kind and size that is meant, but of {given}: {error}"
+                ) from error
+
+    def _require_pairs(self) -> None:
+        grid = math.prod(len(values) for values in self.vary.values() if isinstance(values, list))
+        settings = grid if self.samples is None else self.samples
+        pairs = self.runs * len(self.policies) * max(settings, 1)
+        if pairs > MOST_PAIRS:
+            raise InvalidExperiment(
+                f"an experiment must have at most {MOST_PAIRS:,} pairs of a policy and a run, but got {pairs:,}; ask"
+                " for fewer runs, or for several seeds with a folder each"
+            )
 
     def rows(self) -> list[Row]:
         """Return every policy with every combination of what is varied that concerns it."""
@@ -227,7 +248,7 @@ def load_experiment(source: str | Path) -> Experiment:
             raise UnknownName.of("experiment", str(source), experiment_names())
         path = HERE / f"{source}.toml"
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise InvalidExperiment(f"an experiment file must be readable, but {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -314,15 +335,6 @@ def _drawn(values: Any, rng: np.random.Generator) -> Any:
     if low > 0:
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
     return float(rng.uniform(low, high))
-
-
-def lively(value: Any) -> Any:
-    """Return the anchor that a name or a table with a name stands for; anything else as it is."""
-    if isinstance(value, str) and (value in ANCHORS or is_own(value)):
-        return make_anchor(value)
-    if isinstance(value, Mapping) and "name" in value:
-        return make_anchor(**value)
-    return value
 
 
 def short(value: Any) -> str:

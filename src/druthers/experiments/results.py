@@ -1,7 +1,5 @@
 """What came of an experiment: curves of every run, tables over them, and the files they are kept in."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json
@@ -18,7 +16,7 @@ from numpy.typing import ArrayLike
 
 import druthers
 from druthers.drafts import replaced, write_json
-from druthers.errors import InvalidExperiment, UnknownName, needs
+from druthers.errors import DruthersError, InvalidExperiment, UnknownName, needs
 from druthers.experiments.floors import FloorLine
 from druthers.experiments.plan import Experiment, Row, short
 from druthers.simulation import Run
@@ -211,11 +209,11 @@ class Results:
             "rows": rows,
         }
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> "pyarrow.Table":
         """Return the curves in long form: one line for each label, run and round."""
         return self._long(lambda run: {"round": run.rounds, **{name: getattr(run, name) for name in CURVES}})
 
-    def _long(self, columns: Callable[[Run], dict[str, Any]]) -> pyarrow.Table:
+    def _long(self, columns: Callable[[Run], dict[str, Any]]) -> "pyarrow.Table":
         """Return some columns of every run in long form, after its label and number."""
         pyarrow = needs("pyarrow", "lab")
         numbers = [number for runs in self.runs.values() for number in range(len(runs))]
@@ -230,12 +228,12 @@ class Results:
             }
         )
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> "pandas.DataFrame":
         """Return the curves in long form as a pandas frame."""
         needs("pandas", "frames")
         return self.to_arrow().to_pandas()
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> "polars.DataFrame":
         """Return the curves in long form as a polars frame."""
         frame: polars.DataFrame = needs("polars", "frames").from_arrow(self.to_arrow())
         return frame
@@ -253,14 +251,25 @@ class Results:
             write_json(place / f"{name}.json", getattr(self, name)())
 
     @classmethod
-    def load(cls, folder: str | Path) -> Results:
+    def load(cls, folder: str | Path) -> "Results":
         """Read what `save` wrote."""
-        parquet = needs("pyarrow.parquet", "lab")
         place = Path(folder)
         if not (place / "summary.json").exists():
             raise InvalidExperiment(
                 f"results are a folder with a summary.json, but {place} has none; `druthers run` makes one"
             )
+        try:
+            return cls._read(place)
+        except (OSError, ValueError, KeyError, TypeError) as error:  # what Arrow says is a ValueError
+            if isinstance(error, DruthersError):
+                raise
+            raise InvalidExperiment(
+                f"results must be whole, but those in {place} are not: {error!r}; `druthers run` makes them again"
+            ) from None
+
+    @classmethod
+    def _read(cls, place: Path) -> "Results":
+        parquet = needs("pyarrow.parquet", "lab")
         settings = json.loads((place / "settings.json").read_text("utf-8"))
         timing = json.loads((place / "timing.json").read_text("utf-8"))["policies"]
         experiment = Experiment(**settings["experiment"])
@@ -303,7 +312,7 @@ def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _by_run(table: pyarrow.Table) -> dict[tuple[str, int], dict[str, Any]]:
+def _by_run(table: "pyarrow.Table") -> dict[tuple[str, int], dict[str, Any]]:
     """Cut a table in long form into the columns of each label and run, in order of appearance."""
     labels = table["label"].combine_chunks()
     codes, numbers = labels.indices.to_numpy(), table["run"].to_numpy()

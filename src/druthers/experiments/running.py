@@ -157,6 +157,7 @@ def _play_or_read(
 ) -> list[Outcome]:
     """Return the outcome of each task: read from its file if it is kept there, else played, and then kept."""
     outcomes: dict[int, Outcome] = {}
+    chosen = make_engine(engine, workers) if isinstance(engine, str) else engine
     for place, path in enumerate(kept or ()):
         path.parent.mkdir(parents=True, exist_ok=True)
         outcome = _read(path)
@@ -164,7 +165,7 @@ def _play_or_read(
             outcomes[place] = outcome
     left = [place for place in range(len(tasks)) if place not in outcomes]
     if left:
-        with make_engine(engine, workers) if isinstance(engine, str) else engine as at_work:
+        with chosen as at_work:
             warm_up(at_work, [tasks[place] for place in left], watch)
             watch(Progress("playing", len(outcomes), len(tasks)))
             batches = _batches(tasks, left)

@@ -5,8 +5,6 @@
 ('cleanliness', 'price')
 """
 
-from __future__ import annotations
-
 import importlib.util
 import warnings
 from collections.abc import Callable, Iterable

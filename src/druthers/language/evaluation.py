@@ -1,7 +1,5 @@
 """How well a parser reads: measures over sentences with their right readings."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence

@@ -8,8 +8,6 @@ It prints what it finds and, where the sentence model is installed, writes the v
 have changed, and the table of words if the model was taught anew.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """A parser: tokens, then words, then what words leave unexplained, then rules; each step in a folder of its own."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
@@ -14,12 +12,13 @@ from druthers.language.lexicon.words import Mention, Words
 from druthers.language.models.encoders import Encoder
 from druthers.language.models.judge import Judge
 from druthers.language.rules.cues import spoken_of
+from druthers.language.rules.opposites import OPPOSITE
 from druthers.language.rules.ordering import Fate, Wishes, weigh
 from druthers.language.rules.questions import ask_back
 from druthers.language.rules.signs import sign_of
 from druthers.language.text.asides import open_tokens
 from druthers.language.text.clauses import Span, parts, sentences
-from druthers.language.text.tokens import LIMIT, Token, tokenize
+from druthers.language.text.tokens import LIMIT, Token, shown_of, tokenize
 from druthers.types import Evidence, Objective, Reading
 
 # Below this confidence a reading comes with a question.
@@ -80,7 +79,8 @@ class Parser:
         found = self._find(text)
         wishes = weigh(found.shown, found.spans, found.mentions, found.language)
         leftover = _leftover(text, found.shown, found.spans, wishes)
-        return self._reading(text, found.tokens, wishes, leftover, found.notes)
+        notes = [OPPOSITE] if any(claim.cue == OPPOSITE for claim in wishes.claims) else []
+        return self._reading(text, found.tokens, wishes, leftover, [*found.notes, *notes])
 
     def suppose(self, text: str) -> Reading:
         """Return what a text is likeliest to wish for that is known to wish for something: one thing, as a guess."""
@@ -107,7 +107,7 @@ class Parser:
             signs[mention.objective] = signs.get(mention.objective) or sign_of(found.shown, mention, less)
         return signs
 
-    def _find(self, text: str) -> _Found:
+    def _find(self, text: str) -> "_Found":
         """Return the tokens of a text, and the mentions among them that stand."""
         tokens = tokenize(text)
         spans = sentences(tokens)
@@ -130,7 +130,9 @@ class Parser:
             notes += [note] if note else []
         telling = [m for m in mentions if m.kind is not Kind.IDLE and not _interjects(shown, m)]
         less = [objective.less_is_better for objective in self.objectives]
-        standing = [replace(m, less_is_better=less[m.objective]) for m in telling if not _says_how(shown, m)]
+        beside = {m.first: m.objective for m in telling}
+        telling = [m for m in telling if not (_says_how(shown, m) or _of_doing(shown, m, beside))]
+        standing = [replace(m, less_is_better=less[m.objective]) for m in telling]
         standing.sort(key=lambda mention: mention.first)
         return _Found(tokens, shown, spans, standing, language, notes)
 
@@ -206,6 +208,13 @@ def _says_how(tokens: Sequence[Token], mention: Mention) -> bool:
     return before in ("not", "who", "i", "we") or after in ("about", "how", "if", "whether")
 
 
+def _of_doing(tokens: Sequence[Token], mention: Mention, beside: Mapping[int, int]) -> bool:
+    """Tell whether a word says only how something else is done: "quick to learn" speaks of learning."""
+    to = mention.last < len(tokens) and tokens[mention.last].text == "to"
+    other = beside.get(mention.last + 1)
+    return to and mention.last - mention.first == 1 and not mention.named and other not in (None, mention.objective)
+
+
 def _sureness(evidence: Sequence[Evidence], wishes: Wishes, objective: int) -> float:
     """Return how sure an objective is: several pieces of evidence add up, a change of mind takes away."""
     doubt = 1.0
@@ -217,12 +226,12 @@ def _sureness(evidence: Sequence[Evidence], wishes: Wishes, objective: int) -> f
 
 def _leftover(text: str, shown: Sequence[Token], spans: Sequence[Span], wishes: Wishes) -> tuple[str, ...]:
     """Return the sentences that no evidence comes from, each part apart of which the middle was blanked out."""
-    used = {claim.mention.first for claim in wishes.claims}
+    used = {claim.mention.first for claim in wishes.claims if claim.cue != OPPOSITE}
     pieces = []
     for start, end in spans:
         if used.isdisjoint(range(start, end)):
             told = (one for one in parts(text, shown, start, end) if any(token.is_word for token in shown[slice(*one)]))
             pieces += [text[shown[first].start : shown[last - 1].end] for first, last in told]
     if len(text) > LIMIT:
-        pieces.append(text[LIMIT:])
+        pieces.append(text[len(shown_of(text)) :].lstrip())
     return tuple(dict.fromkeys(pieces))

@@ -1,7 +1,5 @@
 """Words of other languages in place of those of a catalog: in any form, in compounds, and in any order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace

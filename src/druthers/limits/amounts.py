@@ -1,7 +1,5 @@
 """Numbers as limits: "at most 120 euros", "for a ten year old", each held against what it is about."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Any, NamedTuple
@@ -53,6 +51,9 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
         if aged := clauses.aged(folded, quantity, index.attributes):
             found += [_with_others(one._replace(text=text[one.start : one.end]), found) for one in aged]
             continue
+        if re.match(r"[\s-]*olds?\b", folded[quantity.end :]):  # "albums over 100 years old"
+            lost.append((quantity.start, quantity.end))
+            continue
         attribute = _about(folded, quantity, index, foreign)
         # "4 people" is no wish for company, and "8 kilos, we are five" needs to hold 8
         people = quantity.of_people
@@ -65,6 +66,8 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
                 lost += [(begin, quantity.end)] if people or not quantity.bound else []  # nor is "I weigh 95 kg"
             continue
         start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
+        if attribute.end and (own := re.search(phrases.OF_ONESELF, folded[: quantity.start])):
+            start = own.start()  # who weighs 90 kilos wants nothing light
         limits = _limits(folded, quantity, attribute, index)
         found += [Stated(name, limit, text[start:end].strip(), start, end) for name, limit in limits.items()]
     return Amounts(found, unmatched, lost)
@@ -101,6 +104,11 @@ def _is_name(folded: str, quantity: Quantity, index: Index) -> bool:
 
 def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attribute | None:
     """Return what a number is about, said in a foreign language if in any; None if it is about nothing there is."""
+    if quantity.measure in ("mass", "distance") and re.search(phrases.OF_ONESELF, folded[: quantity.start]):
+        measured = (one for one in index.attributes if not one.objective and one.measures(str(quantity.measure)))
+        return next((one for one in measured if one.end), None)
+    if quantity.bound and (called := _right_before(folded, quantity, index)):
+        return called
     clause = clauses.in_names(clause_of(folded, quantity.start, quantity.end))
     first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
     first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
@@ -122,6 +130,14 @@ def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attri
     # "my mother had hers for thirty years"
     story = found is not None and not named and quantity.measure is not None and found.has_not(quantity)
     return None if story else found
+
+
+def _right_before(folded: str, quantity: Quantity, index: Index) -> Attribute | None:
+    """Return what is called by the word right before a bound and may have such numbers: "rating >= 4, price < 90"."""
+    word = re.search(r"([^\W\d_]+)\s*$", folded[: quantity.start])
+    owners = [one for one in index.attributes if word is not None and one.words == {stem(word[1])}]
+    fitting = [one for one in owners if one.fits(quantity) and (not quantity.measure or one.measures(quantity.measure))]
+    return fitting[0] if len(fitting) == 1 and fitting[0].bears(quantity, beside=True) else None
 
 
 def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index) -> Where:

@@ -1,7 +1,5 @@
 """What has numbers in a catalog, objectives and details: what each is called and measured in, and which is meant."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -35,6 +33,7 @@ EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "t
 PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
 NOUNS = {
     **{"wide": "width", "tall": "height", "high": "height", "long": "length", "deep": "depth", "thick": "thickness"},
+    **{"wider": "width", "taller": "height", "deeper": "depth", "thicker": "thickness", "heavier": "weight"},
     **{"hold": "capacity", "holds": "capacity"},
 }
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
@@ -57,7 +56,7 @@ class Attribute:
     least: float = -math.inf  # the lowest number that an item has
 
     @classmethod
-    def of_objective(cls, one: Objective, numbers: Floats) -> Attribute:
+    def of_objective(cls, one: Objective, numbers: Floats) -> "Attribute":
         """Return an objective as an attribute."""
         own = frozenset(word for text in (without_units(one.name), *one.synonyms) for word in telling_stems(text))
         about = " ".join([in_words(one.name), *one.synonyms, one.description]).casefold()
@@ -65,7 +64,7 @@ class Attribute:
         return cls(one.name, own, about, one.low, one.high, objective=True, less_is_better=less, least=least)
 
     @classmethod
-    def of_detail(cls, name: str, column: Floats) -> Attribute:
+    def of_detail(cls, name: str, column: Floats) -> "Attribute":
         """Return a detail as an attribute."""
         known = column[~np.isnan(column)]
         counted = np.unique(known) if np.all(known == np.round(known)) else ()
@@ -113,7 +112,7 @@ class Attribute:
             re.sub(rf"\b{re.escape(named)}\b", " ", self.about),
             named,
         ):  # a description knows better than "day pass"
-            plain = re.sub(r"\b(?:an?|per|each|every|the)\s+\w+", " ", text)
+            plain = re.sub(r"\b(?:an?|per|each|every|the)\s+\w+|^\s*min\s(?=.*\w)", " ", text)
             if found := [word for word in stems(plain) if word in units() and len(word) > 1]:
                 return found
         return []
@@ -133,7 +132,7 @@ class Attribute:
         if self.in_years and not all(map(is_year, quantity.numbers)):
             return False
         measured = quantity.measure is not None and self.measures(quantity.measure)
-        factor = units()[str(quantity.unit)][1] / self.unit(str(quantity.measure), quantity.unit) if measured else 1.0
+        factor = self.factor(quantity) if measured or quantity.unit is None else 1.0
         sizes = [number * factor for number in quantity.numbers]  # half an hour is no number of years
         return all(size <= within * self.high and (factor == 1.0 or size > TINY * self.high) for size in sizes)
 
@@ -166,13 +165,19 @@ class Attribute:
         """Whether its numbers are years of our time."""
         return is_year(self.low) and is_year(self.high)
 
+    @property
+    def in_thousands(self) -> bool:
+        """Whether one of its numbers stands for a thousand."""
+        return re.match(r"(?:in )?thousands?\b", self.described) is not None
+
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
         if measure == "time" and self.in_years:
             return False
         if self.units:
             return any(units()[word][0] == measure for word in self.units)
-        return re.search(any_of("hints", measure), self.about) is not None
+        plain = re.sub(r"\b(?:an?|per|each|every)\s+\w+", " ", self.about)  # "new episodes a month" are no months
+        return re.search(any_of("hints", measure), plain) is not None
 
     def called_like(self, measure: str) -> bool:
         """Tell whether its very name says that it is measured so."""
@@ -180,7 +185,7 @@ class Attribute:
 
     def unit(self, measure: str, said: str | None = None) -> float:
         """Return the unit that this is measured in, by its description, its numbers, or the unit that is said."""
-        thousand = 1000.0 if re.match(r"(?:in )?thousands?\b", self.described) else 1.0
+        thousand = 1000.0 if self.in_thousands else 1.0
         for word in self.units:
             if units()[word][0] == measure:
                 return units()[word][1] * thousand
@@ -205,10 +210,14 @@ class Attribute:
 
     def factor(self, quantity: Quantity) -> float:
         """Return how many of its own unit one of what is said is; 1 where that is of another kind, or not told."""
-        if quantity.unit is None or not self.measures(units()[quantity.unit][0]):
+        if quantity.unit is None:  # "insurance of at least 60 thousand"
+            return 0.001 if self.in_thousands and min(quantity.numbers) > self.high else 1.0
+        if not self.measures(units()[quantity.unit][0]):
             return 1.0
         measure, size = units()[quantity.unit]
-        return size / self.unit(measure, quantity.unit)
+        factor = size / self.unit(measure, quantity.unit)
+        beyond = max(quantity.numbers) * factor > FAR_OFF * self.high
+        return 1.0 if beyond and not self.units and self.spans(quantity) else factor  # a pool of 50 m
 
     def limit(self, quantity: Quantity) -> dict[str, Any] | float | None:
         """Return a number as a limit on this, in its unit; None for one that limits nothing."""
@@ -288,7 +297,7 @@ def find_attribute(
             score += 0.5 * one.objective + (2.0 + 0.1 * one.measures(quantity.measure) if quantity.measure else 0.0)
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
             score += 0.9 * any(units()[own] == units().get(str(quantity.unit)) for own in one.units)
-            score += 2.0 * (stem(counted) in one.words)  # "16 GB RAM and 512 GB storage"
+            score += 2.0 * bool(one.words & _with_nouns({stem(counted)}))  # "16 GB RAM and 512 GB storage"
             score += 0.8 * bool(beside & set(stems(one.described)) - set(quantity.units) - SMALL_WORDS)  # "of ascent"
             if score > best:
                 best, found = score, one

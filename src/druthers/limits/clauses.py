@@ -1,7 +1,5 @@
 """Pieces of a text that limits are looked for in: its clauses, and words that a catalog may know."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -22,6 +20,8 @@ TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike"
 LASTS = re.compile(r"\blast(?:s|ing)?\b(?! (?:minute|year|month|week|time|night|one|resort|option|thing))")
 ELSE = {
     **{r"\bon the clock\b": "mileage", r"\b(?:a|per|each) week\b": "weekly", r"\b(?:a|per|each) month\b": "monthly"},
+    # "it must be here within a week"
+    r"\b(?:be here|arriv(?:es?|ing)|deliver(?:s|ed|y)?|(?:get|have) it|reach(?:es)? (?:me|us))\b": "delivery shipping",
     **{r"\b(?:a|per|each) day\b": "daily", r"\b(?:a|per|each) year\b": "yearly"},
 }
 LONGEST_WORD = 20  # letters after a number
@@ -162,9 +162,10 @@ def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> 
     before = re.split(r"[.;!?,]", folded[: quantity.start])[-1]
     number = quantity.numbers[0]
     in_years = bool(words("years") & set(quantity.units))
-    if (quantity.unit is not None and not in_years) or quantity.of_people or number != int(number):
-        return []  # "it is 20 minutes away"
     after = re.match(r"[\s-]*olds?\b", folded[quantity.end :])
+    months = quantity.unit == "month" and after is not None
+    if (quantity.unit is not None and not in_years and not months) or quantity.of_people or number != int(number):
+        return []  # "it is 20 minutes away"
     end = quantity.end + (after.end() if after else 0)
     if quantity.bound in ("min", "max"):
         old = re.search(r"\b(?:older|younger) than\b", folded[quantity.start : quantity.end])
@@ -177,6 +178,6 @@ def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> 
     if not lead and not after:
         return []
     age = next((one for one in attributes if one.end and "age" in one.spanned), None)
-    bare = replace(quantity, units=())
+    bare = quantity if months else replace(quantity, units=())
     limits = letting_in(bare, age, attributes) if age is not None else {}
     return [Stated(name, limit, "", begin_of(quantity.start, before, lead), end) for name, limit in limits.items()]

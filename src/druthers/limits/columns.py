@@ -1,7 +1,5 @@
 """What items are like, column by column, so that limits over 100,000 items take milliseconds."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -55,7 +53,7 @@ class Column:
     def __init__(self, facts: list[Any]) -> None:
         self.facts = facts
 
-    def renewed(self, facts: Mapping[int, Any]) -> Column:
+    def renewed(self, facts: Mapping[int, Any]) -> "Column":
         """Return the column with the facts of some rows replaced, rows after the last one added; itself if all stay."""
         place, old = dict(self._different[0]), self._different[1]
         codes = {row: place.setdefault(_key(fact), len(place)) for row, fact in facts.items()}
@@ -221,7 +219,7 @@ class Columns:
         Columns of a catalog that this one came from: what did not change is taken from there.
     """
 
-    def __init__(self, items: Mapping[str, Item], before: Columns | None = None) -> None:
+    def __init__(self, items: Mapping[str, Item], before: "Columns | None" = None) -> None:
         self.ids = tuple(items)
         self.items = tuple(items.values())
         self._columns: dict[str, Column] = {}

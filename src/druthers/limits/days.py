@@ -1,7 +1,5 @@
 """Days in sentences: "in July", "by September 1", "between 10 and 20 June", held against what a catalog has."""
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Times of the day in sentences: "not before 6 in the evening", held against what a catalog has."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -41,13 +39,13 @@ class Clock(NamedTuple):
     numeric: bool
 
     @classmethod
-    def of(cls, times: Sequence[str]) -> Clock:
+    def of(cls, times: Sequence[str]) -> "Clock":
         """Return the clock of times such as 17:30."""
         hours = [int(time[:2]) + int(time[3:]) / 60 for time in times]
         return cls(min(hours), max(hours), numeric=False)
 
     @classmethod
-    def of_numbers(cls, name: str, numbers: Any) -> Clock | None:
+    def of_numbers(cls, name: str, numbers: Any) -> "Clock | None":
         """Return the clock of a column of numbers that is called like one, 8 and 18.5; None if it is none."""
         known = numbers[np.isfinite(numbers)]
         called = bool(set(stems(name)) & words("clocks")) and not set(stems(name)) & units().keys()

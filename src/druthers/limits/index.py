@@ -1,7 +1,5 @@
 """What a catalog calls things: the words by which sentences name its details, their texts, and what has numbers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -147,6 +145,13 @@ class Index:
         known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
         if len(parts) > 1 and parts[0] not in taken | words("flag_verbs"):
             known |= {(parts[0], "friendly")}  # "kid friendly" of a kids menu
+        if len(core) == 2 and "".join(core) not in taken:  # "goto", of `hasGoTo`
+            known |= {("".join(core),)}
+        if "24h" in parts or "24" in parts:
+            known |= set(also_called()["24h"])
+        made = parts[0].removesuffix("ed")
+        if len(parts) == 1 and made != parts[0] and len(made) > 3:  # "I need a seat", of what is seated
+            known |= {(one,) for one in (made, f"{made}e", f"{made}ing") if one not in taken}
         if day := next((part for part in parts if part in WEEK), ""):  # "works on Sundays"
             known |= {(day,)}
         fits: list[Key] = []

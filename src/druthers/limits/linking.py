@@ -1,9 +1,7 @@
 """How texts of one kind go together: "no plastic or metal", "a gym, a pool or a sauna", "a pool and a gym"."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from druthers.limits.stated import Stated, joined
 from druthers.limits.where import holds, values_of, widened
@@ -22,6 +20,15 @@ ACCEPTED = re.compile(
     r"(?=\s*(?:$|[.,;!?]|(?:and|but|for|with|by)\b))"
 )
 OR_ELSE = re.compile(r"\W*(?:or|oder|ou)\s+(?:(?:maybe|perhaps|even|also|with|in|an?|the)\s+)*$")  # "or a bar"
+FEW_WORDS = 6  # of a sentence that tells no story
+SENTENCE = re.compile(r"[^.;!?]+")
+ASKED = re.compile(r"\b(?:must|has to|have to|should|needs? to|need|only|please|want|would like)\b")
+# "Tuesdays and Thursdays the kids have football, so those two evenings are out", "so not on those days"
+THOSE_OUT = re.compile(
+    r"\b(?:those|these|them|both|that day)(?: two| three)?(?: [a-z]+)?(?:'re|'s| are| is)(?: all| both)?"
+    r" (?:out(?! of (?!the question))|impossible|no good|no use|off limits|not possible)\b"
+    r"|\bnot (?:on |in |at )?(?:those|these|that)(?: two| three)?(?: [a-z]+)?\s*(?=$|[.,;!?])"
+)
 BOTH = re.compile(r"\bboth\s+(?:an?\s+|the\s+)?$")
 
 
@@ -80,6 +87,48 @@ def accepted(
         kept.append(one._replace(limit=limit))
     rest = [(one, too) for one, too in also if one.name not in asked]
     return [*kept, *(one for one, too in rest if not too)], [one for one, _ in rest], spared
+
+
+def put_right(
+    found: Sequence[Stated], folded: str, turns: Iterable[tuple[int, int]]
+) -> tuple[list[Stated], list[tuple[int, int]]]:
+    """Return which limits are put right by what follows: those on the same thing, else what was said right before.
+
+    And where a turn to the same thing stands, which turns nothing else round.
+
+    "In Graz under 90, no wait, under 120" stays in Graz; "a heavy one - no wait, a crisp one" is not heavy.
+    """
+    gone: list[Stated] = []
+    spent = []
+    for start, end in turns:
+        before = [one for one in found if one.end <= start and one not in gone]
+        after = {one.name for one in found if one.start >= end}
+        latest = before[-1:] if before and not re.search(r"\w{4}", folded[before[-1].end : start]) else []
+        same = [one for one in before if one.name in after]
+        gone += same or latest
+        spent += [(start, end)] if same else []
+    return gone, spent
+
+
+def meant(found: Sequence[Stated], folded: str) -> list[Stated]:
+    """Return limits without what is only told of, and denied where that follows.
+
+    "On Fridays the children come. It has to be on a Monday" is about Monday; "Mondays I work, so those days are out".
+    """
+    asked = [match.span() for match in SENTENCE.finditer(folded) if ASKED.search(match.group())]
+    wanted = {one.name for one in found if any(start <= one.start < end for start, end in asked)}
+    told = [match.span() for match in SENTENCE.finditer(folded) if match.group().strip().count(" ") >= FEW_WORDS]
+    out = list(THOSE_OUT.finditer(folded))
+    left = []
+    for one in found:
+        text = not isinstance(one.limit, bool | int | float | dict)
+        inside = any(start <= one.start < end for start, end in asked)
+        if text and one.name in wanted and not inside and any(start <= one.start < end for start, end in told):
+            continue
+        sentence = SENTENCE.match(folded, one.end)
+        end = sentence.end() if sentence is not None else one.end
+        left.append(_deny(one) if text and any(one.end <= match.start() < end for match in out) else one)
+    return left
 
 
 def _runs(found: Sequence[Stated], folded: str) -> Iterator[tuple[list[Stated], list[str]]]:

@@ -1,7 +1,5 @@
 """Numbers as people write them, in figures and in words: 1,500, 2 grand, a couple hundred."""
 
-from __future__ import annotations
-
 import re
 
 from druthers.limits.words import table

@@ -1,20 +1,19 @@
 """Numbers in sentences: what bounds them, and what unit they have."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 
 from druthers.limits.numbers import ANY_NUMBER, ends, is_year, value_of
+from druthers.limits.phrases import NOT_DENIED
 from druthers.limits.words import pattern, stem, table, units
 
 # What may follow a number and counts nothing: "up to 450 actually".
 NO_UNIT = re.compile(
-    r"\w+ly|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should"
+    r"\w+ly|start\w*|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should"
     r"|with|without|from|that|this|than|which|where|when|what|also|just|must|have|need\w*|want\w*|like|but|and|even|both"
 )
 FILLER = r"(?:\s+<filler>)*[\s:]*"
@@ -23,7 +22,23 @@ LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really)
 # "more than 3", "under 3"; what is denied lets the number in: "no more than 3"
 STRICT = r"^(?:<lead>\s+)*(?:(?:<upward>|<downward>) (?:than|als)|over|above|under|below|mehr als|weniger als)"
 OTHER_WAY = {"min": "max", "max": "min"}
+# "I'm not paying a deposit of more than 60", "nothing built before 2010", but not "no garden, under 60"
+TURNED = r"(?:<lead>\s+)*(?:[a-z]+er|more|less|over|above|before|after|since) "
+DENIED_AHEAD = (
+    rf"(?:\b<denying>|n't)\b(?!{NOT_DENIED})"
+    r"(?:\s+(?!(?:and|but|so|or|because|than|with|please|only)\b)[a-z]+){0,6}\s+$"
+)
 LEAST_PRICE = 10.0  # a bare number that is only near it, and smaller, is something else: "about 2"
+# "a tent for four please"
+FOR, ALONE = (
+    r"\bfor\s*$",
+    r"\s*(?:$|[,.;!?)]|(?:please|pls|in|on|at|with|under|and|but|near|by|tonight|tomorrow|this|next)\b)",
+)
+FEW = range(2, 13)
+PUT_RIGHT = re.compile(
+    r"(?:(?!\b(?:too|is|are|was)\b)[^\d,.;:!?]){0,30}[\s,.;:!?-]*(?:(?:no|sorry|oops|wait|actually|or|well|uh+|um+|hm+)\b[\s,.]*)*"
+    r"\b(?:i mean(?:t)?|make (?:that|it)|rather|let'?s say|no|sorry|oops|wait|scratch that)(?:\s+more like)?[\s,:]*"
+)
 SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
 MOST = 50  # numbers that are looked at in one text
 
@@ -83,7 +98,23 @@ def find_quantities(text: str) -> list[Quantity]:
             continue
         if one := _quantity(text, match, place):
             found.append(one)
-    return [one for one in found if all(map(math.isfinite, one.numbers))]
+    return _put_right(text, [one for one in found if all(map(math.isfinite, one.numbers))])
+
+
+def _put_right(text: str, found: Sequence[Quantity]) -> list[Quantity]:
+    """Return numbers, of which one that is put right at once is the other: "at most 30 euros, sorry, I meant 40"."""
+    left: list[Quantity] = []
+    for one in found:
+        last = left[-1] if left else None
+        right = None if last is None else PUT_RIGHT.fullmatch(text[last.end : one.start])
+        counted = re.match(r"\s*([a-z]{3,})", text[one.end :])
+        anew = right and counted and counted[1] in right.group()  # "at most 3 beds, no, 2 beds" says all anew
+        same = last is not None and (one.units in ((), last.units) or not last.units) and one.bound in ("", last.bound)
+        if last is not None and right is not None and same and not anew:
+            left[-1] = replace(last, numbers=one.numbers, units=last.units or one.units, end=one.end)
+        else:
+            left.append(one)
+    return left
 
 
 def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
@@ -93,6 +124,7 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     units_, end = _units(text, match.group(1), match.end(1) + (ish.end() if ish else 0))
     value, end = _whole(value_of(match.group(1)), units_, text, end)
     people = set(units_) <= set(table()["hints"]["people"]) and pattern(r"\b<party>\s*$").search(before)
+    people = people or (not units_ and value in FEW and re.search(FOR, before) and re.match(ALONE, text[end:]))
     if people and not units_:
         units_ = ("people",)
     bound, start = _before(before, match.start())
@@ -153,6 +185,8 @@ def _from_on(text: str, before: str, value: float, start: int, end: int) -> tupl
 
 def _near(before: str, after: str, units_: Sequence[str], value: float) -> int | None:
     """Return how many letters before a price say that it is only near: "around 100", "100 or so"; None if none do."""
+    if re.match(r"\s*of (?:them|these|those|which|us)\b", after):  # "about 3000 of them"
+        return None
     lead = pattern(r"(?<!\w)(?P<other><other_about>)?<roughly>\s*$").search(before)
     money = any(units().get(unit, ("",))[0] == "money" for unit in units_)
     if (units_ or value < LEAST_PRICE or is_year(value) or pattern(r"\s*<hour>").match(after)) and not money:
@@ -166,7 +200,7 @@ def _before(before: str, here: int) -> tuple[str, int]:
     """Return the bound in the words right before a number, and where they begin; the longest counts: "not under"."""
     found = []
     for bound, words in (("max", "<at_most>"), ("min", "<at_least>")):
-        match = pattern(rf"(?:\b<lead>\s+)*(?<!\w){words}(?!\w){FILLER}$").search(before)
+        match = pattern(rf"(?:\b<lead>\s+)*(?:(?<!\w)|(?=[<>≤≥])){words}(?!\w){FILLER}$").search(before)
         if match:
             found.append((here - len(before) + match.start(), bound))
     if not found and (last := re.search(r"([a-z]{4,})(\s+)$", before)):  # "undr 100 euros"
@@ -174,13 +208,19 @@ def _before(before: str, here: int) -> tuple[str, int]:
         if near and near[0][0] == last[1][0] and near[0] != last[1]:
             return ("min" if near[0] in ("above", "over", "minimum") else "max"), here - len(last.group())
     start, bound = min(found, default=(here, ""))
+    ahead = before[: start - here + len(before)]
+    if bound and pattern(TURNED).match(before, len(ahead)) and (denied := pattern(DENIED_AHEAD).search(ahead)):
+        return OTHER_WAY[bound], start - len(ahead) + denied.start()
     return bound, start
 
 
 def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequence[str]) -> tuple[str, int, int]:
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
     # "12 gears or more", "32 GB of RAM at least", "a 2 year warranty or longer"
-    of_what = r"(?:\s*\b(?:of\s+)?(?:(?:the|my)\s+)?(?!<no_noun>\b)[a-z]+)?\s*,?\s*"
+    of_what = (
+        r"(?:\s*\b(?:of\s+)?(?:(?:the|my)\s+)?(?!<no_noun>\b)[a-z]+"
+        r"|\s*\b(?:on|in|for|until|till|before|to)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+[a-z]+)?)?\s*,?\s*"
+    )
     owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
     most = "<most_after>|<means>" if owned else "<most_after>"
     bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"
@@ -202,7 +242,7 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|km/h|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
-        if word not in units() and len(word) > 4:  # "dolars"
+        if word not in units() and len(word) > 4 and not NO_UNIT.fullmatch(word):  # "dolars"
             word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
         if word in units() or (len(word) > 3 and not NO_UNIT.fullmatch(word)) or word == "us":
             found.append(word)

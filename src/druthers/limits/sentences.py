@@ -1,7 +1,5 @@
 """Limits in sentences: "in Vienna, under 120 euros, not a hostel, with a pool", read against what a catalog holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -14,12 +12,13 @@ from druthers.limits.amounts import ENGLISH, find_amounts, find_nothings
 from druthers.limits.clauses import LONGEST, clause_of, pieces
 from druthers.limits.columns import Columns
 from druthers.limits.days import WEEK, find_days
+from druthers.limits.denying import find_denial
 from druthers.limits.hours import find_hours, find_opening
 from druthers.limits.index import FOR, Index
-from druthers.limits.linking import accepted, linked
-from druthers.limits.shortening import stands_alone
+from druthers.limits.linking import accepted, linked, meant, put_right
+from druthers.limits.shortening import Key, stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
-from druthers.limits.stated import Limits, Stated, joined, lost_alternatives
+from druthers.limits.stated import Limits, Stated, contradicting, joined, lost_alternatives
 from druthers.limits.where import Where, is_sound
 from druthers.limits.words import (
     blanked,
@@ -34,6 +33,7 @@ from druthers.limits.words import (
 from druthers.types import Objective
 
 MOST_LETTERS = 2_000  # of a text that limits are read in
+LONGEST_LEAD = 60  # letters before a piece that may say how it is meant
 LINKS = frozenset({"or", "and", "please"})
 VERY = ("very", "extremely", "really", "super", "too", "ultra")
 TOLERATED = re.compile(r"\s+(?:is|are|would be)\s+(?:ok(?:ay)?|fine|alright|possible)")
@@ -80,8 +80,7 @@ class LimitReader:
     def read(self, text: str) -> Limits:
         """Return the limits that a text states or takes back."""
         folded = clauses.in_clauses(fold(text[:MOST_LETTERS]))
-        for match in pattern(r"\b<instead_of_before>\b").finditer(folded):  # "a heavy one - no wait, a crisp one"
-            folded, text = blanked(folded, (0, match.end())), blanked(text, (0, match.end()))
+        turns = [match.span() for match in pattern(r"\b<instead_of_before>\b").finditer(folded)]
         for match in find_denials(folded):
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
         for match in re.finditer(phrases.MEANT, folded):  # "I meant under 250, not under 200"
@@ -108,20 +107,26 @@ class LimitReader:
         unmatched = amounts.unmatched
         found += [*nothings, *amounts.stated]
         found += self._spread(folded, text)
-        found += self._texts(folded, text, found)
+        found += meant(self._texts(folded, text, found), folded)
         found, also, spared = accepted(found, folded, set(self.index.names.values()))
         freed += spared
         unsound = [one for one in found if not is_sound(one.limit)]  # "after 5 and before 3"
         found = sorted((one for one in found if one not in unsound), key=lambda one: one.start)
+        replaced, turns = put_right(found, folded, turns)
+        found = [one for one in found if one not in replaced]
+        corrects = re.search(phrases.CORRECTION, folded) is not None
+        against = [] if corrects or replaced else contradicting(found)
+        found = [one for one in found if one not in against]
+        unsound += against
         unmatched += [one.text for one in unsound]
         where = joined(found)
         unneeded = self._unneeded(folded, found)
         gaps += [span for _, span in unneeded if span]
-        rest = blanked(text, *(one.span for one in (*found, *also)), *gaps, *amounts.lost, *(one.span for one in freed))
+        heard = *found, *replaced, *also, *freed
+        rest = blanked(text, *(one.span for one in heard), *gaps, *amounts.lost, *turns)
         names = {name for _, _, name in dropped} | {name for name, _ in unneeded}
         gone = tuple(name for name in self.index.limitable.values() if "" in names or name in names)
         unmatched += lost_alternatives(found)
-        corrects = re.search(phrases.CORRECTION, folded) is not None
         return Limits(where, tuple(found), gone, tuple(unmatched), rest, tuple(freed), corrects, tuple(also))
 
     def knows(self, text: str) -> bool:
@@ -223,16 +228,18 @@ class LimitReader:
         clause = clause_of(folded, start, end)
         if clauses.is_soft(folded, start, end) or re.search(phrases.STORY, clause):
             return None
-        before = folded[max(0, start - 40) : start]
-        negated = pattern(phrases.ALL_BUT).search(before)
+        before = folded[max(0, start - LONGEST_LEAD) : start]
+        negated, demanded = pattern(phrases.ALL_BUT).search(before), None
         if negated is None:
             before = re.split(phrases.BREAK, before)[-1]
-            negated = self._denied(before, text)
-        out = None if negated else re.match(phrases.RULED_OUT, folded[end:])
+            negated, demanded = self._denied(before, text)
+        out = re.match(phrases.RULED_OUT, folded[end:])
+        if negated and out:  # "a flat without a lift is no good"
+            negated, demanded, out = None, negated, None
         if re.match(phrases.SPURNED, folded[end:]) or (not negated and pattern(phrases.COMPARED).search(before)):
             return None
         if key in index.flags:
-            return self._flag(index.flags[key], folded, text, (start, end), before, negated)
+            return self._flag(index.flags[key], folded, text, (start, end), before, negated, demanded)
         if key in index.without and key not in index.values:  # "I can't eat gluten"
             name, kind = next(iter(index.without[key].items()))
             begin = clauses.begin_of(start, before, negated)
@@ -247,18 +254,11 @@ class LimitReader:
         owners = index.values.get(key) or index.kinds[key]
         around = {word for _, _, word in spots[max(0, piece.start - 3) : piece.stop + 3]}
         named = [name for name in owners if set(stems(name)) & around]
-        translated = not folded.startswith(key[0], start) and key[0] in words("common") - words("bodily")
-        usual = len(key) == 1 and not named and (translated or folded[start:end] in words("common"))
-        if usual and not self._is_strict(folded, start, end, before, owners):
-            return None
-        if key[0] in words("tiny") and len(key) == 1 and not self._is_written(text, start, end, before, owners):
-            return None
-        no_month = key[0] in words("month_names") and not clauses.is_month(text, folded, start, end)
-        if no_month or re.search(phrases.CLOSE, before):  # how far something is, is no matter of yes or no
+        if not self._is_meant(folded, text, (start, end), before, key, owners, named=bool(named)):
             return None
         name = named[0] if named else next(iter(owners))
         if negated is None and (led := clauses.led_by(before, stems(name))):  # "not closed on Mondays"
-            negated = pattern(phrases.NOT).search(led)
+            negated, demanded = self._denied(led, text)
         if "closed" in stems(name) and not re.search(
             phrases.CLOSED, before
         ):  # "open on Sundays", "we come on a Sunday"
@@ -266,12 +266,38 @@ class LimitReader:
         if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
             end += after.end()
         end += len(thing.group()) if (thing := re.match(phrases.THING, folded[end:])) else 0
-        lead = negated or re.search(phrases.PLACE, before) or clauses.named(before, name)
+        lead = negated or demanded or re.search(phrases.PLACE, before) or clauses.named(before, name)
         lead = lead or pattern(r"\b<having>(?:\s+<articles>)*\s+$").search(before)  # "they should speak Spanish"
         begin = clauses.begin_of(start, before, lead)
         end += out.end() if out and not out["others"] else 0
         limit = {"not": self._and_more(key, name, owners[name])} if negated or out else owners[name]
         return Stated(name, limit, text[begin:end], begin, end)
+
+    def _is_meant(
+        self,
+        folded: str,
+        text: str,
+        span: tuple[int, int],
+        before: str,
+        key: Key,
+        owners: Iterable[str],
+        *,
+        named: bool,
+    ) -> bool:
+        """Tell whether words said all the time, tiny ones, or those of how far something is, are those of a column."""
+        (start, end), first = span, key[0]
+        if len(key) == 1 and not named:
+            translated = not folded.startswith(first, start) and first in words("common") - words("bodily")
+            if (translated or folded[start:end] in words("common")) and not self._is_strict(
+                folded, start, end, before, owners
+            ):
+                return False
+            if first in words("denying"):  # "never", of what never closes
+                return False
+        if first in words("tiny") and len(key) == 1 and not self._is_written(text, start, end, before, owners):
+            return False
+        no_month = first in words("month_names") and not clauses.is_month(text, folded, start, end)
+        return not (no_month or re.search(phrases.CLOSE, before))
 
     def _and_more(self, key: tuple[str, ...], name: str, value: Any) -> Any:
         """Return a text that is ruled out with those that say more of the same: what is not loud is not very loud."""
@@ -279,12 +305,14 @@ class LimitReader:
         worse = [one for one in more if one is not None]
         return [value, *worse] if worse else value
 
-    def _denied(self, before: str, text: str) -> re.Match[str] | None:
-        """Return the words that deny what stands after them, if some do."""
-        if pattern(phrases.MISSED).search(before):
-            return None
+    def _denied(self, before: str, text: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+        """Return the words that deny what stands after them, if some do, and those that deny it twice."""
+        found = find_denial(before)
+        if found is not None and not found.denied:
+            return None, found.lead
         abroad = self._said.language(text) != ENGLISH
-        return pattern(phrases.NOT).search(before) or (pattern(phrases.NOT_ABROAD).search(before) if abroad else None)
+        beside = pattern(phrases.NOT).search(before) or (pattern(phrases.NOT_ABROAD).search(before) if abroad else None)
+        return beside or (found.lead if found is not None else None), None
 
     @staticmethod
     def _is_written(text: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
@@ -312,15 +340,24 @@ class LimitReader:
         return len(others) > 1 and all(here & other for other in others)
 
     def _flag(
-        self, name: str, folded: str, text: str, span: tuple[int, int], before: str, negated: re.Match[str] | None
+        self,
+        name: str,
+        folded: str,
+        text: str,
+        span: tuple[int, int],
+        before: str,
+        negated: re.Match[str] | None,
+        demanded: re.Match[str] | None,
     ) -> Stated | None:
         """Return the limit on something that is there or not, if the words around it say so or it stands alone."""
         start, end = span
         clause = clause_of(folded, start, end)
         said = stems(folded[start:end])
+        if negated is None and words("requiring") & set(stems(name)) - {*said}:  # "I have a licence" asks for nothing
+            return None
         end += len(served.group()) if (served := pattern(r"\s+<served>\b").match(folded[end:])) else 0
         free = re.match(phrases.FREE, folded[end:]) if "free" not in stems(name) else None
-        lead = negated or pattern(phrases.MISSED).search(before) or pattern(phrases.HAVING).search(before)
+        lead = negated or demanded or pattern(phrases.HAVING).search(before)
         lead = lead or (re.search(phrases.SITTING, before) if words("guests") & {*said} else None)
         fits = said[0] in {*FOR, *words("fitting"), "from"}  # "ok from birth"
         lead = lead or (pattern(phrases.GETS_ALONG).search(before) if fits else None)
@@ -341,6 +378,8 @@ class LimitReader:
         abroad = self._said.language(text) != ENGLISH and "?" not in folded[end:]
         day = said[-1] in WEEK and re.search(r"\bon(?: an?)?\s+$|^\s*$", before) is not None  # "we move on a Sunday"
         if not (lead or follow or alone or describes or abroad or day) or pattern("<unneeded>").search(clause):
+            return None
+        if negated and words("letting") & set(stems(name)) and re.search(phrases.NOT_MINE, before):
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)

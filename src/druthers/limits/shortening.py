@@ -1,7 +1,5 @@
 """Texts of a catalog as people shorten them: "electric" for an electric bike, "frother" for a milk frother."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping

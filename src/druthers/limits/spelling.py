@@ -1,7 +1,5 @@
 """Texts of a catalog as people misspell them: a letter too many, one missing, two exchanged, or another at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 

@@ -1,12 +1,10 @@
 """Limits as they were said, each with its words, and all of one text together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from druthers.limits.where import Where, holds, merge, values_of, widened, without
+from druthers.limits.where import Where, holds, is_sound, merge, values_of, widened, without
 
 
 class Stated(NamedTuple):
@@ -100,6 +98,21 @@ def joined(found: Iterable[Stated]) -> Where:
     for one in found:
         where = join(where, one)
     return where
+
+
+def contradicting(found: Iterable[Stated]) -> list[Stated]:
+    """Return limits of one text that nothing can keep together: "at least 200 and at most 100"."""
+    bounds: dict[str, list[Stated]] = {}
+    for one in found:
+        if isinstance(one.limit, dict) and not holds(one.limit):
+            bounds.setdefault(one.name, []).append(one)
+    return [
+        one
+        for several in bounds.values()
+        if {end for each in several for end in each.limit} == {"min", "max"}
+        and not is_sound({end: limit for each in several for end, limit in each.limit.items()})
+        for one in several
+    ]
 
 
 def join(where: Where, one: Stated) -> Where:

@@ -1,7 +1,5 @@
 """The form of limits: a table from a name to what is allowed, as JSON has it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Words that people set limits with, from `words.toml`, and plain forms of words."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

@@ -1,7 +1,5 @@
 """A log: a table of decisions in columns, with what was heard before each and what came of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -102,7 +100,7 @@ class Log:
             raise UnknownName.of("outcome", name, self.outcomes)
         return self.rewards[:, self.objectives.index(name)]
 
-    def select(self, which: NDArray[Any] | slice) -> Log:
+    def select(self, which: NDArray[Any] | slice) -> "Log":
         """Return some of the rows, in order: a slice, a mask or indices; ids stay as they are."""
         rows = np.arange(len(self))[which]
         offer_starts, offered = _gathered(self.offer_starts, rows)
@@ -147,7 +145,7 @@ class Log:
                 }
             yield row
 
-    def check(self) -> Log:
+    def check(self) -> "Log":
         """Return the log itself, or say which law it breaks; a row is counted from 0."""
         for what, names in (("objectives", self.objectives), ("users", self.user_ids), ("arms", self.arm_ids)):
             if len(set(names)) != len(names) or not names:

@@ -1,9 +1,8 @@
 """Policies: one file per family, one line each in `POLICIES`."""
 
-from __future__ import annotations
-
 from typing import Any
 
+from druthers.anchors import as_anchor
 from druthers.own import check_settings, find_class
 from druthers.policies.base import Policy
 from druthers.policies.conucb import ConUCB
@@ -51,7 +50,7 @@ def find_policy(name: str) -> type[Policy]:
 
 
 def make_policy(name: str, *, n_objectives: int, seed: int = 0, **params: Any) -> Policy:
-    """Build a policy by its name, or one of your own by FILE.py:Class.
+    """Build a policy by its name, or one of your own by FILE.py:Class; an anchor may be given by its name too.
 
     Examples
     --------
@@ -63,6 +62,8 @@ def make_policy(name: str, *, n_objectives: int, seed: int = 0, **params: Any) -
     """
     policy = find_policy(name)
     check_settings(policy, params, name)
+    if "anchor" in params:
+        params["anchor"] = as_anchor(params["anchor"])
     return policy(n_objectives=n_objectives, seed=seed, **params)
 
 

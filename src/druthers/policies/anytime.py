@@ -1,7 +1,5 @@
 """Intervals that hold at all times at once: likelihood-ratio confidence sequences for rankings and utilities."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is known of the arms: counts and means per objective, and what stands in for what was never seen."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +7,8 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import square_of, sum_of
 from druthers.types import Floats
+
+LARGEST = 1e50  # of a number that is told: squares and products of some stay finite
 
 # The bonus of an arm never seen: above any score, yet finite, so that decisions stay plain numbers.
 NEVER_SEEN = 1e9
@@ -115,10 +115,10 @@ def never_seen(arms: Any, arm: int) -> bool:
 
 @kernel
 def fault(reward: Floats) -> int:
-    """Return 0 for a reward that tells something finite, 1 for an infinite entry, 2 for one that tells nothing."""
+    """Return 0 for a reward that tells something, 1 for an entry beyond all bounds, 2 for one that tells nothing."""
     told = False
     for k in range(reward.shape[0]):
-        if np.isinf(reward[k]):
+        if abs(reward[k]) > LARGEST:
             return 1
         if not np.isnan(reward[k]):
             told = True

@@ -1,7 +1,5 @@
 """When to ask: what a ranking of the objectives would be worth to the next decision, against acting now."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from druthers.beliefs.points import POINTS

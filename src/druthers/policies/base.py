@@ -1,7 +1,5 @@
 """What every policy is: the public steps, checked once here, around a few kernels on arrays."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -12,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from druthers._jit import bound
-from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting, NoPreference, UnknownArm
-from druthers.policies.arms import fault, remember
-from druthers.policies.choosing import NOTHING, SILENCE, Chooser, as_number, require_distinct
+from druthers.errors import InvalidFeedback, InvalidOffer, NoPreference, UnknownArm, require
+from druthers.policies.arms import LARGEST, fault, remember
+from druthers.policies.books import require_id
+from druthers.policies.choosing import NOTHING, SILENCE, Chooser, as_number, as_numbers, as_offer, require_distinct
 from druthers.policies.steps import (
     NONE_OF_THESE,
     answer_policy,
@@ -82,7 +81,7 @@ class Policy(Chooser):
 
     def hear_weights(self, user: Hashable, mean: ArrayLike, variance: ArrayLike) -> None:
         """Take in what a user's words say about weights; only for policies with `hears_weights`."""
-        raise NotImplementedError(f"{self.name} hears rankings only")
+        raise self._cannot("hear weights", "stated-ucb")
 
     def learn(
         self, user: Hashable, arm: Hashable, reward: ArrayLike | None = None, utility: float | None = None
@@ -99,7 +98,11 @@ class Policy(Chooser):
             How good it was for the user as a whole; None if unknown. With a reward that is missing or has gaps, the
             arm's means stand in; where there are none yet, those of all arms do, and the utility counts for less.
         """
-        if arm in self._retired:
+        try:
+            arm_row, user_row = self._arms.rows.get(arm), self._users.rows.get(user)
+        except TypeError:
+            arm_row, user_row = self._arms.find(arm), self._users.find(user)  # says which it is
+        if arm_row is None and arm in self._retired:
             raise UnknownArm(
                 f"feedback must not be about an arm that has retired, but {arm!r} has; offer or add it to begin anew"
             )
@@ -107,10 +110,12 @@ class Policy(Chooser):
             raise InvalidFeedback("feedback must hold a reward, a utility or both, but got neither")
         vector = self._as_reward(reward)
         value = math.nan if utility is None else as_number(utility, "a utility")
-        arm_row = self._arms.rows.get(arm)
+        if user_row is None:
+            require_id(user)
         if arm_row is None:
             arm_row = self._new_arm(arm)
-        user_row = self._user_row(user)  # may replace the state, as a new arm does, so it comes first
+        if user_row is None:
+            user_row = self._new_user(user)  # may replace the state, as a new arm does, so it comes first
         self._learn(self._here(user_row, learns=utility is not None), user_row, arm_row, vector, value)
 
     def learn_choice(self, user: Hashable, picked: Hashable | None, offer: Iterable[Hashable]) -> None:
@@ -141,7 +146,8 @@ class Policy(Chooser):
                 f"only policies that learn from choices can take one, but {self.name} does not;"
                 " tell it utilities, or choose one that does, such as fisher-pqucb"
             )
-        ids = tuple(offer)
+        self._users.ids([user])
+        ids = as_offer(offer)
         require_distinct(ids)
         if picked is not None and (picked not in ids or len(ids) < 2):
             raise InvalidOffer(f"a pick must be one of two or more offered arms, but got {picked!r} of {ids!r}")
@@ -216,7 +222,7 @@ class Policy(Chooser):
     def _as_counts(self, counts: ArrayLike | None) -> Floats:
         if counts is None:
             return np.ones(self.n_objectives)
-        vector = np.asarray(counts, dtype=np.float64)
+        vector = as_numbers(counts)
         if vector.shape != (self.n_objectives,) or not ((vector > 0.0) & (vector < np.inf)).all():
             raise InvalidFeedback(f"counts must be {self.n_objectives} finite numbers above 0, but got {counts!r}")
         return vector
@@ -272,7 +278,7 @@ class Policy(Chooser):
         """Return a question this policy would like the user to answer now, if any."""
         if not self.asks:
             return None
-        objective = int(ask_policy(self._state, self._users.rows.get(user, 0)))
+        objective = int(ask_policy(self._state, self._row_of(user)))
         return None if objective < 0 else Question(user=user, objective=objective)
 
     def answer(self, user: Hashable, question: Question, value: float) -> None:
@@ -305,14 +311,14 @@ class Policy(Chooser):
         The Fisher policies, whose belief is long to one side where the unit of utilities is not known, have quantiles
         of it; all others so many standard deviations on both sides.
         """
-        if not 0.0 < share < 1.0:
-            raise InvalidSetting(f"the share of an interval must lie between 0 and 1, but got {share!r}")
+        fits = 0.0 < as_number(share, "the share of an interval") < 1.0
+        require(fits, "the share of an interval must lie between 0 and 1", share)
         return self._interval(self._row_with_taste(user), share)
 
     def _row_with_taste(self, user: Hashable) -> int:
         if not self.learns_preference:
             raise NoPreference(f"{self.name} does not learn preferences; choose a policy that does, such as mo-pqucb")
-        return self._users.rows.get(user, 0)
+        return self._row_of(user)
 
     def _interval(self, row: int, share: float) -> Floats:
         believed = self._preference(row)
@@ -333,30 +339,29 @@ class Policy(Chooser):
 
     def reward_means(self, arms: Iterable[Hashable]) -> Floats:
         """Return the mean reward (n, D) of known arms; NaN where nothing was observed."""
-        rows = [self._arms.rows[arm] for arm in arms]
-        known = self._state.arms
+        rows, known = self._known_rows(arms), self._state.arms
         return np.where(known.pulls[rows] > 0.0, known.means[rows], math.nan)
 
     def reward_counts(self, arms: Iterable[Hashable]) -> Floats:
         """Return how often each objective (n, D) of known arms was observed."""
-        counts: Floats = self._state.arms.pulls[[self._arms.rows[arm] for arm in arms]]
+        counts: Floats = self._state.arms.pulls[self._known_rows(arms)]
         return counts
 
     def expect(self, arms: Iterable[Hashable], means: ArrayLike, variances: ArrayLike) -> None:
         """Take in what to expect of arms where nothing was observed; only for policies with `expects`."""
-        raise NotImplementedError(f"{self.name} expects nothing by itself")
+        raise self._cannot("can be told what to expect of arms", "stated-ucb")
 
     def expectations(self, arms: Iterable[Hashable]) -> tuple[Floats, Floats]:
         """Return what is expected of arms where nothing was observed, means and variances; only with `expects`."""
-        raise NotImplementedError(f"{self.name} expects nothing by itself")
+        raise self._cannot("can be told what to expect of arms", "stated-ucb")
 
     def meet(self, mean: ArrayLike | None, variance: ArrayLike | None) -> None:
         """Take in how users who have said nothing are to be met; only for policies with `meets`."""
-        raise NotImplementedError(f"{self.name} meets everybody alike")
+        raise self._cannot("can be told how to meet newcomers", "stated-ucb")
 
     def reward_noise(self) -> Floats:
         """Return the variance (D,) of a reward around the mean of its arm; only for policies with `expects`."""
-        raise NotImplementedError(f"{self.name} does not say how far rewards are from their means")
+        raise self._cannot("say how far rewards are from their means", "stated-ucb")
 
     def _distances(self, truths: Floats) -> tuple[float, float]:
         """Return how far the estimates of users 0, 1, ... are from the truth (n, D), on average.
@@ -385,7 +390,9 @@ class Policy(Chooser):
             )
         wrong = self._fault(vector)
         if wrong == 1:
-            raise InvalidFeedback(f"a reward must be finite, NaN standing for what is missing, but got {reward!r}")
+            raise InvalidFeedback(
+                f"a reward must be finite and within {LARGEST:g}, NaN standing for what is missing, but got {reward!r}"
+            )
         if wrong == 2 and not silence:
             raise InvalidFeedback(f"a reward must tell at least one objective (else leave it out), but got {reward!r}")
         return vector

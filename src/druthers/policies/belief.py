@@ -1,7 +1,5 @@
 """What rankings, utilities and choices say together, each weighed by the information it carries."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Utility and bonuses of arms: one standard deviation by default, or as wide as a guarantee needs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

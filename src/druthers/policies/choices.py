@@ -1,25 +1,22 @@
 """What a choice says about weights: a conditional logit on the arms' estimated rewards, as unsure as those are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import inverse, multiply, softmax
+from druthers._matrices import inverse
 from druthers.beliefs.choices import choice_site
+from druthers.beliefs.narrow import doubt_about, expansion_site, glance_site, is_certain, look_ahead
 from druthers.policies.belief import Posterior
 from druthers.types import Floats, Integers
 
 # Who chooses tells the level of the weights too, which else has no prior: this share of the precision of differences.
 # With a tenth of it estimates would be off by up to four times as much after the first choices.
 LEVEL = 0.1
-# A choice that was so sure before it was made, in log-odds and standard deviations, says nothing more.
-FORESEEN = 7.0
-DEVIATIONS = 3.0
-# Where what is believed of the leads of the picked arm has variances below this, the choice is taken in by its gradient
-# and curvature at the mean: as calibrated as by its moments, and quicker.
+# Where chances of offered arms are unsure by less than the first (`doubt_about`), a glance takes the choice in, by less
+# than the second expansions to second order do: nearly its moments, and quicker.
+SURE = 0.05
 NARROW = 0.5
 # The logistic law is near a normal one: an error of variance v in its argument divides that by sqrt(1 + LOGISTIC v).
 LOGISTIC = np.pi / 8.0
@@ -73,48 +70,6 @@ def soften(rows: Floats, spreads: Floats, picked: int, weights: Floats, covarian
 
 
 @kernel
-def foresee(rows: Floats, picked: int, weights: Floats, covariance: Floats) -> tuple[bool, float]:
-    """Return whether it was certain that this row would be picked, and the largest variance of its leads."""
-    n_rows, size = rows.shape
-    least = FORESEEN + np.log(n_rows)
-    certain = True
-    widest = 0.0
-    for j in range(n_rows):
-        if j == picked:
-            continue
-        lead = 0.0
-        variance = 0.0
-        for k in range(size):
-            along = 0.0
-            for i in range(size):
-                along += covariance[k, i] * (rows[picked, i] - rows[j, i])
-            lead += weights[k] * (rows[picked, k] - rows[j, k])
-            variance += along * (rows[picked, k] - rows[j, k])
-        widest = max(widest, variance)
-        certain = certain and lead - DEVIATIONS * np.sqrt(max(variance, 0.0)) > least
-    return certain, widest
-
-
-@kernel
-def curvature_site(weights: Floats, rows: Floats, picked: int, information: Floats, pull: Floats) -> None:
-    """Add curvature and gradient of the log-chance of a choice, both at the mean."""
-    n_rows, size = rows.shape
-    chances = np.empty(n_rows)
-    average = np.empty(size)
-    multiply(rows, weights, chances)
-    softmax(chances)
-    multiply(rows.T, chances, average)
-    for k in range(size):
-        for i in range(size):
-            value = 0.0
-            for j in range(n_rows):
-                value += chances[j] * (rows[j, k] - average[k]) * (rows[j, i] - average[i])
-            information[k, i] += value
-            pull[k] += value * weights[i]
-        pull[k] += rows[picked, k] - average[k]
-
-
-@kernel
 def in_words(believed: Posterior, unit: float, weights: Floats, covariance: Floats) -> None:
     """Write mean and covariance of the first D weights in the unit of words.
 
@@ -129,20 +84,30 @@ def in_words(believed: Posterior, unit: float, weights: Floats, covariance: Floa
 
 
 @kernel
-def add_choice(rows: Floats, spreads: Floats, picked: int, weights: Floats, covariance: Floats, sites: Floats) -> None:
-    """Add the site of a choice among rows (K, D) to `sites`, against what is believed, all in the unit of words."""
-    size = sites.shape[0]
+def add_choice(
+    rows: Floats, spreads: Floats, picked: int, weights: Floats, covariance: Floats, sites: Floats, glance: bool
+) -> bool:
+    """Add the site of a choice among rows (K, D) to `sites`, against what is believed, all in the unit of words.
+
+    A `glance` returns False, with nothing added, where this takes points.
+    """
     soften(rows, spreads, picked, weights, covariance)
-    certain, widest = foresee(rows, picked, weights, covariance)
-    if certain:
-        return
-    information = np.zeros((size, size))
-    pull = np.zeros(size)
-    if widest < NARROW:
-        curvature_site(weights, rows, picked, information, pull)
-    elif not choice_site(weights, covariance, rows, picked, information, pull):
-        return
-    for k in range(size):
-        sites[k, size] += pull[k]
-        for j in range(size):
-            sites[k, j] += information[k, j]
+    outlook = look_ahead(rows, weights, covariance)
+    if is_certain(outlook, picked):
+        return True
+    doubt = doubt_about(outlook, picked)
+    if doubt < SURE:
+        glance_site(outlook, picked, sites)
+        return True
+    if doubt < NARROW and expansion_site(outlook, picked, sites):
+        return True
+    if glance:
+        return False
+    size = sites.shape[0]
+    information, pull = np.zeros((size, size)), np.zeros(size)
+    if choice_site(weights, covariance, rows, picked, information, pull):
+        for k in range(size):
+            sites[k, size] += pull[k]
+            for j in range(size):
+                sites[k, j] += information[k, j]
+    return True

@@ -1,7 +1,5 @@
 """How a policy chooses: offers are checked, arms scored, and slates drawn with chances that are known."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +9,8 @@ import numpy as np
 
 from druthers._jit import bound
 from druthers.errors import InvalidFeedback, InvalidOffer, InvalidSetting
+from druthers.policies.arms import LARGEST
+from druthers.policies.books import require_id, unfit
 from druthers.policies.memory import WHOLE, Memory
 from druthers.policies.slates import SHORTLIST, Floor, Outlook, Slate, among_best, by_chance, look_out, tastes
 from druthers.policies.steps import score_policy
@@ -82,11 +82,15 @@ class Chooser(Memory):
 
     def utilities(self, user: Hashable, arms: Iterable[Hashable]) -> Floats:
         """Return the estimated utility of known arms for a user, without any bonus."""
-        row = self._users.rows.get(user, 0)
+        row = self._row_of(user)
         return self._utilities(self._here(row), row, arms)
 
     def _utilities(self, here: Any, row: int, arms: Iterable[Hashable]) -> Floats:
-        rows = self._rows_of(tuple(arms))
+        ids = as_offer(arms)
+        try:
+            rows = self._rows_of(ids)
+        except (KeyError, TypeError):
+            rows = self._known_rows(ids)  # says which it is
         out = np.empty((4, len(rows)))
         noise = np.zeros(len(rows) * self.noise_per_arm)
         self._score(here, row, rows, noise, out)
@@ -115,7 +119,9 @@ class Chooser(Memory):
         shift
             By how much single arms are better or worse for this user than the policy can know.
         """
-        ids, rows = self._offered(offer, size)
+        if shift:
+            require_promises(shift, ())
+        ids, rows = self._offered(offer, size, user)
         out, n_equal = self._scored(user, ids, rows, shift)
         if size == 1 and not self.exploration:
             place = int(out[3].argmax())
@@ -133,10 +139,13 @@ class Chooser(Memory):
         self, user: Hashable, ids: tuple[Hashable, ...], rows: Integers, shift: Mapping[Hashable, float] | None
     ) -> tuple[Floats, int]:
         """Return the reasons of everything offered, and among how many of the best the choice is random."""
+        try:
+            row = self._users.rows.get(user, 0)
+        except TypeError:
+            raise unfit(user) from None
         n_offered = len(ids)
         out = np.empty((4, n_offered))
         noise = self._noise.standard_normal(n_offered * self.noise_per_arm) if self.noise_per_arm else SILENCE
-        row = self._users.rows.get(user, 0)
         n_equal = self._score(self._here(row), row, rows, noise, out)
         if shift:
             by = np.zeros(len(self._state.arms.pulls))
@@ -177,7 +186,8 @@ class Chooser(Memory):
         >>> policy.choose("ada", size=2).arms, policy.choose_slate("ada", size=2).arms
         (('inn', 'spa'), ('inn', 'spa'))
         """
-        ids, rows = self._offered(offer, size)
+        require_promises(shift, floors)
+        ids, rows = self._offered(offer, size, user)
         slate, out, n_equal = self._slate_of(user, ids, rows, size, shift, floors)
         if slate is None:
             return self._drawn(user, ids, out, size, n_equal)
@@ -197,12 +207,20 @@ class Chooser(Memory):
         floors: Sequence[Floor] = (),
     ) -> Floats:
         """Return with which chance each offered arm stands next in a slate, after the ones before; NaN if unknown."""
-        ids, rows = self._offered(offer, size)
+        require_promises(shift, floors)
+        known = self._arms.listing()[0] if offer is None else offer
+        whole = known if isinstance(known, Places) else as_offer(known)
+        among = self._placed(whole.places)[0] if isinstance(whole, Places) else whole
+        stand = as_offer(before)
+        if sum(arm in stand for arm in among) < len(stand) or (isinstance(size, WHOLE) and len(stand) >= size):
+            law = "the arms before must be of the offer, each once, and fewer than the slate holds"
+            raise InvalidOffer(f"{law}, but got {before!r} before a place of {size!r}")
+        ids, rows = self._offered(whole, size, user)
         slate, _, _ = self._slate_of(user, ids, rows, size, shift, floors)
         if slate is None:
             return np.full(len(ids), math.nan)
         place = {arm: k for k, arm in enumerate(ids)}
-        return slate.chances(tuple([place[arm] for arm in before]))
+        return slate.chances(tuple([place[arm] for arm in stand]))
 
     def _slate_of(
         self,
@@ -214,9 +232,6 @@ class Chooser(Memory):
         floors: Sequence[Floor],
     ) -> tuple[Slate | None, Floats, int]:
         """Return a slate to draw, None where chance is the policy's own, with all scores and how many are equal."""
-        if not all(0.0 <= floor.share <= 1.0 for floor in floors) or sum(floor.share for floor in floors) > 1.0:
-            shares = [floor.share for floor in floors]
-            raise InvalidOffer(f"shares of groups must lie between 0 and 1 and sum to at most 1, but got {shares}")
         out, n_equal = self._scored(user, ids, rows, shift)
         if n_equal != 1:
             if floors:
@@ -236,7 +251,7 @@ class Chooser(Memory):
 
     def _outlook(self, user: Hashable, rows: Integers, places: Integers, out: Floats) -> Outlook:
         """Return what the offered arms at some places are worth to tastes that a user may have."""
-        row = self._users.rows.get(user, 0)
+        row = self._row_of(user)
         believed = self._preference(row)
         apart = tastes(believed.weights, self._doubt(row) ** 2 * believed.covariance) - believed.weights
         outlook: Outlook = look_out(places, out, self._slopes(believed.weights, rows[places]), apart)
@@ -257,7 +272,9 @@ class Chooser(Memory):
     def _preference(self, row: int) -> Preference:
         raise NotImplementedError
 
-    def _offered(self, offer: Iterable[Hashable] | Places | None, size: int) -> tuple[tuple[Hashable, ...], Integers]:
+    def _offered(
+        self, offer: Iterable[Hashable] | Places | None, size: int, user: Hashable = None
+    ) -> tuple[tuple[Hashable, ...], Integers]:
         """Check an offer and the size of a slate from it, make new arms known, and return ids and rows."""
         rows = NOTHING
         if offer is None:
@@ -265,7 +282,7 @@ class Chooser(Memory):
         elif isinstance(offer, Places):
             ids, rows = self._placed(offer.places)
         else:
-            ids = tuple(offer)
+            ids = as_offer(offer)
         if not ids:
             known = "no arm is known; offer some or add them" if offer is None else "got none"
             raise InvalidOffer(f"an offer must hold at least one arm, but {known}")
@@ -277,6 +294,7 @@ class Chooser(Memory):
         try:
             return ids, self._rows_of(ids)
         except KeyError:
+            self._row_of(user)  # whoever has no id gets nothing, and makes no arm known
             self.add_arms(ids)
             return ids, self._rows_of(ids)
 
@@ -289,6 +307,33 @@ class Chooser(Memory):
 
     def _rows_of(self, arms: Collection[Hashable]) -> Integers:
         return np.fromiter(map(self._arms.rows.__getitem__, arms), np.int64, len(arms))
+
+
+def as_offer(given: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Return arms that are given one after the other."""
+    try:
+        return tuple(given)
+    except TypeError as problem:
+        raise InvalidOffer(f"arms must come in a list, but got {given!r}") from problem
+
+
+def require_promises(shift: Mapping[Hashable, float] | None, floors: Sequence[Floor]) -> None:
+    """Refuse shifts of arms that are no numbers, and floors that nobody can keep."""
+    if shift is not None and not isinstance(shift, Mapping):
+        raise InvalidOffer(f"a shift must tell numbers by arm, but got {shift!r}")
+    for arm, by in (shift or {}).items():
+        as_number(by, f"the shift of {arm!r}")
+    for floor in (promised := as_offer(floors)):
+        if not isinstance(floor, Floor) or not isinstance(floor.share, int | float | np.number):
+            raise InvalidOffer(
+                f"floors must each be a Floor of arms and a share, but got {floor!r}; write Floor([...], 0.2), from"
+                " druthers.policies.slates"
+            )
+        for arm in as_offer(floor.arms):
+            require_id(arm)
+    shares = [floor.share for floor in promised]  # type: ignore[attr-defined]
+    if not all(0.0 <= share <= 1.0 for share in shares) or sum(shares) > 1.0:
+        raise InvalidOffer(f"shares of groups must lie between 0 and 1 and sum to at most 1, but got {shares}")
 
 
 def require_distinct(ids: tuple[Hashable, ...]) -> None:
@@ -306,6 +351,14 @@ def as_number(value: Any, what: str) -> float:
         number = float(value)
     except (TypeError, ValueError) as problem:
         raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}") from problem
-    if not math.isfinite(number):
-        raise InvalidFeedback(f"{what} must be a finite number, but got {value!r}")
+    if not abs(number) <= LARGEST:
+        raise InvalidFeedback(f"{what} must be a finite number within {LARGEST:g}, but got {value!r}")
     return number
+
+
+def as_numbers(given: Any) -> Floats:
+    """Return an array of numbers, or say that it must be one."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InvalidFeedback(f"numbers must come in a list, but got {given!r}") from problem

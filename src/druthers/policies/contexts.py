@@ -1,7 +1,5 @@
 """Policies that are told the context of a visit: the steps around the shifts of weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ import numpy as np
 from druthers.errors import DamagedState, InvalidSetting
 from druthers.policies.base import Policy
 from druthers.policies.belief import Posterior
-from druthers.policies.rows import same_kind, wholeness_of
+from druthers.policies.rows import require_bytes, same_kind, wholeness_of
 from druthers.policies.shifts import Visit, fresh_visit
 from druthers.types import Context, Floats
 
@@ -103,7 +101,7 @@ class ContextPolicy(Policy):
 
     def entries(self, user: Hashable) -> tuple[str, ...]:
         """Return the entries of contexts in which a user felt something, in the order in which they came."""
-        known = self._shifts.get(self._users.rows.get(user, 0))
+        known = self._shifts.get(self._row_of(user))
         return () if known is None else known.names
 
     def shifts(self, user: Hashable) -> dict[str, Floats]:
@@ -121,12 +119,12 @@ class ContextPolicy(Policy):
         >>> policy.shifts("ada")["weekend"].round(1)
         array([-0.5,  0.5])
         """
-        found = self._shifts_of(self._users.rows.get(user, 0))[:, : self.n_objectives]
+        found = self._shifts_of(self._row_of(user))[:, : self.n_objectives]
         return dict(zip(self.entries(user), found, strict=True))
 
     def utilities_apart(self, user: Hashable, arms: Collection[Hashable]) -> tuple[Floats, dict[str, Floats]]:
         """Return the utilities of known arms in a visit as usual, and by how much entries of contexts shift them."""
-        row = self._users.rows.get(user, 0)
+        row = self._row_of(user)
         with self._within({}):
             here = self._here(row)
             usual = self._utilities(here, row, arms)
@@ -172,7 +170,7 @@ class ContextPolicy(Policy):
 
     def _imagined(self, user: Hashable) -> Any:
         """Return the state in which a user, who may be unknown, is the only one, to tell things that stay untold."""
-        row = self._users.rows.get(user, 0)
+        row = self._row_of(user)
         users = type(self._state.users)(*(array[row : row + 1].copy() for array in self._state.users))
         known = self._shifts.get(row)
         if self._context:
@@ -196,7 +194,7 @@ class ContextPolicy(Policy):
 
     def forget_user(self, user: Hashable) -> None:
         """Forget everything about a user; what was learned about arms stays."""
-        self._shifts.pop(self._users.rows.get(user, 0), None)
+        self._shifts.pop(self._row_of(user), None)
         super().forget_user(user)
 
     def export_user(self, user: Hashable) -> bytes:
@@ -209,12 +207,14 @@ class ContextPolicy(Policy):
 
     def check_user(self, known: bytes) -> None:
         """Refuse what no policy with the same settings exported of a user."""
+        require_bytes(known)
         start = self._row_size
         super().check_user(known[:start])
         self._read_shifts(known[start:])
 
     def import_user(self, user: Hashable, known: bytes) -> None:
         """Take in what another policy with the same settings exported; what was known of the user is replaced."""
+        require_bytes(known)
         start = self._row_size
         shifts = self._read_shifts(known[start:])
         super().import_user(user, known[:start])

@@ -1,7 +1,5 @@
 """ConUCB: a policy that asks questions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

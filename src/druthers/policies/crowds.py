@@ -5,8 +5,6 @@ summary for each person. All that is shared is made anew from people's own rows 
 is gone. The prior that anyone had before is kept beside it, and each person's own data weigh both.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from typing import Any, NamedTuple, cast
 

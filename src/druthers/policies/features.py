@@ -1,7 +1,5 @@
 """Policies that expect something of arms by their features: the steps around the reward model."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -103,7 +101,7 @@ class FeaturePolicy(Policy):
         >>> policy.n_features
         2
         """
-        ids = tuple(arms)
+        ids = self._arms.ids(arms)
         told: tuple[Hashable, ...] = ids
         rows: Any = features
         if isinstance(features, Mapping):
@@ -200,7 +198,7 @@ class FeaturePolicy(Policy):
 
     def retire_arm(self, arm: Hashable) -> None:
         """Forget an arm; if it is ever offered or added again, it is new. Feedback that comes late is refused."""
-        row = self._arms.rows.get(arm)
+        row = self._arms.find(arm)
         seen = row is not None and self._state.arms.pulls[row].any()
         super().retire_arm(arm)
         if self._model is not None:

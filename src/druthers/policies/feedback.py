@@ -4,8 +4,6 @@ The robust form and the one with a population extend `FisherState`: they take ov
 own for `unit_of`, `believe_user`, `state_belief` or `settle` where they differ.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +25,19 @@ from druthers.types import Floats, Integers
 
 # What a user has just told.
 RANKING, UTILITY, CHOICE = 0, 1, 2
+# For a pick, what is believed is looked at again when a user told this many times as much.
+AGAIN = 1.25
+
+
+class Kept(NamedTuple):
+    """What was believed of each user's weights in the unit of words (D,) and (D, D), when it was last looked at.
+
+    `due` is of how much the user must have told for the next look; 0 where the next pick calls for one.
+    """
+
+    due: Floats
+    mean: Floats
+    covariance: Floats
 
 
 class FisherUsers(NamedTuple):
@@ -36,7 +47,8 @@ class FisherUsers(NamedTuple):
     `products` (D + 1, D + 1) sums (x, y)(x, y)', and `root` is its upper factor, started at nearly nothing: its last
     entry is the root of the residual sum of squares. `unit` is how many units of utility one of the Plackett-Luce
     model is worth. `choices` counts choices, and `sites` (D, D + 1) sums their information and their pull, of
-    weights in units of the Plackett-Luce model, together with those of soft words, which `softly` has alone.
+    weights in units of the Plackett-Luce model, together with those of soft words, which `softly` has alone. `kept`
+    spares a look at the belief for most picks.
     """
 
     feedbacks: Floats
@@ -46,6 +58,7 @@ class FisherUsers(NamedTuple):
     choices: Floats
     sites: Floats
     softly: Floats
+    kept: Kept
     anchor: Any
 
 
@@ -81,6 +94,9 @@ def fresh_users(n_users: int, n_objectives: int, level: float, unit: float, anch
         choices=np.zeros(n_users),
         sites=np.zeros((n_users, n_objectives, size)),
         softly=np.zeros((n_users, n_objectives, size)),
+        kept=Kept(
+            np.zeros(n_users), np.zeros((n_users, n_objectives)), np.zeros((n_users, n_objectives, n_objectives))
+        ),
         anchor=anchor,
     )
 
@@ -251,6 +267,7 @@ def revise_utility(state: Any, user: int, arm: int, reward: Floats, utility: flo
     """
     size, products, root = reward.shape[0], state.users.products[user], state.users.root[user]
     x = np.empty(size)
+    state.users.kept.due[user] = 0.0
     square, spoilt = remember(state.arms, arm, reward, x)
     if not square > 0.0:
         return False
@@ -276,21 +293,40 @@ def revise_utility(state: Any, user: int, arm: int, reward: Floats, utility: flo
     return True
 
 
-@implements(learn_choice_policy, FisherState)
 @kernel
-def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
-    """Add the site of a choice, against what is believed of the user."""
-    users, size = state.users, state.users.sites.shape[1]
-    begin_choices(users, user, state.settings.ridge)
-    weights, covariance = np.empty(size), np.empty((size, size))
-    believe_words(state, user, weights, covariance)
+def take_in(
+    state: Any, offer: Integers, place: int, weights: Floats, covariance: Floats, site: Floats, glance: bool
+) -> bool:
+    """Add the site of a choice against what is believed, see `add_choice`."""
+    size = weights.shape[0]
     totals = totals_of(state.clock, size)
     n_rows = offer.shape[0] + (place == NONE_OF_THESE)
     rows, spreads = np.empty((n_rows, size)), np.empty((n_rows, size))
     offer_rows(state.arms, totals.means, reward_variances(totals), offer, rows, spreads)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
+    return add_choice(rows, spreads, picked, weights, covariance, site, glance)
+
+
+@implements(learn_choice_policy, FisherState)
+@kernel
+def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
+    """Add the site of a choice, against what is believed of the user.
+
+    Where a glance is enough, it is against what was believed when a fifth less was told: by how much that may be off
+    is in its covariance, and the site is one of the log-chance alone, so nothing is counted twice.
+    """
+    users, size = state.users, state.users.sites.shape[1]
+    begin_choices(users, user, state.settings.ridge)
+    weights, covariance = users.kept.mean[user], users.kept.covariance[user]
+    told = users.feedbacks[user] + users.choices[user] + users.anchor.queries[user]
     site = np.zeros((size, size + 1))
-    add_choice(rows, spreads, picked, weights, covariance, site)
+    glance, done = told < users.kept.due[user] and not has_context(state.visit), False
+    while not done:
+        if not glance:
+            believe_words(state, user, weights, covariance)
+            users.kept.due[user] = 0.0 if has_context(state.visit) else AGAIN * told
+        done = take_in(state, offer, place, weights, covariance, site, glance)
+        glance = False
     add_matrix(site, users.sites[user])
     add_within(state.visit, site, True)
     users.choices[user] += 1.0

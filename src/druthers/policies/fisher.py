@@ -1,7 +1,5 @@
 """Fisher-PQUCB: rankings and utilities, each weighed by the information it carries; nothing to tune per data set."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
@@ -10,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from druthers._matrices import inverse
-from druthers.anchors import Anchor, Likelihood
+from druthers.anchors import Anchor, Likelihood, require_anchor
 from druthers.errors import InvalidSetting, require
 from druthers.own import settings
 from druthers.policies.anytime import NINETY, anytime_radius
 from druthers.policies.asking import ranking_value
 from druthers.policies.belief import Posterior
+from druthers.policies.choosing import as_number
 from druthers.policies.contexts import ContextPolicy
 from druthers.policies.crowds import CrowdUsers, look_at_people, with_people
 from druthers.policies.features import FeaturePolicy
@@ -34,6 +33,7 @@ from druthers.policies.feedback import (
     unit_of,
 )
 from druthers.policies.intervals import Normals, normals_of, normals_of_people
+from druthers.policies.memory import WHOLE
 from druthers.policies.soft import Said, soft_site
 from druthers.types import Context, Floats, Preference, RankingQuestion
 
@@ -107,6 +107,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee
         if self.guarantee and self.population:
             raise InvalidSetting("a guarantee holds for people apart, but got population=True beside guarantee=True")
         self.learns_contexts = not (self.guarantee or self.population)
+        require_anchor(self.anchor)
         if self.anchor is None:
             self.anchor = Likelihood(ridge=self.ridge)
         self._start()
@@ -160,8 +161,8 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee
         >>> bool(abs(weights[1] - weights[2]) < 1e-6 and weights[1] > weights[0] + 0.2)
         True
         """
-        require(weight > 0, "weight must be positive", weight)
-        row = self._users.rows.get(user, 0)
+        require(as_number(weight, "a weight") > 0, "weight must be positive", weight)
+        row = self._row_of(user)
         weights, covariance = np.empty(self.n_objectives), np.empty((self.n_objectives, self.n_objectives))
         believe_words(self._here(row), row, weights, covariance)
         information, pull = soft_site(said, weight, weights, np.linalg.inv(covariance).astype(np.float64))
@@ -171,10 +172,11 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee
         for sums in (self._state.users.sites[row], self._state.users.softly[row]):
             sums[:, :-1] += information
             sums[:, -1] += pull
+        self._state.users.kept.due[row] = 0.0
 
     def unhear(self, user: Hashable) -> None:
         """Forget what a user said, softly too, and keep what the user felt; for a user never seen, nothing happens."""
-        row = self._users.rows.get(user)
+        row = self._users.find(user)
         if row is not None:
             self._state.users.sites[row] -= self._state.users.softly[row]
         super().unhear(user)
@@ -220,10 +222,14 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee
         """
         if price is None or not self.hears:
             return None
-        require(price >= 0, "price must not be negative", price)
-        size, row = self.n_objectives, self._users.rows.get(user, 0)
+        require(as_number(price, "a price") >= 0, "price must not be negative", price)
+        size, row = self.n_objectives, self._row_of(user)
         places = size if length is None else length
-        require(1 <= places <= size, f"length must be from 1 to {size}, the number of objectives", length)
+        require(
+            isinstance(places, WHOLE) and 1 <= places <= size,
+            f"length must be from 1 to {size}, the number of objectives",
+            length,
+        )
         users, arms = self._state.users, self._state.arms
         if budget is not None and users.anchor.queries[row] >= budget:
             return None
@@ -289,7 +295,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee
                [0., 0.],
                [1., 1.]])
         """
-        row, size = self._users.rows.get(user, 0), self.n_objectives
+        row, size = self._row_of(user), self.n_objectives
         covariance = self._preference_at_unit(row).covariance
         products = self._state.users.products
         felt = (products[row] - products[0])[:size, :size] / believe_user(self._state, row).variance
@@ -319,7 +325,7 @@ class FisherPQUCB(FeaturePolicy, ContextPolicy, told="ridge pull width guarantee
         >>> FisherPQUCB(n_objectives=2).noise("ada")
         (1.0, array([0., 0.]))
         """
-        return believe_user(self._state, self._users.rows.get(user, 0)).variance, self._reward_variances()[0]
+        return believe_user(self._state, self._row_of(user)).variance, self._reward_variances()[0]
 
 
 @settings

@@ -5,8 +5,6 @@ deviations has the same chance on both. The laws are those of `units` and `voice
 covariance.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from typing import Any
@@ -20,8 +18,6 @@ from druthers.policies.feedback import evidence_of
 from druthers.policies.units import (
     NODES,
     NOISE_FACTORS,
-    SLAB,
-    SPIKE,
     UnitLaw,
     common_axes,
     tell,
@@ -31,9 +27,11 @@ from druthers.policies.units import (
 from druthers.policies.voices import CONTRARY, MAIN, RIVAL, SILENT, Rival, read_as, reading_odds
 from druthers.types import Floats
 
-# Units are weighed by this power of them. With 1 their law is nearly flat, and that of a slope must be flat for its
-# intervals to hold the truth as often in every unit; with 0 intervals are shorter where the usual unit is right.
-FLAT = 0.25
+# The law of the unit: log-normal, wider than that of the mean and without a chance of the usual unit, which draws
+# intervals away from any other; and weighed by this power of the unit. A slope's law must be flat (with 1 it nearly is)
+# for its intervals to hold the truth as often in every unit; with 0 they are shorter where the usual unit is right.
+WIDE = 1.4
+FLAT = 0.3
 # Laws with less than this part of the chance outside an interval are left out: ends move by a thousandth of its length.
 NEGLIGIBLE = 1e-4
 
@@ -45,7 +43,7 @@ class Normals:
         self.logs, self.means, self.variances = logs, means, variances
 
     @classmethod
-    def join(cls, parts: list[Normals]) -> Normals:
+    def join(cls, parts: "list[Normals]") -> "Normals":
         """Return all laws of several mixtures."""
         return cls(
             np.concatenate([part.logs for part in parts]),
@@ -114,10 +112,15 @@ def write_quantiles(
         out[k] = x
 
 
+def law_alone(usual: float) -> UnitLaw:
+    """Return what is thought of the unit of someone of whose people nothing is known."""
+    return UnitLaw(usual, 0.0, WIDE)
+
+
 def normals_of(state: Any, user: int) -> Normals:
     """Return what is believed of a user who felt something."""
     told = evidence_of(state, user)
-    return unit_normals(told, UnitLaw(state.users.unit[0], SPIKE, SLAB), flatness(told))
+    return unit_normals(told, law_alone(state.users.unit[0]), flatness(told))
 
 
 def normals_of_readings(told: Evidence, rival: Rival, usual: float) -> Normals:
@@ -125,9 +128,9 @@ def normals_of_readings(told: Evidence, rival: Rival, usual: float) -> Normals:
     parts = []
     for reading in (MAIN, CONTRARY, RIVAL, SILENT):
         said = read_as(told, rival, reading)
-        odds = reading_odds(said, rival, reading)
+        odds = reading_odds(told, rival, reading)
         if odds > -math.inf:
-            part = unit_normals(said, UnitLaw(usual, SPIKE, SLAB), flatness(told))
+            part = unit_normals(said, law_alone(usual), flatness(told))
             parts.append(Normals(part.logs + odds, part.means, part.variances))
     return Normals.join(parts)
 
@@ -136,7 +139,7 @@ def normals_of_people(state: Any, user: int) -> Normals:
     """Return the same for both laws of a population; what others say of the unit is no longer a law of nobody."""
     users, shared, parts = state.users, shared_of(state.clock, state.users.sites.shape[1]), []
     centre, slab = users.shared[user] if users.shared[user, 1] > 0.0 else shared.units
-    units = UnitLaw(users.unit[0] * math.exp(centre), SPIKE if shared.people[0] == 0.0 else 0.0, slab)
+    units = UnitLaw(users.unit[0] * math.exp(centre), 0.0, slab)
     for law in range(2):
         part = unit_normals(under_law(state, user, law, 0.0), units, FLAT)
         parts.append(Normals(part.logs + math.log(shared.worth[law]) + shared.norms[law], part.means, part.variances))
@@ -169,6 +172,6 @@ def unit_normals(told: Evidence, law: UnitLaw, flat: float) -> Normals:
     means = (axes.felt / variances + axes.said / units) / informations
     with np.errstate(divide="ignore"):
         logs = np.log(shares[:, tried]) + evidence - 0.5 * axes.volume
-    logs[:-1] += flat * log_units[:-1, None] - 0.5 * (FLAT * law.slab) ** 2  # the last is the usual unit
+    logs += flat * log_units[:, None]
     spread = np.reshape(1.0 / informations, (-1, len(axes.gains))) @ axes.rows**2
     return Normals(logs.ravel(), np.reshape(means, spread.shape) @ axes.rows, spread)

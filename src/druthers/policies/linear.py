@@ -1,7 +1,5 @@
 """Policies that learn each user's preference by ridge regression of utility on reward: what they share, and MO-OFUL."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np

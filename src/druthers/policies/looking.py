@@ -1,7 +1,5 @@
 """Scores of arms of which a model expects something: those never seen are looked at as far as that may pay."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -66,7 +64,7 @@ def _learn_rewards(model: RewardModel, arms: Any, totals: Totals, arm: int, befo
     variances = reward_variances(totals)
     if totals.rewards >= model.counts[NEXT]:
         model.counts[NEXT] = max(totals.rewards + 1.0, OFTEN * totals.rewards)
-        fit_rewards(model, arms, variances[0], variances[1])
+        fit_rewards(model, arms, variances[0], variances[1], totals.arms <= FIRST_ARMS)
         if p > 0 and seen >= FIRST_ARMS and not believes(model.share):
             fit_plain(model, arms, variances[0], variances[1])
     elif p > 0 and model.counts[FITTED] > 0.0:
@@ -166,12 +164,16 @@ def looking_scores(
         prior = common * (1.0 + level)
         if featured:
             prior = prior_variance(spread, arms, arm, estimate, common)
-        out[0, j], spreads[j], out[1, j] = modelled_arm(center, arms, arm, new, featured, estimate, prior, columns, j)
+        out[0, j], spreads[j], out[1, j] = modelled_arm(
+            center, arms, arm, new, featured, estimate, prior, columns[:, j]
+        )
         best = max(best, out[0, j])
     add_up(arms.pulls, offer, believed, columns, width, feedbacks, first, out)
     if not first:
         again = featured and totals.arms > FIRST_ARMS  # among fewer, it cost more than it found
-        look(arms, offer, again, spreads, best, noise, max(LEAST_ROUNDS, totals.rewards), out)
+        # A look pays when the arm is offered again: of all arms, as often as this offer has of them.
+        rounds = max(LEAST_ROUNDS, totals.rewards) * min(offer.shape[0] / totals.arms, 1.0)
+        look(arms, offer, again, spreads, best, noise, rounds, out)
 
 
 @kernel
@@ -208,10 +210,9 @@ def modelled_arm(
     told: bool,
     estimate: Floats,
     prior: float,
-    columns: Floats,
-    j: int,
+    column: Floats,
 ) -> tuple[float, float, float]:
-    """Write what is believed of an arm into column j; return its utility, its variance and the one to take for it."""
+    """Write what is believed of an arm into a column; return its utility, its variance and the one to take for it."""
     utility = square = 0.0
     place = 0
     for k in range(estimate.shape[0]):
@@ -226,7 +227,7 @@ def modelled_arm(
                 place += 1
             square += arms.doubt[arm, place] * estimate[k] * estimate[k]
             place += 1
-        columns[k, j] = mean
+        column[k] = mean
         utility += estimate[k] * mean
     if new:
         return utility, prior, prior

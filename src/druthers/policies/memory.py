@@ -1,7 +1,5 @@
 """What a policy remembers: which row is whose, what is in the rows, and how all of it is written down and read."""
 
-from __future__ import annotations
-
 import functools
 from collections import namedtuple
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -10,10 +8,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from druthers.anchors import Anchor
 from druthers.errors import DamagedState, InvalidSetting, UnknownArm, UnknownUser, require
 from druthers.own import Part, made_for, settings
 from druthers.policies.arms import Arms, NoUsers
-from druthers.policies.books import Books
+from druthers.policies.books import Books, unfit
 from druthers.policies.rows import (
     STATE_VERSION,
     arrays,
@@ -21,13 +20,16 @@ from druthers.policies.rows import (
     flatten,
     grown,
     lively,
+    ours,
     overwrite,
     plain,
+    require_bytes,
     same_kind,
     unflatten,
     wholeness_of,
 )
 from druthers.policies.steps import State
+from druthers.types import Integers
 
 M = TypeVar("M", bound="Memory")
 WHOLE = (int, np.integer)
@@ -75,7 +77,7 @@ class Memory(Part):
         """Refuse settings, listed by name, that are not positive (where given), negative, or not between 0 and 1."""
         for name in positive.split():
             value = getattr(self, name)
-            require(value is None or value > 0, f"{name} must be positive", value)
+            require(value is None or 0 < value < np.inf, f"{name} must be positive", value)
         for name in not_negative.split():
             require(getattr(self, name) >= 0, f"{name} must not be negative", getattr(self, name))
         for name in inside.split():
@@ -128,13 +130,13 @@ class Memory(Part):
                 f"only policies that learn from features can take them, but {self.name} does not;"
                 " leave them out, or choose one that does, such as fisher-pqucb"
             )
-        for arm in arms:
+        for arm in self._arms.ids(arms):
             if arm not in self._arms:
                 self._new_arm(arm)
 
     def add_users(self, users: Iterable[Hashable]) -> None:
         """Make room for users; those already known stay as they are."""
-        for user in users:
+        for user in self._users.ids(users):
             self._user_row(user)
 
     def retire_arm(self, arm: Hashable) -> None:
@@ -153,13 +155,13 @@ class Memory(Part):
 
     def unhear(self, user: Hashable) -> None:
         """Forget what a user said and keep what the user felt; for a user never seen, nothing happens."""
-        row = self._users.rows.get(user)
+        row = self._users.find(user)
         if row is not None:
             overwrite(self._state.users, row, keep=self.felt)
 
     def export_user(self, user: Hashable) -> bytes:
         """Return all that is known of a user, for a policy with the same settings to take in."""
-        row = self._users.rows.get(user)
+        row = self._users.find(user)
         if row is None:
             raise UnknownUser(f"a user must be known to be exported, but {user!r} is not")
         return b"".join(array[row].tobytes() for _, array in arrays(self._state.users))
@@ -175,6 +177,7 @@ class Memory(Part):
 
     def check_user(self, known: bytes) -> None:
         """Refuse what no policy with the same settings exported of a user."""
+        require_bytes(known)
         if len(known) != self._row_size:
             raise DamagedState(f"an exported user of this policy has {self._row_size} bytes, but got {len(known)}")
 
@@ -190,6 +193,8 @@ class Memory(Part):
 
     def reseed(self, seed: int | None = None) -> None:
         """Start the policy's own chance anew: from a seed, or from the machine's own chance."""
+        whole = isinstance(seed, WHOLE) and not isinstance(seed, bool) and seed >= 0
+        require(seed is None or whole, "a seed must be a whole number of at least 0", seed)
         # Two streams, so that each is consumed at a rate that does not depend on the other.
         noise, coins = np.random.SeedSequence(seed).spawn(2)
         self._noise = np.random.Generator(np.random.PCG64(noise))
@@ -213,19 +218,21 @@ class Memory(Part):
         }
 
     @classmethod
-    def from_state(cls: type[M], state: dict[str, Any]) -> M:
+    def from_state(cls: type[M], state: dict[str, Any], *, anchor: type[Anchor] | None = None) -> M:
         """Return a policy that continues exactly where the one that gave this state stood.
 
-        Called on `Policy` itself, it finds the class by the name in the state.
+        Called on `Policy` itself, it finds the class among ours by the name in the state. An anchor of your own is made
+        of the class that is told.
         """
         check_version(state)
         if not hasattr(cls, "name"):
-            from druthers.policies import find_policy
+            from druthers.policies import POLICIES
 
-            return find_policy(state["policy"]).from_state(state)  # type: ignore[return-value]
+            family: Any = ours(POLICIES, state, "policy")
+            return family.from_state(state, anchor=anchor)  # type: ignore[no-any-return]
         if state["policy"] != cls.name:
             raise DamagedState(f"a state of {cls.name} is needed, but got one of {state['policy']!r}")
-        policy = cls(**{name: lively(value) for name, value in state["params"].items()})
+        policy = cls(**{name: lively(value, anchor) for name, value in state["params"].items()})
         policy.restore(state)
         with wholeness_of(cls.name):
             policy._noise.bit_generator.state = state["noise"]
@@ -255,16 +262,39 @@ class Memory(Part):
         return row
 
     def _arm_row(self, arm: Hashable) -> int:
-        row = self._arms.rows.get(arm)
+        row = self._arms.find(arm)
         if row is None:
             raise UnknownArm(
                 f"feedback must be about a known arm, but {arm!r} was never offered or added, or has retired"
             )
         return row
 
+    def _known_rows(self, arms: Iterable[Hashable]) -> Integers:
+        """Return the rows of arms that are known, or say which is not."""
+        ids = self._arms.ids(arms)
+        for arm in ids:
+            if arm not in self._arms.rows:
+                raise UnknownArm(
+                    f"an arm must be known to be looked up, but {arm!r} was never offered or added, or has retired"
+                )
+        return np.array([self._arms.rows[arm] for arm in ids], dtype=np.int64)
+
+    def _cannot(self, what: str, such: str) -> InvalidSetting:
+        """Return what to raise where only other policies can do something."""
+        return InvalidSetting(
+            f"only some policies {what}, but {self.name} does not; choose one that does, such as {such}"
+        )
+
     def _user_row(self, user: Hashable) -> int:
-        row = self._users.rows.get(user)
+        try:
+            row = self._users.rows.get(user)
+        except TypeError:
+            raise unfit(user) from None
         return self._new_user(user) if row is None else row
+
+    def _row_of(self, user: Hashable) -> int:
+        """Return the row of a user, 0 for one never seen."""
+        return self._users.find(user) or 0
 
     def _new_user(self, user: Hashable) -> int:
         row = self._users.add(user)

@@ -1,7 +1,5 @@
 """Policies that choose from the Pareto front: Pareto-UCB and Pareto-TS."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Policies in plain NumPy: three methods, no kernel; they run wherever compiled ones do, only slower."""
 
-from __future__ import annotations
-
 import collections
 import functools
 import inspect
@@ -14,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import implements
 from druthers.errors import InvalidSetting
+from druthers.own import require_kind
 from druthers.policies.arms import NEVER_SEEN, fill_unknown, observe
 from druthers.policies.base import Policy
 from druthers.policies.steps import State, hear_policy, learn_policy, score_policy
@@ -110,9 +109,12 @@ class PlainPolicy(Policy):
         if type(self)._plain_score is PlainPolicy._plain_score:
             raise InvalidSetting(f"a plain policy must have a method score, but {type(self).__name__} has none")
         declared = self._declared()
-        for name in settings:
+        for name, value in settings.items():
             if name not in declared:
                 raise InvalidSetting(f"a setting of {self.name} must be one of {list(declared)}, but got {name!r}")
+            if value is not declared[name]:
+                kinds = [inspect.get_annotations(part).get(name) for part in type(self).__mro__]
+                require_kind(name, next(kind for kind in kinds if kind is not None), value)
         for name, value in {**declared, **settings}.items():
             setattr(self, name, value)
         self._start()
@@ -167,6 +169,12 @@ def _score(state: PlainState, user: int, offer: Integers, noise: Floats, out: Fl
             f"score must return one number for each of {len(offer)} arms, or a tuple of utility, reward bonus and"
             f" preference bonus of each, but got {given!r}"
         ) from problem
+    if np.isnan(out[:3]).any():
+        arms, rows = state.settings._arms.rows, offer[np.isnan(out[:3]).any(axis=0)]
+        odd = [arm for arm, row in arms.items() if row in rows]
+        raise InvalidSetting(
+            f"score must return numbers, and 0 where nothing is known, but got NaN for {odd[0]!r}: {given!r}"
+        )
     out[1, ~state.arms.pulls[offer].any(axis=1)] = NEVER_SEEN
     out[3] = out[:3].sum(axis=0)
     return 1

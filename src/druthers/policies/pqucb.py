@@ -1,7 +1,5 @@
 """MO-PQUCB, its robust form, PRUCB and the greedy policy: upper confidence in both reward and preference (Eq. 8)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import field
 from typing import Any
@@ -10,12 +8,13 @@ import numpy as np
 
 from druthers._jit import implements, kernel
 from druthers._matrices import norms
+from druthers.anchors import require_anchor
 from druthers.anchors.base import Anchor, hear_anchor
 from druthers.anchors.grouplasso import GroupLasso
 from druthers.anchors.likelihood import Likelihood
 from druthers.errors import require
 from druthers.own import settings
-from druthers.policies.arms import NEVER_SEEN, Arms, never_seen
+from druthers.policies.arms import NEVER_SEEN, never_seen
 from druthers.policies.linear import REGRESSION, LinearPolicy, add_up
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius
@@ -85,6 +84,7 @@ class MOPQUCB(LinearPolicy, told=f"{REGRESSION} pull corruption {SCALES}", keeps
         require(weight is None or 0.0 < weight < 1.0, "feedback_weight must lie between 0 and 1", weight)
         require(0.0 <= self.corruption < 1.0, "corruption must lie between 0 and 1", self.corruption)
         self._require(positive="ridge", not_negative="reward_scale radius_scale", inside="risk")
+        require_anchor(self.anchor)
         if self.anchor is None:
             self.anchor = self._default_anchor()
         self._start()
@@ -199,21 +199,12 @@ class PRUCB(LinearPolicy, told=f"{REGRESSION} ridge bound {SCALES}"):
 
 
 @kernel
-def dual_scores(
-    arms: Arms,
-    offer: Integers,
-    root: Floats,
-    estimate: Floats,
-    radius: float,
-    numerator: float,
-    unseen_bonus: float,
-    out: Floats,
-) -> None:
+def _score_both(state: Any, user: int, offer: Integers, estimate: Floats, radius: float, out: Floats) -> int:
     """Write utility, bonuses and score of Eq. 8 for each offered arm; an arm's width is sqrt(numerator / N)."""
-    n_objectives = estimate.shape[0]
+    arms, settings, n_objectives = state.arms, state.settings, estimate.shape[0]
+    pulls, means = arms.pulls, arms.means
     columns = np.empty((n_objectives, offer.shape[0]))
-    pulls = arms.pulls
-    means = arms.means
+    numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
     for j in range(offer.shape[0]):
         arm = offer[j]
         utility = 0.0
@@ -227,12 +218,13 @@ def dual_scores(
             columns[k, j] = means[arm, k] + width
             utility += estimate[k] * means[arm, k]
             bonus += abs(estimate[k]) * width
-        if unseen_bonus > 0.0 and never_seen(arms, arm):
-            bonus = unseen_bonus
+        if settings.unseen_bonus > 0.0 and never_seen(arms, arm):
+            bonus = settings.unseen_bonus
         out[0, j] = utility
         out[1, j] = bonus
-    norms(root, columns, out[2])
+    norms(state.users.root[user], columns, out[2])
     add_up(radius, out)
+    return 1
 
 
 @implements(score_policy, MOPQUCB.State)
@@ -248,9 +240,7 @@ def _score_pqucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
         settings.feedback_weight,
         settings.corruption,
     )
-    numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
-    dual_scores(state.arms, offer, users.root[user], estimate, radius, numerator, settings.unseen_bonus, out)
-    return 1
+    return _score_both(state, user, offer, estimate, radius, out)
 
 
 @implements(score_policy, PRUCB.State)
@@ -262,9 +252,7 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     noise_scale = settings.radius_scale * np.sqrt(settings.normalization)
     radius = noise_scale * np.sqrt(n_objectives * growth - 2.0 * np.log(settings.risk))
     radius += np.sqrt(settings.ridge * n_objectives) * settings.bound
-    numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
-    dual_scores(state.arms, offer, users.root[user], estimate, radius, numerator, settings.unseen_bonus, out)
-    return 1
+    return _score_both(state, user, offer, estimate, radius, out)
 
 
 @implements(hear_policy, MOPQUCB.State)

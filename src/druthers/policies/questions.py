@@ -1,7 +1,5 @@
 """What to ask a user: each answer is imagined, and counts by how much better the choice would be for it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Written from facts about the authors' experiments, not from their code.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -189,7 +187,7 @@ def _hear_window(state: Any, user: int, ranking: Integers) -> None:
 @kernel
 def _optimistic_scores(
     state: Any, user: int, offer: Integers, estimate: Floats, radius: float, prior_pulls: float, out: Floats
-) -> None:
+) -> int:
     """Score the rewards raised by their widths in every objective, whatever the sign of the preference."""
     arms, scale, n_objectives = state.arms, state.settings.width, estimate.shape[0]
     columns = np.empty((n_objectives, offer.shape[0]))
@@ -214,6 +212,7 @@ def _optimistic_scores(
         out[1, j] = bonus
     norms(state.users.root[user], columns, out[2])
     add_up(radius, out)
+    return 1
 
 
 @implements(score_policy, MOPQUCBRecipe.State)
@@ -228,8 +227,7 @@ def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: 
         + np.sqrt(left * n_objectives * np.log(queries) / told)
         + np.sqrt(left * settings.ridge / n_objectives)
     )
-    _optimistic_scores(state, user, offer, estimate, radius, 0.0, out)
-    return 1
+    return _optimistic_scores(state, user, offer, estimate, radius, 0.0, out)
 
 
 @implements(score_policy, PRUCBRecipe.State)
@@ -239,5 +237,4 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     estimate = anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0)
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / settings.ridge)
     radius = settings.radius * np.sqrt(n_objectives * growth)
-    _optimistic_scores(state, user, offer, estimate, radius, 0.001, out)
-    return 1
+    return _optimistic_scores(state, user, offer, estimate, radius, 0.001, out)

@@ -1,7 +1,5 @@
 """Ridge regression of arms' means on their features, with the evidence of several ridges and of none."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from druthers._eigen import eigen

@@ -6,14 +6,13 @@ weighed by the evidence, half of the prior being on "nothing"; the spread is fit
 there are squares of the features beside them, x has both, and evidence of its own says whether they tell anything.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import copy_vector
+from druthers.policies.evidence import ROUNDING, weigh_features
 from druthers.policies.regression import (
     TINY,
     add_leverage,
@@ -42,8 +41,6 @@ LEAST_SQUARED = 64
 CAUTION = 2.0
 # Correlations between objectives are shrunk as if so many arms had shown none.
 UNCORRELATED = 5.0
-# Spread below which arms are taken to be all the same: what is left of it is rounding, and no evidence of anything.
-ROUNDING = 1e-12
 # Chance that features are believed at any time though they tell nothing.
 ERROR = 0.05
 
@@ -140,8 +137,12 @@ def believes(share: Floats) -> bool:
 
 
 @kernel
-def fit_rewards(model: RewardModel, arms: Any, within: Floats, overall: Floats) -> None:
-    """Fit the model to all arms seen; `within` (D,) is the variance of a reward, `overall` that of all rewards."""
+def fit_rewards(model: RewardModel, arms: Any, within: Floats, overall: Floats, few: bool) -> None:
+    """Fit the model to all arms seen; `within` (D,) is the variance of a reward, `overall` that of all rewards.
+
+    Of `few` arms the spread is unsure: a fit then starts from what is likely over a grid of spreads, and the odds that
+    features tell anything are the mean of those over the grid and those of the fit.
+    """
     standardize(arms.features, model.origin, model.scales)
     rows, pulls, means = find_seen(arms)
     x = np.empty((rows.shape[0], model.slopes.shape[0]))
@@ -151,10 +152,18 @@ def fit_rewards(model: RewardModel, arms: Any, within: Floats, overall: Floats) 
         for k in range(overall.shape[0]):
             model.spread[k, k] = overall[k]
     find_leads(pulls, model.lead)
+    p, grid = model.origin.shape[0], np.zeros(overall.shape[0])
+    if few and p > 0:
+        squared = x.shape[1] > p and x.shape[0] >= LEAST_SQUARED
+        grid = weigh_features(model, x, pulls, means, within, overall, squared)
     sweep(model, x, pulls, means, within, overall)
+    if few and p > 0:
+        for k in range(overall.shape[0]):
+            odds = 0.5 * (grid[k] / max(1.0 - grid[k], 1e-300) + model.share[k] / max(1.0 - model.share[k], 1e-300))
+            model.share[k] = odds / (1.0 + odds)
     model.counts[SEEN] = rows.shape[0]
     model.counts[FITTED] = rows.shape[0]
-    if model.origin.shape[0] > 0:
+    if p > 0:
         for arm in range(1, arms.pulls.shape[0]):
             expect_arm(model, arms, arm)
         for arm in rows:

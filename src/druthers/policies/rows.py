@@ -1,17 +1,17 @@
 """The memory of a policy: nested rows of arrays, one row a user or an arm, and how they are written down and read."""
 
-from __future__ import annotations
-
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.anchors import Anchor, make_anchor
-from druthers.errors import DamagedState, DruthersError
+from druthers.anchors import ANCHORS, Anchor
+from druthers.errors import DamagedState, DruthersError, UnknownName, choices
+from druthers.own import check_settings
 
+T = TypeVar("T")
 STATE_VERSION = 1
 
 
@@ -38,6 +38,12 @@ def check_version(state: dict[str, Any]) -> None:
             raise DamagedState(f"a state must say its policy and params, but {part} is missing")
 
 
+def require_bytes(known: object) -> None:
+    """Refuse what no policy exported."""
+    if not isinstance(known, bytes):
+        raise DamagedState(f"an exported user is bytes, as export_user returns them, but got {known!r}")
+
+
 def plain(value: Any) -> Any:
     """Turn a constructor's argument into plain values: anchors into their name and settings, mappings into pairs."""
     if isinstance(value, Anchor):
@@ -49,10 +55,24 @@ def plain(value: Any) -> Any:
     return value
 
 
-def lively(value: Any) -> Any:
-    """Undo `plain`."""
+def ours(known: Mapping[str, type[T]], state: dict[str, Any], what: str) -> type[T]:
+    """Return the class of ours that a state names, or say how to load what is someone's own."""
+    name = state[what]
+    if isinstance(name, str) and name in known:
+        return known[name]
+    raise UnknownName(
+        f"what is saved must be ours, or its class must be told, but got the {what} {name!r};"
+        f' load it with load(path, {what}=CLASS) or load(path, {what}="FILE.py:CLASS"); {choices(name, known)}'
+    )
+
+
+def lively(value: Any, anchor: type[Anchor] | None = None) -> Any:
+    """Undo `plain`; an anchor that is none of ours is made of its class: what a state names runs no code of its own."""
     if isinstance(value, dict) and "anchor" in value:
-        return make_anchor(value["anchor"], **{key: lively(item) for key, item in value["params"].items()})
+        family = anchor if anchor is not None and anchor.name == value["anchor"] else ours(ANCHORS, value, "anchor")
+        params = {key: lively(item) for key, item in value["params"].items()}
+        check_settings(family, params, family.name)
+        return family(**params)
     if isinstance(value, dict) and "pairs" in value:
         return dict(value["pairs"])
     return value

@@ -1,7 +1,5 @@
 """Policies that weigh all objectives alike: S-UCB and S-MOSS."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -88,7 +86,7 @@ class SMOSS(WidthPolicy, told="width horizon unseen_bonus"):
 
 
 @kernel
-def _add_widths(state: Any, offer: Integers, numerator: float, share: float, out: Floats) -> None:
+def _add_widths(state: Any, offer: Integers, numerator: float, share: float, out: Floats) -> int:
     """Write the sums of means and of widths sqrt(numerator / N) or, with a share T/K, sqrt(4 max(0, ln(share/N))/N)."""
     for j in range(offer.shape[0]):
         arm = offer[j]
@@ -111,20 +109,19 @@ def _add_widths(state: Any, offer: Integers, numerator: float, share: float, out
         out[1, j] = bonus
         out[2, j] = 0.0
         out[3, j] = utility + bonus
+    return 1
 
 
 @implements(score_policy, SUCB.State)
 @kernel
 def _score_ucb(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    _add_widths(state, offer, 2.0 * np.log(state.clock[0] + 2.0), 0.0, out)
-    return 1
+    return _add_widths(state, offer, 2.0 * np.log(state.clock[0] + 2.0), 0.0, out)
 
 
 @implements(score_policy, SMOSS.State)
 @kernel
 def _score_moss(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
-    _add_widths(state, offer, 0.0, state.settings.horizon / max(state.clock[1], 1.0), out)
-    return 1
+    return _add_widths(state, offer, 0.0, state.settings.horizon / max(state.clock[1], 1.0), out)
 
 
 @implements(learn_policy, WidthPolicy.State)

@@ -1,7 +1,5 @@
 """How people's units scatter: what utilities of one person are worth is told by those of others too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -31,14 +29,19 @@ def unit_curve(state: Any, user: int, curve: Floats) -> bool:
     if np.isnan(axes.volume):
         return False
     noises = weigh_noise(told)
-    values = np.full((UNIT_NODES, noises.shape[0]), -np.inf)
+    values, units, evidence = (
+        np.full((UNIT_NODES, noises.shape[0]), -np.inf),
+        np.empty(UNIT_NODES),
+        np.empty(UNIT_NODES),
+    )
     best = -np.inf
     for i in range(UNIT_NODES):
-        unit = users.unit[0] * np.exp(node(i))
-        for n in range(noises.shape[0]):
-            if noises[n] > -np.inf:
-                noise = told.variance * NOISE_FACTORS[n]
-                values[i, n] = noises[n] + unit_evidence(axes, unit, noise, told.dimensions)
+        units[i] = users.unit[0] * np.exp(node(i))
+    for n in range(noises.shape[0]):
+        if noises[n] > -np.inf:
+            unit_evidence(axes, units, told.variance * NOISE_FACTORS[n], evidence)
+            for i in range(UNIT_NODES):
+                values[i, n] = noises[n] + evidence[i] - told.dimensions * node(i)
                 best = max(best, values[i, n])
     for i in range(UNIT_NODES):
         curve[i] = 0.0

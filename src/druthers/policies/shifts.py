@@ -5,8 +5,6 @@ there are any, is weighed by the evidence, half of the prior being on "none"; fo
 given all utilities and choices is normal and exact. As long as "none" is likely, nothing is shifted.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -21,8 +21,6 @@ Chance comes in two ways, and the chance of each place given those before it is 
   that of a place before, which is never below s_g. The chance of a slate is the product over its places.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from functools import cache

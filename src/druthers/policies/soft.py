@@ -1,7 +1,5 @@
 """Words that are not one list: ties, sets in no order, shares of a first choice, by a partial Plackett-Luce law."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Stated-UCB: a normal prior on each user's weights, as words state them, and utilities as evidence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
@@ -15,6 +13,7 @@ from druthers._matrices import inverse
 from druthers.errors import InvalidFeedback, InvalidSetting
 from druthers.own import settings
 from druthers.policies.belief import Posterior
+from druthers.policies.choosing import as_number, as_numbers
 from druthers.policies.contexts import ContextPolicy
 from druthers.policies.questions import best_question
 from druthers.policies.shifts import add_within
@@ -125,23 +124,23 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
         mean, variance
             Of each weight (D,).
         """
-        weights, spread = (np.asarray(given, dtype=np.float64) for given in (mean, variance))
-        shape = (self.n_objectives,)
-        if (
-            weights.shape != shape
-            or spread.shape != shape
-            or not np.isfinite(weights).all()
-            or not (spread > 0.0).all()
-        ):
-            raise InvalidFeedback(
-                f"stated weights must be {self.n_objectives} finite means and as many variances above 0,"
-                f" but got {mean!r} and {variance!r}"
-            )
+        weights, spread = self._as_law("stated weights", mean, variance)
         row = self._user_row(user)
         users = self._state.users
         users.mean[row] = weights
         users.precision[row] = 1.0 / spread
         users.statements[row] += 1.0
+
+    def _as_law(self, what: str, mean: ArrayLike, variance: ArrayLike) -> tuple[Floats, Floats]:
+        """Return means and variances of weights."""
+        weights, spread = as_numbers(mean), as_numbers(variance)
+        shaped = weights.shape == spread.shape == (self.n_objectives,)
+        if not shaped or not np.isfinite(weights).all() or not (spread > 0.0).all():
+            raise InvalidFeedback(
+                f"{what} must be {self.n_objectives} finite means and as many variances above 0,"
+                f" but got {mean!r} and {variance!r}"
+            )
+        return weights, spread
 
     def expect(self, arms: Iterable[Hashable], means: ArrayLike, variances: ArrayLike) -> None:
         """Take in what to expect of arms where nothing was observed, in place of what was expected before.
@@ -161,14 +160,19 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
         >>> policy.choose("ada").arm
         'spa'
         """
-        rows = [self._arm_row(arm) for arm in arms]
-        self._state.arms.expected[rows] = np.asarray(means, dtype=np.float64)
-        self._state.arms.doubt[rows] = np.asarray(variances, dtype=np.float64)
+        rows, expected, doubt = self._known_rows(arms), as_numbers(means), as_numbers(variances)
+        shape = (len(rows), self.n_objectives)
+        if not expected.shape == doubt.shape == shape or np.isinf(expected).any() or (doubt < 0.0).any():
+            raise InvalidFeedback(
+                f"what is expected must be finite means {shape} and as many variances, NaN where there is"
+                f" nothing to expect, but got {means!r} and {variances!r}"
+            )
+        self._state.arms.expected[rows] = expected
+        self._state.arms.doubt[rows] = doubt
 
     def expectations(self, arms: Iterable[Hashable]) -> tuple[Floats, Floats]:
         """Return what is expected of arms (n, D) where nothing was observed, means and variances; NaN elsewhere."""
-        rows = [self._arm_row(arm) for arm in arms]
-        known = self._state.arms
+        rows, known = self._known_rows(arms), self._state.arms
         observed = known.pulls[rows] > 0.0
         return np.where(observed, np.nan, known.expected[rows]), np.where(observed, np.nan, known.doubt[rows])
 
@@ -186,7 +190,8 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
         """
         others = self._nobody()
         if mean is not None and variance is not None:
-            others = np.stack([np.asarray(mean, dtype=np.float64), 1.0 / np.asarray(variance, dtype=np.float64)])
+            weights, spread = self._as_law("weights of newcomers", mean, variance)
+            others = np.stack([weights, 1.0 / spread])
         self._state.others[:] = others
 
     def reward_noise(self) -> Floats:
@@ -209,7 +214,7 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
     def utility_weight(self, user: Hashable, arm: Hashable) -> float:
         """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1."""
         row = self._arm_row(arm)
-        user_row, scratch = self._users.rows.get(user, 0), np.empty(self.n_objectives + 2)
+        user_row, scratch = self._row_of(user), np.empty(self.n_objectives + 2)
         return float(describe(self._state, user_row, row, self._state.arms.means[row], scratch))
 
     def ask(
@@ -249,7 +254,7 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
         """
         if price is None:
             return None
-        if not price >= 0:
+        if not as_number(price, "a price") >= 0:
             raise InvalidSetting(f"price must not be negative, but got {price!r}")
         arms = tuple(self.arms if offer is None else offer)
         found = best_question(self, user, arms, stated) if len(arms) > 1 else None
@@ -282,11 +287,11 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
 
     def utility_noise(self, user: Hashable) -> float:
         """Return the standard deviation of a user's utilities around what the weights say, as estimated."""
-        return math.sqrt(self._posterior(self._users.rows.get(user, 0)).variance)
+        return math.sqrt(self._posterior(self._row_of(user)).variance)
 
     def sources(self, user: Hashable) -> Floats:
         """Return how much of each weight (3, D) comes from words, from behavior and from neither."""
-        row, size = self._users.rows.get(user, 0), self.n_objectives
+        row, size = self._row_of(user), self.n_objectives
         _, chol, variance = self._posterior(row)
         covariance = np.empty_like(chol)
         inverse(chol, covariance)

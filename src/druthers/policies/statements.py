@@ -1,7 +1,5 @@
 """What Stated-UCB keeps of arms and users, and its steps: words set a prior, utilities and choices correct it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
@@ -273,7 +271,7 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     in_words(believe_here(state, user, nobody), choice_unit(state.settings), weights, covariance)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     site = np.zeros((size, size + 1))
-    add_choice(rows, spreads, picked, weights, covariance, site)
+    add_choice(rows, spreads, picked, weights, covariance, site, False)
     add_matrix(site, users.sites[user])
     add_within(state.visit, site, True)
     users.choices[user] += 1.0

@@ -1,7 +1,5 @@
 """The steps of a policy on its state: what each policy writes a kernel for, and what runs episodes calls."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from druthers._jit import generic

@@ -1,7 +1,5 @@
 """What all rewards together say: counts, means and spreads, on which bonuses and stand-ins for the unknown rest."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fisher-PQUCB that doubts what it hears: rankings are trusted as far as they foretell what users feel."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import field
@@ -10,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers.anchors import Mixture
+from druthers.anchors import Mixture, require_anchor
 from druthers.anchors.base import hear_anchor, is_power_of_two
 from druthers.anchors.contamination import honesty, uniform_losses
 from druthers.errors import require
@@ -107,6 +105,7 @@ class FisherPQUCBRobust(FisherPQUCB, keeps="rival trust open tempered pulled noi
     population: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        require_anchor(self.anchor)
         if self.anchor is None:
             self.anchor = Mixture(ridge=self.ridge)
         law = "the anchor of a policy that doubts must be a Mixture"
@@ -154,7 +153,7 @@ class FisherPQUCBRobust(FisherPQUCB, keeps="rival trust open tempered pulled noi
         >>> FisherPQUCBRobust(n_objectives=2).trust("ada")
         Trust(word=1.0, contrary=0.0, rival=0.0, nothing=0.0)
         """
-        word, contrary, rival, nothing = self._state.users.trust[self._users.rows.get(user, 0)].tolist()
+        word, contrary, rival, nothing = self._state.users.trust[self._row_of(user)].tolist()
         return Trust(word, contrary, rival, nothing)
 
 
@@ -281,6 +280,7 @@ def _settle(state: Any, user: int, told: int) -> None:
     refit = told == UTILITY and count >= FIRST_FIT and is_power_of_two(count)
     if not (refit or count <= OFTEN or count % SELDOM == 0):
         return
+    users.kept.due[user] = 0.0
     evidence, rival, usual = evidence_of(state, user), rival_of(users, user), users.unit[0]
     readings = Readings(users.trust[user], users.open[user], users.tempered[user], users.pulled[user])
     divisor, gain = weigh_voices(evidence, rival, usual if refit else users.unit[user], readings)

@@ -6,8 +6,6 @@ for a given kappa and noise s^2, with M = G/s^2 + L/kappa^2 and M c = h/s^2 + p/
 both diagonal, each pair of kappa and s^2 costs O(D).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -102,21 +100,29 @@ def common_axes(products: Floats, told: Floats, with_rows: bool) -> Axes:
 
 
 @kernel
-def unit_evidence(axes: Axes, unit: float, variance: float, dimensions: float) -> float:
-    """Return the log-evidence of a unit and a noise, up to what depends on neither and on utilities alone."""
+def unit_evidence(axes: Axes, units: Floats, variance: float, out: Floats) -> None:
+    """Write the log-evidence of units with a noise, up to what depends on either alone.
+
+    All units go together, so that divisions do, four at a time.
+    """
     gains, felt, said, _, _ = axes
-    total = 0.0
-    product = 1.0
-    per_noise, per_unit = 1.0 / variance, 1.0 / unit  # a division takes longer than all else of a pass
+    n_units, per_noise = units.shape[0], 1.0 / variance
+    products, per_unit = np.ones(n_units), np.empty(n_units)
+    for i in range(n_units):
+        per_unit[i] = 1.0 / units[i]
+        out[i] = 0.0
     for k in range(gains.shape[0]):
-        information = gains[k] * per_noise + per_unit * per_unit
-        pull = felt[k] * per_noise + said[k] * per_unit
-        total += 0.5 * pull * pull / information
-        product *= information
-        if product < 1e-150 or product > 1e150:  # one logarithm for several factors
-            total -= 0.5 * np.log(product)
-            product = 1.0
-    return float(total - 0.5 * np.log(product) - dimensions * np.log(unit))
+        gain, pulled, pushed = gains[k] * per_noise, felt[k] * per_noise, said[k]
+        for i in range(n_units):
+            information = gain + per_unit[i] * per_unit[i]
+            pull = pulled + pushed * per_unit[i]
+            out[i] += 0.5 * pull * pull / information
+            products[i] *= information
+        if k % 4 == 3 or k == gains.shape[0] - 1:
+            for i in range(n_units):
+                if products[i] < 1e-150 or products[i] > 1e150 or k == gains.shape[0] - 1:
+                    out[i] -= 0.5 * np.log(products[i])  # one logarithm for several factors
+                    products[i] = 1.0
 
 
 @kernel
@@ -139,19 +145,21 @@ def weigh_noise(told: Evidence) -> Floats:
 def find_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw) -> tuple[float, float]:
     """Return between which log-units, from the usual one, all those lie that are not unlikely."""
     low, high = -SPAN, SPAN
-    values = np.empty(NODES)
+    values, units, evidence = np.empty(NODES), np.empty(NODES), np.empty(NODES)
     for _ in range(2):
         step = (high - low) / (NODES - 1)
         best = -np.inf
         for i in range(NODES):
             values[i] = -np.inf
-            unit = law.usual * np.exp(low + i * step)
-            for n in range(noises.shape[0]):
-                if noises[n] > -np.inf:
-                    noise = told.variance * NOISE_FACTORS[n]
-                    values[i] = max(values[i], noises[n] + unit_evidence(axes, unit, noise, told.dimensions))
+            units[i] = law.usual * np.exp(low + i * step)
+        for n in range(noises.shape[0]):
+            if noises[n] > -np.inf:
+                unit_evidence(axes, units, told.variance * NOISE_FACTORS[n], evidence)
+                for i in range(NODES):
+                    values[i] = max(values[i], noises[n] + evidence[i])
+        for i in range(NODES):
             off = (low + i * step) / law.slab
-            values[i] -= 0.5 * off * off
+            values[i] -= 0.5 * off * off + told.dimensions * (low + i * step)
             best = max(best, values[i])
         first, last = NODES - 1, 0
         for i in range(NODES):
@@ -169,17 +177,18 @@ def weigh_units(axes: Axes, told: Evidence, noises: Floats, law: UnitLaw, log_un
     """
     low, high = find_units(axes, told, noises, law)
     step = (high - low) / (NODES - 1)
+    priors, units, evidence = np.empty(NODES + 1), np.empty(NODES + 1), np.empty(NODES + 1)
     for i in range(NODES + 1):
         log_units[i] = low + i * step if i < NODES else 0.0
         chance = law.spike if i == NODES else (1.0 - law.spike) * step / (law.slab * np.sqrt(2.0 * np.pi))
-        prior = np.log(chance) if chance > 0.0 else -np.inf
-        prior -= 0.5 * (log_units[i] / law.slab) ** 2
-        unit = law.usual * np.exp(log_units[i])
-        for n in range(noises.shape[0]):
-            shares[i, n] = -np.inf
-            if noises[n] > -np.inf:
-                noise = told.variance * NOISE_FACTORS[n]
-                shares[i, n] = prior + noises[n] + unit_evidence(axes, unit, noise, told.dimensions)
+        priors[i] = np.log(chance) if chance > 0.0 else -np.inf
+        priors[i] -= 0.5 * (log_units[i] / law.slab) ** 2 + told.dimensions * (log_units[i] + np.log(law.usual))
+        units[i] = law.usual * np.exp(log_units[i])
+    for n in range(noises.shape[0]):
+        if noises[n] > -np.inf:
+            unit_evidence(axes, units, told.variance * NOISE_FACTORS[n], evidence)
+        for i in range(NODES + 1):
+            shares[i, n] = priors[i] + noises[n] + evidence[i] if noises[n] > -np.inf else -np.inf
     return softmax(shares.ravel())
 
 
@@ -222,6 +231,23 @@ def likely_unit(told: Evidence, said: Floats, law: UnitLaw) -> float:
 
 
 @kernel
+def add_squares(values: Floats, spread: Floats) -> None:
+    """Add vv' for each row v of `values` to `spread`; four rows go together."""
+    n_rows, size = values.shape
+    if n_rows == 4:
+        for k in range(size):
+            first, second, third, fourth = values[0, k], values[1, k], values[2, k], values[3, k]
+            for j in range(size):
+                both = first * values[0, j] + second * values[1, j]
+                spread[k, j] += both + (third * values[2, j] + fourth * values[3, j])
+        return
+    for i in range(n_rows):
+        for k in range(size):
+            for j in range(size):
+                spread[k, j] += values[i, k] * values[i, j]
+
+
+@kernel
 def average_units(
     told: Evidence, said: Floats, law: UnitLaw, of_words: bool, estimate: Floats, covariance: Floats
 ) -> tuple[float, float]:
@@ -239,25 +265,28 @@ def average_units(
     noises = weigh_noise(told)
     log_units, shares = np.empty(NODES + 1), np.empty((NODES + 1, noises.shape[0]))
     evidence = weigh_units(axes, told, noises, law, log_units, shares)
-    mean_log = 0.0
-    value = np.empty(size)
-    mean, spread = np.zeros(size), np.zeros((size, size))
+    mean_log, many = 0.0, 0
+    values, mean, spread = np.zeros((4, size)), np.zeros(size), np.zeros((size, size))
     for i in range(NODES + 1):
-        unit = law.usual * np.exp(log_units[i])
+        per_unit = 1.0 / (law.usual * np.exp(log_units[i]))
+        scale = per_unit if of_words else 1.0
         for n in range(noises.shape[0]):
-            share = shares[i, n]
+            share, per_noise = shares[i, n], 1.0 / (told.variance * NOISE_FACTORS[n])
             if share < 1e-12:
                 continue
-            noise = told.variance * NOISE_FACTORS[n]
             mean_log += share * log_units[i]
-            scale = 1.0 / unit if of_words else 1.0
+            root, within = np.sqrt(share), share * scale * scale
             for k in range(size):
-                information = gains[k] / noise + 1.0 / (unit * unit)
-                value[k] = scale * (felt[k] / noise + pulls[k] / unit) / information
-                mean[k] += share * value[k]
-                spread[k, k] += share * scale * scale / information
-                for j in range(k + 1):
-                    spread[k, j] += share * value[k] * value[j]
+                variance = 1.0 / (gains[k] * per_noise + per_unit * per_unit)
+                value = scale * (felt[k] * per_noise + pulls[k] * per_unit) * variance
+                mean[k] += share * value
+                spread[k, k] += within * variance
+                values[many, k] = root * value
+            many += 1
+            if many == 4:
+                add_squares(values, spread)
+                many = 0
+    add_squares(values[:many], spread)
     for k in range(size):
         for j in range(k + 1):
             spread[k, j] -= mean[k] * mean[j]

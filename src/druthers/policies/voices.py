@@ -1,7 +1,5 @@
 """Readings of a user's rankings: what each would mean for the preference, and how probable utilities make it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +18,8 @@ MAIN, CONTRARY, RIVAL, SILENT = 0, 1, 2, 3
 # Log-odds against a reading before anything is felt, compared with taking the main voice at its word.
 AGAINST_SLACK = 1.0
 AGAINST_CONTRARY = 4.0
+# The same in what is told of a person: words upside down, those of somebody else, and noise.
+AGAINST_LIES = 2.0
 # The noise in utilities may be the estimate, which doubtful rankings inflate, or these times less.
 NOISES = (1.0, 0.5, 0.25)
 
@@ -213,17 +213,33 @@ def read_as(told: Evidence, rival: Rival, reading: int) -> Evidence:
 
 
 @kernel
-def reading_odds(told: Evidence, rival: Rival, reading: int) -> float:
-    """Return the log-odds of such a reading before utilities, and what its own law is to be divided by."""
-    silent = reading == SILENT
-    against = against_reading(MAIN if silent else reading, len(SLACKS) - 1 if silent else 0, rival.odds)
+def own_surprise(told: Evidence) -> float:
+    """Return minus the log-probability of words themselves, relative to noise but for what all readings share."""
     size = told.anchor.shape[0]
     drawn = np.empty(size)
     for k in range(size):
         drawn[k] = told.pull * told.anchor[k]
         for j in range(size):
             drawn[k] += told.information[k, j] * told.anchor[j]
-    return float(0.5 * prior_surprise(told.information, drawn, told.ridge) - against)
+    return 0.5 * prior_surprise(told.information, drawn, told.ridge)
+
+
+@kernel
+def reading_odds(told: Evidence, rival: Rival, reading: int) -> float:
+    """Return the log-odds of such a reading before utilities, and what its own law is to be divided by.
+
+    Words that tell nothing are those of somebody else, as likely as these, or noise, which is uniform: that, words
+    themselves show.
+    """
+    own = own_surprise(read_as(told, rival, reading))
+    if reading == MAIN:
+        return own
+    if reading == RIVAL:
+        return own + rival.odds
+    if reading == CONTRARY:
+        return own - AGAINST_LIES
+    consistency = own - own_surprise(told)
+    return float(own - AGAINST_LIES + np.logaddexp(0.0, -consistency))
 
 
 @kernel
@@ -240,7 +256,7 @@ def mix_readings(
     means, spreads, logs = np.zeros((4, size)), np.zeros((4, size, size)), np.full(4, -np.inf)
     for reading in range(4):
         said = read_as(told, rival, reading)
-        odds = reading_odds(said, rival, reading)
+        odds = reading_odds(told, rival, reading)
         if odds > -np.inf:
             _, evidence = average_units(said, tell(said), law, of_words, means[reading], spreads[reading])
             logs[reading] = -np.inf if np.isnan(evidence) else evidence + odds

@@ -1,7 +1,5 @@
 """Yardsticks: a random policy and one that knows the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import field
 from typing import Any, NamedTuple

@@ -119,7 +119,8 @@ def _draw_curves(
         axes.plot(rounds, mean, zorder=3, **line_look(style, marks))
         if np.isfinite(error).any():
             axes.fill_between(rounds, mean - error, mean + error, color=style.color, alpha=0.18, linewidth=0, zorder=2)
-        top = max(top, float(np.nanmax(mean + np.nan_to_num(error))))
+        reach = mean + np.nan_to_num(error)
+        top = max(top, float(reach[np.isfinite(reach)].max(initial=0.0)))
         bottom = min(bottom, float(mean[mean > 0].min(initial=np.inf)))
     if what == "regret" and results.floor is not None:
         below = np.array(results.floor.regret)
@@ -136,7 +137,9 @@ def _draw_curves(
         bottom = min(bottom, float(below[below > 0].min(initial=np.inf)))
     last = max(int(results.rounds(label)[-1]) for label in labels)
     if log:
-        axes.set(xscale="log", yscale="log", xlim=(1, max(last, 2)), ylim=(bottom / 1.5, top * 1.5))
+        bottom = min(bottom, top or 1.0)  # where nothing is above 0, there is an empty panel
+        top = max(top, bottom)
+        axes.set(xlim=(1, max(last, 2)), ylim=(bottom / 1.5, top * 1.5), xscale="log", yscale="log")
         axes.minorticks_off()
     else:
         axes.set(xlim=(0, last), ylim=(0, top * 1.04 or 1.0))

@@ -45,7 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline = self.loop.call_later(self._bounds.seconds, self._look)
         if len(self.connections) > self._bounds.connections:
             others = [one for one in self.connections if isinstance(one, BoundedProtocol) and one.is_waiting]
-            longest = min(others, key=lambda one: one._since)
+            longest = min(others, key=lambda one: (one._since, one is self))  # many come at the same tick of the loop
             if longest is self:
                 self._refuse(503, f"this service takes {self._bounds.connections} connections, and all are in use")
             else:

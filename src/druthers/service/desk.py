@@ -337,7 +337,7 @@ class Desk:
                 if self.unwritable or self._is_due():
                     await self._save()
                 await self._make_room()
-                self.metrics.residing(len(self.fold.people))
+                self.metrics.residents.set(len(self.fold.people))
             except Exception as problem:
                 self._complain("written", problem, told=self.unwritable)
                 self.unwritable = True
@@ -364,7 +364,7 @@ class Desk:
         await self._in_thread(self._writer, self.store.save, self.fold.name, snapshot)
         self._saved = snapshot.position
         self.unwritable = False
-        self.metrics.snapped(time.time())
+        self.metrics.snapshot.set(time.time())
 
     async def _save_users(self, users: list[str]) -> None:
         for start in range(0, len(users), FEW):

@@ -66,10 +66,8 @@ class Metrics:
             registry=own,
             multiprocess_mode="livemax",
         )
-        self._residents = Gauge(
-            "druthers_resident_users", "Users in memory.", registry=own, multiprocess_mode="livesum"
-        )
-        self._snapshot = Gauge(
+        self.residents = Gauge("druthers_resident_users", "Users in memory.", registry=own, multiprocess_mode="livesum")
+        self.snapshot = Gauge(
             "druthers_snapshot_time_seconds",
             "When the last snapshot was taken, since 1970: its age is time() less this.",
             registry=own,
@@ -99,14 +97,6 @@ class Metrics:
         self._events.inc(events)
         self._position.set(position)
         self._lag.set(max(last - position, 0))
-
-    def residing(self, users: int) -> None:
-        """Note how many users are in memory."""
-        self._residents.set(users)
-
-    def snapped(self, at: float) -> None:
-        """Note when a snapshot was taken, in seconds since 1970."""
-        self._snapshot.set(at)
 
     def value(self, name: str, **labels: str) -> float | None:
         """Return a figure as it stands in this process; None if there is none yet."""

@@ -161,7 +161,7 @@ def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
         """
         reply = await desk.run(talk.reply(user, body.text, id=body.id), counts_feedback=True)
         desk.count(reply.heard, reply.recommendation)
-        if reply.kind == Kind.UNCLEAR and reply.heard is None:  # nothing is kept of it
+        if reply.kind == Kind.UNCLEAR and reply.heard is None and reply.new:
             desk.metrics.heard(understood=False)
         return Json(reply.as_dict())
 

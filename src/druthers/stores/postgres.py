@@ -1,7 +1,5 @@
 """A journal in PostgreSQL: several replicas on several machines."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -194,7 +192,7 @@ class PostgresStore(SQLStore):
         kind = UnknownOutcome if unknown else StoreFailure
         return kind(f"a journal must be readable and writable, but {self!r}: {self._plain(problem)}; see that {remedy}")
 
-    def _connect(self) -> Impatient:
+    def _connect(self) -> "Impatient":
         from druthers.stores.waiting import Impatient
 
         connection = Impatient.connect(**self._options, autocommit=True)
@@ -205,7 +203,7 @@ class PostgresStore(SQLStore):
             raise
         return connection
 
-    def _set_up(self, connection: Impatient) -> None:
+    def _set_up(self, connection: "Impatient") -> None:
         """Make a connection keep the laws, whatever the server's defaults."""
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":

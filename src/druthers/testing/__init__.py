@@ -10,6 +10,7 @@ is broken raises AssertionError with what was found.
 
 from druthers.testing.anchors import ANCHOR_CHECKS, BuildAnchor, check_anchor
 from druthers.testing.choosing import CHOOSING_CHECKS
+from druthers.testing.laws import hold
 from druthers.testing.learning import LEARNING_CHECKS
 from druthers.testing.parsers import PARSER_CHECKS, BuildParser, Reads, check_parser
 from druthers.testing.stores import STORE_CHECKS, check_store
@@ -37,5 +38,4 @@ POLICY_CHECKS = [*CHOOSING_CHECKS, *LEARNING_CHECKS]
 
 def check_policy(build: BuildPolicy) -> None:
     """Run every law of policies."""
-    for check in POLICY_CHECKS:
-        check(build)
+    hold(POLICY_CHECKS, build)

@@ -8,7 +8,7 @@ import numpy as np
 from druthers.anchors import Anchor
 from druthers.errors import InvalidRanking
 from druthers.sampling import sample_rankings
-from druthers.testing.laws import laws_of
+from druthers.testing.laws import hold, laws_of
 from druthers.types import Floats, Integers
 
 BuildAnchor = Callable[..., Anchor]
@@ -138,5 +138,4 @@ ANCHOR_CHECKS = laws_of(globals())
 
 def check_anchor(build: BuildAnchor) -> None:
     """Run every law of anchors."""
-    for check in ANCHOR_CHECKS:
-        check(build)
+    hold(ANCHOR_CHECKS, build)

@@ -18,7 +18,7 @@ from druthers.errors import (
 )
 from druthers.policies import Policy
 from druthers.testing.laws import laws_of
-from druthers.testing.worlds import BuildPolicy, World, finite, learned, same_state, trained
+from druthers.testing.worlds import BuildPolicy, World, learned, require_finite, same_state, trained
 
 
 def check_chooses_inside_the_offer(build: BuildPolicy) -> None:
@@ -33,9 +33,9 @@ def check_chooses_inside_the_offer(build: BuildPolicy) -> None:
 def check_works_before_any_feedback(build: BuildPolicy) -> None:
     """A policy that knows nothing chooses, with finite reasons, and for anyone."""
     policy = build(n_objectives=4, seed=0)
-    assert finite(policy.choose("stranger", ["a", "b", "c"]))
+    require_finite(policy.choose("stranger", ["a", "b", "c"]))
     policy.hear("ada", (3, 1))
-    assert finite(policy.choose("ada"))
+    require_finite(policy.choose("ada"))
     question = policy.ask("ada")
     assert question is None or (question.user == "ada" and 0 <= question.objective < 4), f"it asks {question!r}"
 
@@ -44,7 +44,7 @@ def check_reasons_stay_finite(build: BuildPolicy) -> None:
     """Scores, bonuses and propensities stay finite while it learns."""
     policy, world = trained(build, rounds=200)
     for user in range(len(world.preferences)):
-        assert finite(policy.choose(user, size=5))
+        require_finite(policy.choose(user, size=5))
 
 
 def check_leaves_inputs_untouched(build: BuildPolicy) -> None:
@@ -218,10 +218,18 @@ def _bad_calls(policy: Policy) -> Iterator[tuple[type[DruthersError], Callable[[
     rankings: list[Any] = [(0, 0), (3,), (-1,), (0.5, 1.0), ((0, 1), (1, 2)), ("a",), (0, 1, 2, 0)]
     for ranking in rankings:
         yield InvalidRanking, partial(policy.hear, 0, ranking)
-    rewards: list[Any] = [[0.1, 0.2], [[0.1, 0.2, 0.3]], [0.1, math.inf, 0.2], [math.nan] * 3, "abc", 1.0]
+    rewards: list[Any] = [
+        [0.1, 0.2],
+        [[0.1, 0.2, 0.3]],
+        [0.1, math.inf, 0.2],
+        [0.1, 1e308, 0.2],
+        [math.nan] * 3,
+        "abc",
+        1.0,
+    ]
     for reward in rewards:
         yield InvalidFeedback, partial(policy.learn, 0, 1, reward, 0.5)
-    utilities: list[Any] = [math.nan, math.inf, "good", [1.0, 2.0]]
+    utilities: list[Any] = [math.nan, math.inf, -1e308, "good", [1.0, 2.0]]
     for utility in utilities:
         yield InvalidFeedback, partial(policy.learn, 0, 1, [0.1, 0.2, 0.3], utility)
     yield InvalidFeedback, lambda: policy.learn("new", 1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from druthers.errors import DamagedState
 from druthers.testing.laws import laws_of
-from druthers.testing.worlds import BuildPolicy, World, finite, learned, same_state, trained
+from druthers.testing.worlds import BuildPolicy, World, learned, require_finite, same_state, trained
 
 
 def check_order_of_feedback_does_not_matter(build: BuildPolicy) -> None:
@@ -134,8 +134,8 @@ def check_takes_partial_feedback(build: BuildPolicy) -> None:
     policy.choose(0, ["untried", 1])
     policy.learn(0, "untried", utility=0.9)
     policy.learn("newcomer", "untried", [math.nan, 0.5, math.nan], 0.4)
-    assert finite(policy.choose(0))
-    assert finite(policy.choose("newcomer"))
+    require_finite(policy.choose(0))
+    require_finite(policy.choose("newcomer"))
 
 
 def check_slates_are_ranked(build: BuildPolicy) -> None:
@@ -176,7 +176,7 @@ def check_users_and_arms_come_and_go(build: BuildPolicy) -> None:
     for k in range(50):
         policy.choose(f"user {k}", [f"arm {k}", 1])
         policy.learn(f"user {k}", f"arm {k}", [0.1, 0.2, 0.3], 0.4)
-    assert finite(policy.choose("user 7"))
+    require_finite(policy.choose("user 7"))
 
 
 def check_users_move_house(build: BuildPolicy) -> None:

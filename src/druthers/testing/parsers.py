@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from druthers.testing.laws import laws_of
+from druthers.testing.laws import hold, laws_of
 from druthers.types import Reading
 
 
@@ -89,5 +89,4 @@ PARSER_CHECKS = laws_of(globals())
 
 def check_parser(build: BuildParser) -> None:
     """Run every law of parsers."""
-    for check in PARSER_CHECKS:
-        check(build)
+    hold(PARSER_CHECKS, build)

@@ -11,7 +11,7 @@ from typing import Any
 
 from druthers.errors import InvalidEvent, StoreFailure
 from druthers.stores import Event, Snapshot, Store, UserRecord, UserState, inspect
-from druthers.testing.laws import laws_of
+from druthers.testing.laws import hold, laws_of
 
 MakeStore = Callable[[], Store]
 BODY = {
@@ -392,7 +392,6 @@ def check_store(make: MakeStore, reopen: Callable[[Store], Store] | None = None)
 
     `reopen` opens the journal of a store once more, for stores that outlive their process.
     """
-    for check in STORE_CHECKS:
-        check(make)
+    hold(STORE_CHECKS, make)
     if reopen is not None:
         check_two_doors_lead_to_one_journal(make, reopen)

@@ -1,7 +1,5 @@
 """A small world to try a policy in, and what a trained policy is compared by."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -28,7 +26,7 @@ class World(NamedTuple):
     @classmethod
     def draw(
         cls, *, seed: int, rounds: int, n_users: int = 3, n_arms: int = 5, n_objectives: int = 3, noise: float = 0.3
-    ) -> World:
+    ) -> "World":
         """Draw a world from a seed."""
         rng = np.random.default_rng(seed)
         preferences = rng.uniform(0.0, 2.0, (n_users, n_objectives))
@@ -107,10 +105,15 @@ def learned(policy: Policy) -> dict[str, Any]:
     return {key: value for key, value in policy.state().items() if key not in ("noise", "coins")}
 
 
-def finite(decision: Decision) -> bool:
-    """Tell whether a decision's reasons are finite and its known propensities chances."""
+def require_finite(decision: Decision) -> None:
+    """Refuse a decision whose reasons are not finite, or whose known propensities are no chances."""
     known = [p for p in decision.propensities if not math.isnan(p)]
-    return bool(np.all(np.isfinite(decision.reasons))) and all(0.0 <= p <= 1.0 + 1e-12 for p in known)
+    odd = ~np.isfinite(decision.reasons).all(axis=0)
+    assert not odd.any(), (
+        "utility, reward bonus, preference bonus and score must be finite, but those of"
+        f" {decision.offer[int(odd.argmax())]!r} are {decision.reasons[:, odd.argmax()].tolist()}"
+    )
+    assert all(0.0 <= p <= 1.0 + 1e-12 for p in known), f"propensities must lie between 0 and 1, but got {known}"
 
 
 def trained(build: BuildPolicy, rounds: int = 60, seed: int = 1, **params: Any) -> tuple[Policy, World]:

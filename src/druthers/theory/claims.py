@@ -1,7 +1,5 @@
 """What a claim is, what comes of checking it, and the verdict by what was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -72,7 +70,7 @@ class Claim:
     games: Callable[[bool], list[Game]] = lambda fast: []
 
     @classmethod
-    def of(cls, check: Callable[[bool], Finding], games: Callable[[bool], list[Game]] = lambda fast: []) -> Claim:
+    def of(cls, check: Callable[[bool], Finding], games: Callable[[bool], list[Game]] = lambda fast: []) -> "Claim":
         """Return the claim that `check_NAME` checks: its docstring has the source and, after a colon, the statement."""
         source, _, statement = (check.__doc__ or "").partition("\n")[0].partition(": ")
         of_ours = source.startswith(("Our", "Section"))

@@ -45,14 +45,9 @@ def make_world(name: str, horizon: int) -> Environment:
     if name in STARVING:
         return Reviews(**STARVING[name])
     if name == HARDEST:
-        gap = hardest_gap(horizon)
+        gap = math.sqrt(2.0 / horizon)  # sqrt(s^2 K/T), s^2 = 1 the variance of a utility: what T/K tries just show
         return Reviews(rewards=[[1.0, 1.0], [1.0 + gap, 1.0]], preferences=[[1.0, 1.0]], preference_noise=0.05)
     return Synthetic(**BOUNDED, corruption=0.2 if name == "corrupted" else 0.0)
-
-
-def hardest_gap(horizon: float) -> float:
-    """Return sqrt(s^2 K/T), s^2 = 1 the variance of the utility of a reward: what T/K tries of an arm just show."""
-    return math.sqrt(2.0 / horizon)
 
 
 def marks(horizon: int) -> Integers:

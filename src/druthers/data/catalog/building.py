@@ -2,7 +2,6 @@
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +12,16 @@ import numpy as np
 
 from druthers.catalogs import Catalog, Item
 from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
+from druthers.data.catalog.identity import ids_of
 from druthers.data.catalog.measures import find_doubt, find_range, impossible, outliers
-from druthers.data.catalog.money import with_currencies
+from druthers.data.catalog.money import is_money, with_currencies
+from druthers.data.catalog.numerals import Hints
 from druthers.data.catalog.roles import (
     COST,
     GAIN,
     Asked,
     Roles,
+    counts_ratings,
     direction,
     find_roles,
     has,
@@ -28,17 +30,15 @@ from druthers.data.catalog.roles import (
     tokens,
     words,
 )
-from druthers.data.catalog.sheets import FEW, Sheet, counted, few, read_sheet
+from druthers.data.catalog.sheets import FEW, SIGNS, Sheet, counted, few, read_sheet
+from druthers.data.catalog.units import PAID, is_told
 from druthers.data.reviews.estimates import means_of_items
-from druthers.data.reviews.reading import LONGEST_ID, as_text
+from druthers.data.reviews.reading import as_text
 from druthers.errors import InvalidSetting
 from druthers.types import Floats, Objective
 
-# What the service takes as an id.
-NOT_IN_IDS = re.compile(r"[^A-Za-z0-9._:@+~=-]+")
 LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000
 MIDDLE = (5.0, 95.0)
-MOST_DOUBLED = 0.5  # share of rows with an id that others have too, from which on it is no id
 MOST_UNSTEADY = 0.05  # share of items of which ratings tell different things
 
 
@@ -66,23 +66,81 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
     """
     sheet = read_sheet(path)
     asked = asked or Asked()
-    if like is not None and asked.objectives is None:
+    chosen = asked.objectives is not None
+    if like is not None and not chosen:
         ways = tuple((one.name, COST if one.less_is_better else GAIN) for one in like.objectives)
         asked = replace(asked, objectives=ways)
-    columns = {}
-    for header, cells in zip(sheet.names, with_currencies(sheet.names, sheet.columns), strict=True):
+    columns = _read(sheet, asked, like)
+    doubts = list(sheet.doubts)
+    try:
+        roles = find_roles(columns, asked, path.name)
+        return _Builder(sheet, columns, roles, like, doubts, chosen=chosen).built(path)
+    except InvalidSetting as error:
+        for header, cells in columns.items():
+            doubts += _doubts_of(header, cells) if direction(header) or asked.is_objective(header) else []
+        told = (f"doubt          {doubt}" for doubt in dict.fromkeys(doubts))
+        raise InvalidSetting("\n".join([str(error), *told])) from None
+
+
+def _read(sheet: Sheet, asked: Asked, like: Catalog | None) -> dict[str, Cells]:
+    """Return the columns of a table; where one leaves open what a comma is, the others decide."""
+    plain = dict(zip(sheet.names, with_currencies(sheet.names, sheet.columns), strict=True))
+
+    def read(header: str, usual: str = "") -> Cells:
+        cells, said = plain[header], tokens(header)
+        hints = Hints(
+            tidy(header)[1] or _unit_before(header, like),
+            money=is_money(header),
+            counted=counts_ratings(header),
+            rated=has(said, "opinions"),
+            usual=usual,
+            semicolons=sheet.form.endswith(SIGNS[";"]),
+        )
         least = HALF if direction(header) or asked.is_objective(header) else MOST
-        lists = not has(tokens(header)[-1:], "descriptions")
-        columns[header] = read_cells(cells, least, answers=not tells_apart(header, cells), lists=lists)
-    return _Builder(sheet, columns, find_roles(columns, asked, path.name), like).built(path)
+        lists = not has(said[-1:], "descriptions")
+        return read_cells(cells, least, answers=not tells_apart(header, cells), lists=lists, hints=hints)
+
+    columns = {header: read(header) for header in sheet.names}
+    marks = Counter(cells.mark for cells in columns.values() if cells.mark in (".", ","))
+    usual = marks.most_common(1)[0][0] if marks["."] != marks[","] else ""
+    again = {header: read(header, usual) for header, cells in columns.items() if usual and cells.mark == "?"}
+    return columns | again
+
+
+def _unit_before(header: str, like: Catalog | None) -> str:
+    """Return the unit that an earlier catalog has an objective in, which tonight's numbers must keep."""
+    name = tokens(tidy(header)[0])
+    told = (one.description for one in like.objectives if tokens(one.name) == name) if like else ()
+    found = re.search(r" in ([^.]+)\.$", next(iter(told), ""))
+    return found[1] if found else ""
+
+
+def _doubts_of(header: str, cells: Cells) -> list[str]:
+    """Return what is doubtful about the cells of a column."""
+    doubts = [f"{header}: {doubt}" for doubt in cells.doubts]
+    if cells.odd:
+        some = ", ".join(repr(text[:40]) for text, _ in cells.odd.most_common(FEW))
+        count = "1 cell is" if cells.odd.total() == 1 else f"{cells.odd.total():,} cells are"
+        doubts.insert(0, f"{header}: {count} no {cells.kind} and taken for not known: {some}")
+    return doubts
 
 
 class _Builder:
     """A table on its way to a catalog."""
 
-    def __init__(self, sheet: Sheet, columns: dict[str, Cells], roles: Roles, like: Catalog | None) -> None:
+    def __init__(
+        self,
+        sheet: Sheet,
+        columns: dict[str, Cells],
+        roles: Roles,
+        like: Catalog | None,
+        doubts: list[str],
+        *,
+        chosen: bool,
+    ) -> None:
         self.sheet, self.columns, self.roles, self.like = sheet, columns, roles, like
-        self.doubts = list(sheet.doubts)
+        self.doubts = doubts  # told where building fails, too
+        self.chosen = chosen  # whether the user said which columns matter
         self.called = self._called()
         self.told: dict[str, str] = {}  # of objectives, in words
         self.noise: dict[str, float] = {}  # variance of ratings one by one, where there are such
@@ -103,7 +161,9 @@ class _Builder:
         """Return what a detail is called: with its unit, for it has no description to tell it."""
         cells = self.columns[header]
         name, unit = tidy(header, measured=cells.kind == NUMBER)
-        return f"{name} {unit or words()['units'].get(cells.unit, '')}".strip()
+        if not unit and (is_told(cells.unit) or cells.unit in words()["units"].values()):
+            unit = cells.unit
+        return f"{name} {unit}".strip()
 
     def built(self, path: Path) -> Built:
         """Return the catalog, with what was guessed and doubted."""
@@ -114,12 +174,13 @@ class _Builder:
         values, counts = self._measured(numbers, rows, places, len(ids))
         objectives = [self._objective(one, values[one], counts.get(one), ids) for one in self.roles.objectives]
         items = self._items(ids, rows, values, counts)
-        for header in self.columns:
-            self._doubt_cells(header)
+        for header, cells in self.columns.items():
+            if header in self.roles.objectives or header in self.roles.details:
+                self.doubts += _doubts_of(header, cells)
         self.doubts += self.roles.doubts
         if len(objectives) == 1:
             self.doubts.append(f"only {objectives[0].name} matters, so there is nothing to weigh: see --objectives")
-        catalog = Catalog(as_text(path.name.partition(".")[0]) or "items", objectives, items)
+        catalog = Catalog(as_text(path.name.lstrip(".").partition(".")[0]) or "items", objectives, items)
         if self.like is not None:
             catalog = self._alike(catalog, self.like)
         return Built(catalog, tuple(self._guesses(path)), tuple(self.doubts))
@@ -140,61 +201,8 @@ class _Builder:
 
     def _ids(self, path: Path) -> tuple[list[str], list[int], list[int]]:
         """Return the ids, the row that each item is described in (the last), and the item of each row (-1 for none)."""
-        header = self.roles.id or self.roles.name
-        if header is None:
-            self.doubts.append(
-                "no column tells items apart: their ids are the numbers of rows, which must never change"
-            )
-            raw: Sequence[Any] = [f"row-{number}" for number in range(1, len(self.sheet.lines) + 1)]
-        else:
-            raw = self.sheet.columns[self.sheet.names.index(header)]
-            if self.roles.id is None:
-                self.doubts.append(f"no column is called id: ids are made from {header}, which must never change")
-                self._doubt_namesakes(header, raw)
-        own = _as_ids(raw, once=self.roles.id is None)
-        nameless = [line for line, id in zip(self.sheet.lines, own, strict=True) if not id]
-        if nameless:
-            verb = "is" if len(nameless) == 1 else "are"
-            count = counted(nameless, "row", "rows")
-            self.doubts.append(f"{count} without {header} {verb} left out: {few(nameless)}")
-        last = {id: row for row, id in enumerate(own) if id}
-        if not last:
-            raise InvalidSetting(f"an item must have an id, but {header!r} of {path} is empty; name another with --id")
-        if self.roles.user is None:
-            self._doubt_doubles(own, last, f"{header!r} of {path}")
-        if self.roles.id is not None:
-            pairs = ((str(cell).strip(), id) for cell, id in zip(raw, own, strict=True) if id)
-            changed = next(((cell, id) for cell, id in pairs if cell != id and not re.fullmatch(r"\d+\.0", cell)), None)
-            if changed:
-                self.doubts.append(f"ids hold letters, figures and ._:@+~=- only: {changed[0]!r} is now {changed[1]!r}")
-        number = {id: place for place, id in enumerate(last)}
-        return list(last), list(last.values()), [number.get(id, -1) for id in own]
-
-    def _doubt_namesakes(self, header: str, names: Sequence[Any]) -> None:
-        """Tell of rows that are called the same, where names are all that tells items apart."""
-        lines: dict[str, list[int]] = {}
-        for name, line in zip(names, self.sheet.lines, strict=True):
-            lines.setdefault(str(name or "").strip(), []).append(line)
-        twice = [name for name, places in lines.items() if name and len(places) > 1]
-        if twice and self.roles.user is None:
-            count = counted(twice, "name stands", "names stand")
-            where = f"such as {twice[0][:40]!r} in {few(lines[twice[0]])}"
-            self.doubts.append(f"{header}: {count} in several rows, {where}: each row is an item of its own")
-
-    def _doubt_doubles(self, own: Sequence[str], last: Mapping[str, int], where: str) -> None:
-        """Tell of ids that stand in several rows; refuse a column that is no id."""
-        times = Counter(id for id in own if id)
-        twice = [id for id, count in times.items() if count > 1]
-        if not twice:
-            return
-        if times.total() - len(last) > MOST_DOUBLED * times.total():
-            raise InvalidSetting(
-                f"an id must name one item, but {where} has {len(last):,} ids in {times.total():,} rows, such as"
-                f" {twice[0]!r}; name the column with --id, or who rated with --user if these are ratings"
-            )
-        lines = [self.sheet.lines[row] for row, id in enumerate(own) if id == twice[0]]
-        count = counted(twice, "id stands", "ids stand")
-        self.doubts.append(f"{count} in several rows, such as {twice[0]!r} in {few(lines)}: the last row counts")
+        roles = self.roles
+        return ids_of(self.sheet, roles.id, roles.name, path, self.doubts, rated=roles.user is not None)
 
     def _steady(self, places: Sequence[int]) -> None:
         """Leave out what differs from rating to rating: it is of the people, and not of the item."""
@@ -216,13 +224,19 @@ class _Builder:
         cells = self.columns[header]
         numbers = np.array([math.nan if value is None else float(value) for value in cells.values])
         less = self.roles.objectives[header] == COST
-        below, zeros, nines = impossible(numbers, opinion=has(tokens(header), "opinions"), cost=less)
+        price = less and (is_money(header) or cells.unit in PAID)
+        below, zeros, nines = impossible(numbers, opinion=has(tokens(header), "opinions"), cost=less, price=price)
         for mask, what in ((below, "below 0"), (zeros, "0"), (nines, "a row of nines")):
             if mask.any():
                 lines = [self.sheet.lines[row] for row in np.flatnonzero(mask).tolist()]
                 count = counted(lines, "value is", "values are")
                 self.doubts.append(f"{header}: {count} {what} and taken for not known: {few(lines)}")
                 numbers[mask] = math.nan
+        kept = np.flatnonzero(numbers < 0)
+        if 0 < len(kept) < np.count_nonzero(numbers > 0):
+            lines = [self.sheet.lines[row] for row in kept.tolist()]
+            count = counted(lines, "value is", "values are")
+            self.doubts.append(f"{header}: {count} below 0 and kept, though most are above: {few(lines)}")
         return numbers
 
     def _measured(
@@ -256,10 +270,9 @@ class _Builder:
         cells, less, name = self.columns[header], self.roles.objectives[header] == COST, self.called[header]
         known = values[~np.isnan(values)]
         if len(known) < 2 or known.min() == known.max():
-            raise InvalidSetting(
-                f"an objective must tell items apart, but {header!r} has {len(np.unique(known))} different values;"
-                " leave it out of --objectives"
-            )
+            found = f"{'one value' if len(known) else 'no values'} in {counted(ids, 'item', 'items')}"
+            remedy = "leave it out of --objectives" if self.chosen else "mend its cells, or name others: --objectives"
+            raise InvalidSetting(f"an objective must tell items apart, but {header!r} has {found}; {remedy}")
         low, high = find_range(known, cells.out_of, opinion=has(tokens(header), "opinions"))
         unit = tidy(header)[1] or cells.unit
         unit = "" if unit in ("stars", "star", "points") else unit
@@ -286,15 +299,6 @@ class _Builder:
         some = ", ".join(f"{values[place]:g} of {ids[place]}" for place in far[:FEW].tolist())
         count = counted(far, "value lies", "values lie")
         self.doubts.append(f"{header}: {count} far from the others, such as {some}; kept, for scales go by rank")
-
-    def _doubt_cells(self, header: str) -> None:
-        cells = self.columns[header]
-        used = header in self.roles.objectives or header in self.roles.details
-        if cells.odd and used:
-            some = ", ".join(repr(text[:40]) for text, _ in cells.odd.most_common(FEW))
-            count = "1 cell is" if cells.odd.total() == 1 else f"{cells.odd.total():,} cells are"
-            self.doubts.append(f"{header}: {count} no {cells.kind} and taken for not known: {some}")
-        self.doubts += [f"{header}: {doubt}" for doubt in cells.doubts if used]
 
     def _items(
         self, ids: Sequence[str], rows: Sequence[int], values: Mapping[str, Floats], counts: Mapping[str, Floats]
@@ -341,35 +345,6 @@ class _Builder:
     def _shown(self, header: str) -> str:
         name = self.called[header]
         return name if name == header else f"{name} ({header})"
-
-
-def _as_ids(cells: Sequence[Any], *, once: bool) -> list[str]:
-    """Return cells as ids, "" where they hold nothing; those that differ stay different, and all do where each is one.
-
-    Examples
-    --------
-    >>> _as_ids(["Hôtel 1", "Hotel 1", 7.0, None, "Hotel 1"], once=False)
-    ['Hotel-1', 'Hotel-1-2', '7', '', 'Hotel-1-2']
-    """
-    ids: list[str] = []
-    of_text: dict[str, str] = {}
-    taken: set[str] = set()
-    for cell in cells:
-        whole = isinstance(cell, float) and cell.is_integer()
-        text = "" if cell is None or str(cell) == "nan" else str(int(cell) if whole else cell).strip()
-        if text in of_text and not once:
-            ids.append(of_text[text])
-            continue
-        ascii = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-        plain = own = NOT_IN_IDS.sub("-", ascii).strip("-._:@+~=")[:LONGEST_ID] or ("item" if text else "")
-        number = 2
-        while own in taken:
-            own, number = f"{plain[: LONGEST_ID - 8]}-{number}", number + 1
-        if own:
-            taken.add(own)
-        of_text[text] = own
-        ids.append(own)
-    return ids
 
 
 def _facts(cells: Cells) -> list[Any]:

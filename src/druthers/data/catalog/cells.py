@@ -8,39 +8,25 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
 from typing import Any
 
+from druthers.data.catalog.numerals import NO_HINTS, NUMERAL, Hints, decimal_mark, mark_of, value_of
+from druthers.data.catalog.units import Amount, in_one_unit, is_currency, unit_of, without_rare
 from druthers.data.reviews.tables import LARGEST
 
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
 
 _WORDS = tomllib.loads(files("druthers.data.catalog").joinpath("cells.toml").read_text("utf-8"))
 MISSING, YES, NO = (set(_WORDS[kind]) for kind in ("missing", "yes", "no"))
-CURRENCIES: dict[str, str] = {sign: name for name, signs in _WORDS["currencies"].items() for sign in signs}
-# Units of the same thing, each in the first one of its family.
-FAMILIES = [
-    {unit: float(size) for size, units in family.items() for unit in units} for family in _WORDS["units"].values()
-]
-SPACES = " \u00a0\u202f\u2009"
-NUMERAL = re.compile(
-    rf"(?P<lead>[^\d.,+\-−\s][^\d+\-−]{{0,5}}?)?\s*(?P<sign>[-−+])?\s*(?P<digits>\d[\d.,'’{SPACES}]*|[.,]\d+)"
-    r"(?P<power>[eE][+-]?\d+)?(?P<tail>.{0,20})",
-    re.DOTALL,
-)
-OUT_OF = re.compile(
-    r"(?:/|out of|von|of|sur|de)\s*(\d+(?:[.,]\d+)?)(?:\s*(?:stars?|points?|sterne|punkte))?", re.IGNORECASE
-)
 ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?")
 LOCAL_DATE = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
 YEAR = re.compile(r"(?:19|20)\d\d")
 SEPARATORS = (r"\|", ";", ",", "/", "[|;,/]")  # one for all cells, or else any
 SENTENCE = (".", "!", "?")
-ATTACHED = 4  # letters of a unit that is written without a space
-MOST_UNITS = 3  # different ones in a column; more are no units
 MOST_PARTS, LONGEST_PART = 50, 30  # of a list
 # Share of cells that must be of a kind for the column to be: the others are then gaps.
 MOST, MANY = 0.9, 0.3
@@ -58,6 +44,7 @@ class Cells:
     out_of: float | None = None  # the best number there is, where the cells say so, as in "8 out of 10"
     odd: Counter[str] = field(default_factory=Counter)  # how often what was none of the kind and is taken for a gap
     doubts: list[str] = field(default_factory=list)  # what could be meant otherwise
+    mark: str = ""  # the sign before decimals that its cells prove; "?" where it could be one between thousands
 
     @property
     def known(self) -> list[Any]:
@@ -65,12 +52,14 @@ class Cells:
         return [value for value in self.values if value is not None]
 
 
-def read_cells(cells: Sequence[Any], numbers: float = MOST, *, answers: bool = True, lists: bool = True) -> Cells:
+def read_cells(
+    cells: Sequence[Any], numbers: float = MOST, *, answers: bool = True, lists: bool = True, hints: Hints = NO_HINTS
+) -> Cells:
     """Return a column as what most of its cells are.
 
     `numbers` is the share of them that makes it a column of numbers; `answers` says whether cells may be yes or no:
     what items are called is neither, though it be "x" and "y". `lists` says whether they may be lists, as no
-    descriptions are.
+    descriptions are, and `hints` what is known of the column if it is one of numbers.
 
     Examples
     --------
@@ -87,7 +76,7 @@ def read_cells(cells: Sequence[Any], numbers: float = MOST, *, answers: bool = T
     if any(isinstance(cell, list) for cell in known):
         return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in plain])
     texts = Counter(cell for cell in known if isinstance(cell, str))
-    for read in (_flags, partial(_numbers, least=numbers), _dates, _lists):
+    for read in (_flags, partial(_numbers, least=numbers, hints=hints), _dates, _lists):
         skipped = (read is _flags and not answers) or (read is _lists and not lists)
         found = None if skipped else read(plain, texts, len(known))
         if found is not None:
@@ -119,8 +108,10 @@ def _plain(cell: Any) -> Any:
         text = " ".join(cell.split()) if not cell.isascii() or "\n" in cell or "  " in cell else cell.strip()
         return None if text.casefold() in MISSING else text
     if isinstance(cell, int | float | decimal.Decimal):
-        number = float(cell)
-        return (int(cell) if number == cell and isinstance(cell, int) else number) if abs(number) <= LARGEST else None
+        if cell > LARGEST or cell < -LARGEST:
+            return str(cell)  # read, and told, as the texts are that say the same
+        number = float(cell)  # of integers up to the largest nothing is lost
+        return None if math.isnan(number) else cell if isinstance(cell, int) else number
     if isinstance(cell, datetime.date):
         return cell.isoformat()[:10]
     if isinstance(cell, list | tuple):
@@ -157,134 +148,39 @@ def _flags(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
     return Cells(FLAG, values, doubts=doubts)
 
 
-def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: float) -> Cells | None:
+def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: float, hints: Hints) -> Cells | None:
     matches = {text: match for text in texts if (match := NUMERAL.fullmatch(text)) is not None}
     if n_known - sum(texts[text] for text in texts if text not in matches) < least * n_known:
         return None
-    mark, doubts = decimal_mark([match["digits"].strip() for match in matches.values()], money=_is_money(matches))
-    told: dict[str, tuple[float, str, float | None]] = {}
+    signs = {part.strip().casefold() for match in matches.values() for part in (match["lead"] or "", match["tail"])}
+    hints = hints._replace(money=hints.money or any(map(is_currency, signs)))
+    numerals = [match["digits"].strip() for match in matches.values()]
+    mark, doubts = decimal_mark(numerals, hints)
+    told: dict[str, Amount] = {}
     for text, match in matches.items():
-        number = _value(match["digits"], mark)
+        number = value_of(match["digits"], mark)
         if number is None:  # in a column of both ways, "3,7" can only be meant one way
-            number = _value(match["digits"], "," if mark == "." else ".")
-        unit = _unit(match)
+            number = value_of(match["digits"], "," if mark == "." else ".")
+        unit = unit_of(match, money=hints.money)
         if number is not None and unit is not None:
             signed = -number if match["sign"] in ("-", "−") else number
-            told[text] = signed * 10.0 ** int((match["power"] or "e0")[1:]), *unit
-    units = Counter({unit: 0 for _, unit, _ in told.values()})
-    for text, one in told.items():
-        units[one[1]] += texts[text]
-    allowed = {unit for unit, _ in units.most_common(MOST_UNITS + 1)}
-    told = {text: one for text, one in told.items() if one[1] in allowed}
+            told[text] = Amount(signed * float(f"1{match['power'] or ''}"), *unit)
+    told = without_rare(told, texts)
     good = n_known - sum(count for text, count in texts.items() if text not in told)
     if good < least * n_known:
         return None
-    named = [unit for unit, _ in units.most_common() if unit]
-    main = named[0] if named else ""
-    strange = [unit for unit in named[1:] if unit in allowed and unit not in _family(main)]
-    apart = [unit for unit in strange if _is_measure(unit) and _is_measure(main)]
-    alike = {text: _converted(one, main) for text, one in told.items() if one[1] not in apart}
-    values = _spread(plain, alike, float)
+    alike = in_one_unit(told, texts, hints.unit)
+    values = _spread(plain, alike.values, float)
+    large = [text for text, value in alike.values.items() if not abs(value) <= LARGEST]
     values = [value if value is None or abs(value) <= LARGEST else None for value in values]
+    if large:
+        count = sum(texts[text] for text in large)
+        many = "1 number is" if count == 1 else f"{count:,} numbers are"
+        doubts.append(f"{many} beyond {LARGEST:g} and taken for not known: {large[0][:40]!r}")
     odd = Counter({text: count for text, count in texts.items() if text not in told})
-    for other in strange:
-        some = f"numbers are in {other!r} and most in {main!r}"
-        doubts.append(
-            f"{units[other]} {some}, and one cannot be turned into the other: they count as unknown; write all in one"
-            if other in apart
-            else f"some {some}: they are taken as they stand"
-        )
-    tops = Counter(top for _, _, top in told.values() if top is not None)
-    return Cells(NUMBER, values, main, tops.most_common(1)[0][0] if tops else None, odd, doubts)
-
-
-def is_numeral(cell: object) -> bool:
-    """Tell whether a cell is a number, or begins like one."""
-    return not isinstance(cell, str) or NUMERAL.fullmatch(cell) is not None
-
-
-def _is_money(matches: dict[str, re.Match[str]]) -> bool:
-    signs = (part.strip().casefold() for match in matches.values() for part in (match["lead"] or "", match["tail"]))
-    return any(sign in CURRENCIES for sign in signs)
-
-
-def decimal_mark(numerals: Iterable[str], *, money: bool = False) -> tuple[str, list[str]]:
-    """Return the sign before decimals in a column of numerals, and what is doubtful about it.
-
-    Examples
-    --------
-    >>> decimal_mark(["1.234,50", "12"])[0], decimal_mark(["1,234", "980"])[0], decimal_mark(["4,5", "1,234"])[0]
-    (',', '.', ',')
-    """
-    last: Counter[str] = Counter()
-    threes: Counter[str] = Counter()
-    for numeral in numerals:
-        marks = [sign for sign in numeral if sign in ".,"]
-        if len(set(marks)) == 2:
-            last[marks[-1]] += 2
-        elif len(marks) > 1:
-            last["," if marks[0] == "." else "."] += 2
-        elif marks and not re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", numeral):
-            last[marks[0]] += 1
-        elif marks:
-            threes[marks[0]] += 1
-    if last:
-        mark = max(last, key=lambda sign: last[sign])
-        mixed = len(last) == 2
-        return mark, [
-            "decimals are written with a point and with a comma; where both could be meant, most decide"
-        ] if mixed else []
-    if threes[","] and not threes["."]:
-        return ".", []
-    if threes["."] and money:
-        return ",", ["1.234 is taken for a thousand and more, as prices are written; if it is not, write 1,234 or 1.23"]
-    return ".", []
-
-
-def _value(numeral: str, mark: str) -> float | None:
-    """Return the number that a numeral stands for; None for figures in another order, such as a telephone's."""
-    text = numeral.strip().rstrip(".,") if not numeral.strip().endswith(("..", ",,")) else ""
-    comma = re.escape(mark)
-    group = r"['’" + SPACES + (r"." if mark == "," else r",") + "]"
-    if not re.fullmatch(rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)?(?:{comma}\d+)?", text) or not text:
-        return None
-    whole, _, rest = text.partition(mark)
-    digits = re.sub(r"\D", "", whole) or "0"
-    return float(f"{digits}.{rest or '0'}") if len(digits) <= 16 else math.inf
-
-
-def _unit(match: re.Match[str]) -> tuple[str, float | None] | None:
-    """Return the unit of a numeral and the best number there is, if it says; None where letters around are no unit."""
-    lead, tail = (match["lead"] or "").strip().casefold(), match["tail"].strip().casefold()
-    top = OUT_OF.fullmatch(tail)
-    if top is not None:
-        return "", float(top[1].replace(",", "."))
-    if lead and lead not in CURRENCIES and lead not in ("ca.", "ca", "~", "approx.", "from", "ab", "à"):
-        return None
-    tail = re.sub(
-        r"\s*(?:/|per|pro|a|p\.)\s*(?:night|month|monat|nacht|day|person|pp|hour|year|nt|mo|n)\b\.?$|,-+|-$", "", tail
-    )
-    unit = CURRENCIES.get(tail.strip(" .")) or CURRENCIES.get(lead) or tail.strip(" .")
-    if unit and not re.fullmatch(r"[^\W\d_]{1,12}[²2³3]?(?:[ /][^\W\d_]{1,12}[²2³3]?)?|%|\"|″|''|°|°c", unit):
-        return None
-    if len(unit) > ATTACHED and re.search(r"\d[^\W\d_]", match[0]):  # "3rd floor" may be one, "3ville" is none
-        return None
-    return ("", 100.0) if unit == "%" else (unit, None)
-
-
-def _converted(one: tuple[float, str, float | None], main: str) -> float:
-    number, unit, _ = one
-    family = _family(main)
-    return number * family[unit] / family[main] if unit != main and unit in family else number
-
-
-def _family(unit: str) -> dict[str, float]:
-    return next((family for family in FAMILIES if unit in family), {})
-
-
-def _is_measure(unit: str) -> bool:
-    """Tell whether a word is that of a measure or of money, and not just of what is counted."""
-    return unit in CURRENCIES.values() or bool(_family(unit))
+    tops = Counter(one.top for one in told.values() if one.top is not None)
+    top = tops.most_common(1)[0][0] if tops else None
+    return Cells(NUMBER, values, alike.unit, top, odd, [*doubts, *alike.doubts], mark_of(numerals))
 
 
 def _is_date(text: str) -> re.Match[str] | None:

@@ -12,6 +12,7 @@ STEPS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)  # round numbers
 NINES = [10.0**power - 1.0 for power in range(3, 13)]  # written where nobody knows a number
 FAR = 6.0  # robust standard deviations from the middle, from which on a number is an outlier
 RARE = 0.05
+SMALL = 100  # numbers, below which one that is wrong is not rare
 DEAR = 5.0  # where nearly all prices are above it, nothing is for free
 LEAST_DOUBT, MOST_DOUBT, USUAL_DOUBT = 0.5, 200.0, 10.0
 ROUNDS, LEAST = 20, 1e-3  # of scoring, and the least share of variance that items have
@@ -20,14 +21,18 @@ ENOUGH = 30  # items that tell how much ratings scatter
 Mask = NDArray[np.bool_]
 
 
-def impossible(numbers: Floats, *, opinion: bool, cost: bool) -> tuple[Mask, Mask, Mask]:
+def impossible(numbers: Floats, *, opinion: bool, cost: bool, price: bool = False) -> tuple[Mask, Mask, Mask]:
     """Return which numbers below 0, which zeros and which rows of nines stand for what nobody knows.
+
+    Numbers below 0 do where they are rare, and in a small table also where they are prices and most are above 0.
 
     Examples
     --------
     >>> masks = impossible(np.array([4.5, 0.0, 3.0] * 20 + [-1.0, 9999.0]), opinion=True, cost=False)
     >>> [int(mask.sum()) for mask in masks]
     [1, 20, 1]
+    >>> impossible(np.array([-5.0, 90.0, 80.0]), opinion=False, cost=True, price=True)[0]
+    array([ True, False, False])
     """
     known = ~np.isnan(numbers)
     nothing = np.zeros_like(known)
@@ -41,7 +46,9 @@ def impossible(numbers: Floats, *, opinion: bool, cost: bool) -> tuple[Mask, Mas
     zeros = known & (numbers == 0)
     rated = opinion and len(positive) and positive.min() >= 1 and zeros.mean() < 0.5
     dear = cost and len(positive) and np.quantile(positive, RARE) >= DEAR and zeros.mean() < RARE
-    return below if below.sum() < RARE * known.sum() else nothing, zeros if rated or dear else nothing, nines
+    rare = below.sum() < RARE * known.sum()
+    wrong = price and known.sum() < SMALL and below.sum() < len(positive)
+    return below if rare or wrong else nothing, zeros if rated or dear else nothing, nines
 
 
 def find_range(known: Floats, out_of: float | None, *, opinion: bool) -> tuple[float, float]:

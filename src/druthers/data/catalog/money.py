@@ -27,6 +27,11 @@ def with_currencies(names: Sequence[str], columns: Sequence[list[Any]]) -> list[
     ]
 
 
+def is_money(name: str) -> bool:
+    """Tell whether a column is called like money, or ends with a currency."""
+    return _is_money(name) or bool(set(tokens(name)) & MONEY)
+
+
 def _is_money(name: str) -> bool:
     return has(tokens(name), "money") and not has(tokens(name)[-1:], "currencies")
 

@@ -10,7 +10,8 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, is_numeral
+from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells
+from druthers.data.catalog.numerals import is_numeral
 from druthers.errors import InvalidSetting, choices
 
 COST, GAIN = "cost", "gain"
@@ -186,7 +187,7 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     taken = {roles.id, roles.user}
     roles.name = _name(columns, taken, by_cells=roles.user is None) if asked.name is None else find(asked.name)
     taken.add(roles.name)
-    wanted = None if asked.objectives is None else {find(name): way for name, way in asked.objectives}
+    wanted = None if asked.objectives is None else _wanted([(find(name), way) for name, way in asked.objectives])
     kept = None if asked.details is None else [find(name) for name in asked.details]
     taken |= set(wanted or ())
     if kept is None or roles.description in kept:
@@ -194,14 +195,24 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     _sort_out(columns, roles, wanted, kept)
     if not roles.objectives:
         numbers = [name for name, cells in columns.items() if cells.kind == NUMBER and name not in taken]
-        remedy = f"name some of {', '.join(numbers[:8])}" if numbers else "add a column of numbers"
         same = [name for name in numbers if name in roles.left_out]
-        found = f"{same[0]!r} is the same everywhere" if same else f"no column of {source} is called like one"
+        differ = [name for name in numbers if len(set(columns[name].known)) > 1]
+        remedy = f"name some of {', '.join(differ[:8])}" if differ else "add a column of numbers that differ"
+        found = f"{same[0]!r} is {roles.left_out[same[0]]}" if same else f"no column of {source} is called like one"
         raise InvalidSetting(
             "a catalog must have something that matters, a number such as a price or a rating, but"
             f" {found}; {remedy}: --objectives price:cost,rating"
         )
     return roles
+
+
+def _wanted(asked: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return which way is better in each column that shall matter."""
+    wanted = dict(asked)
+    twice = [name for name, way in asked if way != wanted[name]]
+    if twice:
+        raise InvalidSetting(f"an objective must be a cost or a gain, but {twice[0]!r} is named as both; name it once")
+    return wanted
 
 
 def _is_called(header: str, name: str) -> bool:
@@ -282,13 +293,18 @@ def _is_link(text: str) -> bool:
 
 def is_count(name: str, cells: Cells) -> bool:
     """Tell whether a column says how many ratings there are: "reviews", "review_count", "number of ratings"."""
-    said = tokens(name)
-    rated = [word for word in said if any(stem in words()["counts"] for stem in stems(word))]
-    if not rated or cells.kind != NUMBER:
-        return False
-    if not any(word in words()["counting"] for word in said) and not (rated[-1] == said[-1] and _is_plural(said[-1])):
+    if cells.kind != NUMBER or not counts_ratings(name):
         return False
     return all(value >= 0 and value == int(value) for value in cells.known)
+
+
+def counts_ratings(name: str) -> bool:
+    """Tell whether a column is called like a number of ratings."""
+    said = tokens(name)
+    rated = [word for word in said if any(stem in words()["counts"] for stem in stems(word))]
+    if not rated:
+        return False
+    return any(word in words()["counting"] for word in said) or (rated[-1] == said[-1] and _is_plural(said[-1]))
 
 
 def _is_plural(word: str) -> bool:
@@ -315,7 +331,7 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
                 roles.doubts.append(f"{name}: more is taken for better; if it is not, say --objectives {name}:cost")
         elif guess and cells.kind == NUMBER and name not in counts and name not in (kept or ()):
             if len(set(cells.known)) < 2:
-                roles.left_out[name] = "the same everywhere"
+                roles.left_out[name] = _alike(cells)
             elif len(roles.objectives) < MOST_OBJECTIVES:
                 roles.objectives[name] = guess
             else:
@@ -352,6 +368,13 @@ def _assign_counts(roles: Roles, counts: Sequence[str]) -> None:
         alike = [one for one in counts if own & set(tokens(one)) - set(words()["counts"])]
         if alike or counts:
             roles.counts[name] = (alike or list(counts))[0]
+
+
+def _alike(cells: Cells) -> str:
+    """Return why a column of numbers tells nothing apart."""
+    if not cells.known:
+        return "nowhere known"
+    return "the same everywhere" if len(cells.known) == len(cells.values) else "the same wherever it is known"
 
 
 def _no_detail(name: str, cells: Cells) -> str:

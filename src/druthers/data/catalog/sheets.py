@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Sized
@@ -20,6 +21,7 @@ LONGEST_FIELD = 1 << 20
 EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 FEW = 3
+PACKED, FORMS = (".gz",), (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
 class Sheet(NamedTuple):
@@ -34,6 +36,8 @@ class Sheet(NamedTuple):
 
 def read_sheet(path: Path) -> Sheet:
     """Return a table with all its rows; what cannot be read of it is told, not guessed."""
+    if path.is_dir():
+        raise InvalidSetting(f"a table must be a file, but {path} is a folder; name a file in it")
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -57,6 +61,20 @@ def read_sheet(path: Path) -> Sheet:
     if not sheet.lines:
         raise InvalidSetting(f"a table must have rows below its line of names, but {path} has none; export it again")
     return sheet
+
+
+def stem_of(path: Path) -> str:
+    """Return the name of a table without what only tells its form.
+
+    Examples
+    --------
+    >>> [stem_of(Path(name)) for name in ("inns.csv", "inns.2024.csv.gz", ".hidden.csv", "inns.2025")]
+    ['inns', 'inns.2024', '.hidden', 'inns.2025']
+    """
+    name = path.name
+    for ends in (PACKED, FORMS):
+        name = Path(name).stem if Path(name).suffix.casefold() in ends else name
+    return name
 
 
 def _decoded(data: bytes, path: Path) -> tuple[str, list[str]]:
@@ -179,7 +197,7 @@ def _objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(re.split(r"\r\n?|\n", text), 1):  # other ends of lines may stand in texts
             if line.strip():
                 try:
                     yield number, json.loads(line)
@@ -201,10 +219,18 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, Mapping):
-            flat.update((f"{name} {inner}", part) for inner, part in _flat(value).items())
+            flat.update((f"{_whole(name)} {inner}", part) for inner, part in _flat(value).items())
         else:
-            flat[str(name)] = value
+            flat[_whole(str(name))] = _whole(value)
     return flat
+
+
+def _whole(value: Any) -> Any:
+    """Return a value that can be written: JSON may hold halves of characters, each of which is a "?" then."""
+    if isinstance(value, list):
+        return [_whole(part) for part in value]
+    half = isinstance(value, str) and not value.isascii()
+    return value.encode("utf-8", "replace").decode("utf-8") if half else value
 
 
 def _parquet(data: bytes, path: Path) -> Sheet:

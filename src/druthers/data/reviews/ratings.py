@@ -1,7 +1,5 @@
 """Ratings in compact columns, and the filters that leave some of them out, step by step."""
 
-from __future__ import annotations
-
 import dataclasses
 from array import array
 from collections.abc import Iterator, Sequence
@@ -32,7 +30,7 @@ class Ratings:
     def __len__(self) -> int:
         return len(self.users)
 
-    def where(self, kept: NDArray[np.bool_]) -> Ratings:
+    def where(self, kept: NDArray[np.bool_]) -> "Ratings":
         """Return the rows that are kept; ids keep their numbers."""
         columns = {name: getattr(self, name)[kept] for name in ("users", "items", "scores", "utilities")}
         return dataclasses.replace(self, **columns)

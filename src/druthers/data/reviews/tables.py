@@ -1,7 +1,5 @@
 """Ratings from any table, CSV or Parquet: columns for user, item, objectives and utility, read batch by batch."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import math
@@ -46,7 +44,10 @@ class Columns:
         used = Counter([self.user, self.item, self.utility, *self.rated])
         twice = [name for name, times in used.items() if times > 1]
         if twice:
-            raise InvalidSetting(f"a column must have one role, but {twice[0]!r} has {used[twice[0]]}")
+            roles = {"user": [self.user], "item": [self.item], "utility": [self.utility]}
+            roles |= {"objective": [*self.objectives], "cost": [*self.costs]}
+            has = " and ".join(role for role, names in roles.items() for name in names if name == twice[0])
+            raise InvalidSetting(f"a column must have one role, but {twice[0]!r} is {has}; name it once")
         require(len(self.rated) >= 2, "there must be at least two objectives to weigh", list(self.rated))
         for name, (low, high) in self.ranges.items():
             if name not in (*self.rated, self.utility):
@@ -141,7 +142,7 @@ def _parquet(path: Path, columns: Columns) -> Iterator[dict[str, Coded]]:
         raise InvalidSetting(f"a Parquet file must be whole, but {path}: {error}") from None
 
 
-def _coded_arrow(column: pyarrow.Array, name: str) -> Coded:
+def _coded_arrow(column: "pyarrow.Array", name: str) -> Coded:
     types = needs("pyarrow", "lab").types
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()

@@ -5,8 +5,6 @@
 `wordpiece.txt.gz` BERT's (Apache 2.0).
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """Which objective of a catalog each concept belongs to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Everyday concepts and the words people use for them, in every form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -97,7 +95,7 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
 _NOUNS = {
     "ability": ("able",), "ibility": ("ible",), "ality": ("al",), "osity": ("ous",), "iness": ("y",), "ness": ("",),
     "ity": ("", "e"), "ety": ("e", "ous"), "ency": ("ent",), "ancy": ("ant",), "ence": ("ent",), "ance": ("ant",),
-    "acy": ("ate",), "ty": ("", "t"),
+    "acy": ("ate",), "ty": ("", "t"), "proofing": ("proof",),
 }  # fmt: skip
 # Nouns whose adjectives follow no rule.
 _IRREGULAR = {

@@ -1,7 +1,5 @@
 """Which language a text is in, and the words of those that are read: a table for each in data/languages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache, lru_cache
 

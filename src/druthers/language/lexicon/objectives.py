@@ -1,7 +1,6 @@
 """Objectives to read for: given by name or value, or one of a few catalogs to try things with."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -9,6 +8,8 @@ from druthers.errors import InvalidSetting, UnknownName
 from druthers.glossary import without_units
 from druthers.language.data import data_file, read_data
 from druthers.types import Objective
+
+SQUARE = re.compile(r"(?i)(?:\b|_)(?:m2|m²|sqm|sq ?m|sqft|sq ?ft|square (?:met(?:er|re)s?|feet|foot|yards?))(?:\b|_)")
 
 
 def as_objectives(objectives: Iterable[str | Objective]) -> tuple[Objective, ...]:
@@ -29,8 +30,16 @@ def as_objectives(objectives: Iterable[str | Objective]) -> tuple[Objective, ...
 
 
 def in_words(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
-    """Return objectives with their names in words, as people say them: "price" for `price_eur`."""
-    return tuple(replace(each, name=without_units(each.name)) for each in objectives)
+    """Return objectives with their names in words, as people say them: "price" for `price_eur`.
+
+    An area in square meters is a size, and no place.
+    """
+    words = []
+    for each in objectives:
+        name = without_units(each.name)
+        size = name == "area" and SQUARE.search(f"{each.name} {each.description}")
+        words.append(replace(each, name="floor area" if size else name))
+    return tuple(words)
 
 
 def domain_names() -> list[str]:

@@ -4,8 +4,6 @@ Ours, and not a package for spelling: those mend to the commonest of all words, 
 are the catalog's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache, lru_cache
 

@@ -1,7 +1,5 @@
 """Where a text speaks of which objective: the words of the lexicon, with typing errors mended."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -104,6 +102,8 @@ class Words:
             own = Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True)
             _add(self._senses, (*words[:-1], last), own)
         telling = [word for word in words if word not in small_words("generic") and len(word) > 2]
+        if len(telling) > 1:  # "by day two" speaks of no day pass
+            telling = [word for word in telling if word not in small_words("spans")] or telling
         for word in telling if is_name else words if len(words) == 1 else ():
             shared = sum(word in words_of(other.name) for other in objectives) > 1
             known = self._senses.get((word,))

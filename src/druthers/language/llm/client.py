@@ -1,7 +1,5 @@
 """Ask a language model over any OpenAI-compatible server: patiently, cheaply, and never trusting the reply."""
 
-from __future__ import annotations
-
 import os
 import random
 import threading

@@ -1,7 +1,5 @@
 """What asking a language model came to."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 

@@ -1,7 +1,5 @@
 """Read texts with a language model, on any OpenAI-compatible server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,7 +11,7 @@ from druthers.language.llm.prompts import describe, enclose, prompt
 from druthers.language.llm.replies import read_reply, reply_schema
 from druthers.language.models.encoders import Encoder
 from druthers.language.parser import Parser
-from druthers.language.text.tokens import LIMIT, tokenize
+from druthers.language.text.tokens import shown_of, tokenize
 from druthers.types import Objective, Reading
 
 
@@ -60,7 +58,7 @@ class LlmParser(Parser):
         """Return what a text says about the objectives; any text will do, and whatever the server does."""
         if not any(token.is_word for token in tokenize(text)):
             return self.fallback.read(text)
-        shown = text[:LIMIT].encode("utf-8", "replace").decode()
+        shown = shown_of(text).encode("utf-8", "replace").decode()
         try:
             return self.client.ask(
                 self._system, enclose(shown), self._schema, lambda reply: read_reply(reply, text, self.objectives)

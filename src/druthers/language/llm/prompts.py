@@ -1,7 +1,5 @@
 """What language models are asked with: prompts from data files, users' texts between marks."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from string import Template

@@ -1,7 +1,5 @@
 """What a language model replied: checked, mended where that is safe, and turned into a reading."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re
@@ -11,7 +9,7 @@ from typing import Any
 from druthers.language.rules.questions import ask_back
 from druthers.language.text.asides import open_tokens
 from druthers.language.text.clauses import sentences
-from druthers.language.text.tokens import LIMIT, tokenize
+from druthers.language.text.tokens import LIMIT, shown_of, tokenize
 from druthers.types import Evidence, Objective, Reading
 
 # How sure a place is whose quote stands in the text, and one whose quote nearly does: nominal, not measured.
@@ -158,7 +156,7 @@ def read_reply(reply: str, text: str, objectives: Sequence[Objective]) -> Readin
     wanted, more = _claims(value["wanted"], objectives)
     if odd + more and not wanted and not dismissed:
         raise IllegalReply("no item with a known objective and a quote")
-    shown = text[:LIMIT]
+    shown = shown_of(text)
     tokens = tokenize(shown)
     open_, commanded = open_tokens(tokens, sentences(tokens))
     closed = [(each.start, each.end) for each, flag in zip(tokens, open_, strict=True) if each.is_word and not flag]
@@ -211,7 +209,7 @@ def _reading(
         confidence=confidence,
         confidences=tuple(piece.confidence for piece in wanted),
         strengths=tuple(piece.strength for piece in wanted),
-        leftover=(text,) if silent else (text[LIMIT:],) if len(text) > LIMIT else (),
+        leftover=(text,) if silent else (text[len(shown_of(text)) :].lstrip(),) if len(text) > LIMIT else (),
         question=ask_back(names, [], [], set()) if silent else None,
         notes=tuple(notes),
     )

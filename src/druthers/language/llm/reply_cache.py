@@ -1,7 +1,5 @@
 """Replies of language models kept on disk, so that the same question need not be asked twice."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Write texts with a language model, on any OpenAI-compatible server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor

@@ -4,8 +4,6 @@ The directions are Fisher's discriminants of the phrases that stand for concepts
 a class of their own, in the table of words; written by `druthers.language.linting`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What turns texts into vectors: a table of words, and a sentence model that is loaded when first needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

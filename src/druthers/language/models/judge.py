@@ -4,8 +4,6 @@ A weighed sum of measures gives the log odds that a clause speaks of an objectiv
 data/weights.json, with what they were fitted to; benchmarks/reading_weights.py fits them.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Sequence

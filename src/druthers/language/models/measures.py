@@ -1,7 +1,5 @@
 """How like an objective each clause of a text is: measures that mean the same in every catalog."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ lines. Of the 2,001 sentences of tests/data, 23 get other numbers: rows of emoji
 into single signs, and texts beyond the longest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import threading

@@ -1,7 +1,5 @@
 """Phrases that stand for concepts, and their vectors."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple

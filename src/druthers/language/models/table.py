@@ -1,7 +1,5 @@
 """A table of words and their meanings, distilled from the sentence model: less good than it, and far faster."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is said of the mentions: cues from a data file, found in a sentence in which mentions are numbered."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

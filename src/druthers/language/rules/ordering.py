@@ -1,7 +1,5 @@
 """From mentions and cues to one order: what is wanted, what is not, and which comes first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +11,8 @@ from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH
 from druthers.language.lexicon.words import Mention
 from druthers.language.rules.cues import Effect, Group, Match, find_cues, grouped, numbered, praised
+from druthers.language.rules.opposites import OPPOSITE, is_opposite
+from druthers.language.rules.reasons import without_reasons
 from druthers.language.rules.signs import pole
 from druthers.language.text.clauses import Span
 from druthers.language.text.tokens import Token
@@ -33,14 +33,11 @@ _COUNTED = (Effect.SECOND, Effect.THIRD, Effect.FOURTH)
 _BY_LEVEL = (Effect.FIRST, Effect.MORE, *_COUNTED, Effect.STRONG, Effect.BONUS, Effect.FAINT)
 _DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.DENY, Effect.ACCEPT)
 # Cues that speak of all that was said so far.
+_ORDERS = Effect.ABOVE, Effect.BELOW, Effect.INSTEAD
 _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
 _MUCH = re.compile(r"\b(?:much|many|a lot of|lots of|too)\b")
 _BURDEN = re.compile(r"\b(?:have|need|got) to @\d+$")
-# How sure a clause must be to imply a wish beside one in words, and anywhere beside what is as sure as that.
-_IMPLIED, _GUESSED, _SURE = 0.88, 0.6, 0.75
-_TOLD = ("was", "were", "ago", "yesterday")  # of the past
-_GOING_ON = ("and", "or", "plus", "but", "also", "then")
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
 
@@ -165,7 +162,7 @@ def weigh(
 ) -> Wishes:
     """Read sentence after sentence and keep the books of what is wanted."""
     wishes = Wishes()
-    mentions = [mention for mention in mentions if not _explains(tokens, spans, mention, mentions)]
+    mentions = without_reasons(tokens, spans, mentions)
     supported = {mention.objective for mention in mentions if mention.stands_alone}
     for start, end in spans:
         inside = [mention for mention in mentions if start <= mention.first < end]
@@ -174,12 +171,16 @@ def weigh(
             matches = find_cues(numbered(tokens, first, last, groups), language=language)
             done = {match.cue.does for match in matches}
             turned = Effect.REVERSE in done
-            if Effect.RESET in done and not turned:
+            before = dict(wishes.wanted), set(wishes.dismissed)
+            if corrected := Effect.RESET in done and not turned:
                 wishes.reset()
             ready = len(wishes.wanted) > 1
             if turned and ready:
                 wishes.reverse()
             _apply(wishes, tokens, groups, [m for m in matches if m.cue.does not in _OF_ALL], supported)
+            if corrected and not wishes.wanted and set(wishes.dismissed) - before[1]:
+                # "cheap and close by, no wait, forget the price" leaves what is not spoken of
+                wishes.wanted = {one: at for one, at in before[0].items() if one not in wishes.dismissed}
             if Effect.ALONE in done:
                 wishes.strengths |= dict.fromkeys(wishes.wanted, Strength.ONLY)
             if turned and not ready:
@@ -206,6 +207,7 @@ def _apply(
     touched = {number for match in matches for number in (match.x, match.y) if number is not None}
     spoken_of = {mention.objective for number in touched for mention in groups[number].mentions}
     gone: set[int] = set()
+    turned: set[int] = set()
     for number, group in enumerate(groups):
         bad = {mention.objective for mention in group.mentions if pole(mention) < 0}  # "and not pay a fortune"
         for index, mention in enumerate(group.mentions):
@@ -219,6 +221,9 @@ def _apply(
             fate, level, cue = _fate(mention, acting, number in held, waived)
             if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(mention):
                 fate, cue = Fate.DISMISSED, "sounds given up"
+            if fate is Fate.WANTED and (mention.objective in turned or is_opposite(tokens, mention)):
+                fate, cue = Fate.DROPPED, OPPOSITE
+                turned.add(mention.objective)  # "far from the center please"
             if fate is Fate.DISMISSED:
                 gone.add(mention.objective)
             if fate is not Fate.WANTED or mention.objective not in gone:
@@ -226,11 +231,7 @@ def _apply(
             strength = wishes.strengths.get(mention.objective, Strength.PLAIN)
             wishes.claims.append(Claim(mention, fate, cue, strength))
     for match in matches:
-        if (
-            match.cue.does in (Effect.ABOVE, Effect.BELOW, Effect.INSTEAD)
-            and match.x is not None
-            and match.y is not None
-        ):
+        if match.cue.does in _ORDERS and match.x is not None and match.y is not None:
             upper, lower = (match.y, match.x) if match.cue.does is Effect.BELOW else (match.x, match.y)
             wishes.above.extend(
                 (a.objective, b.objective)
@@ -238,46 +239,6 @@ def _apply(
                 for b in groups[lower].mentions
                 if a.objective != b.objective
             )
-
-
-def _explains(tokens: Sequence[Token], spans: Sequence[Span], mention: Mention, mentions: Sequence[Mention]) -> bool:
-    """Tell whether a clause only gives the reason of a wish in words, or tells a story: "small groups, I get shy"."""
-    start, end = next(span for span in spans if span[0] <= mention.first < span[1])
-    worded = [one for one in mentions if one.stands_alone and one.kind in (Kind.GOOD, Kind.BAD, Kind.NOUN)]
-    if mention.kind is Kind.NOUN and not mention.named:  # "when my wallet was stolen ... A good hotline!"
-        told = not {token.text for token in tokens[start:end]}.isdisjoint(_TOLD)
-        later = (one for one in worded if one.first >= end and one.objective != mention.objective)
-        return told and any(one.named or one.kind is Kind.GOOD for one in later)
-    if mention.kind not in (Kind.MEANS, Kind.SAYS):
-        return False
-    if _leads_to(tokens, mention, end, [one for one in mentions if one.kind is not Kind.MEANS and one.stands_alone]):
-        return True
-    begin = max((n + 1 for n in range(start, mention.first) if not tokens[n].is_word), default=start)
-    said = {token.text for token in tokens[begin : mention.last]}
-    first = {token.text for token in tokens[begin : begin + 3]}
-    if mention.kind is Kind.SAYS or tokens[begin].text in _GOING_ON or not said.isdisjoint(small_words("wishing")):
-        return False
-    after_a_wish = any(start <= one.first and one.last <= begin for one in worded)
-    reasons = not (first.isdisjoint(small_words("subjects")) and said.isdisjoint(small_words("being")))
-    if after_a_wish and reasons and mention.worth < _IMPLIED:
-        return True
-    surer = any(one.worth >= _SURE and one.objective != mention.objective for one in mentions)
-    of_them = not first.isdisjoint(small_words("subjects"))
-    if of_them and mention.worth < _GUESSED and surer:  # "my tooth hurts, I need to be seen soon"
-        return True
-    return bool(worded) and not said.isdisjoint(small_words("past"))
-
-
-def _leads_to(tokens: Sequence[Token], mention: Mention, end: int, wishes: Sequence[Mention]) -> bool:
-    """Tell whether a wish for something else follows from a clause: "I have a bad back: it has to be light"."""
-    at = mention.last
-    while at < end and tokens[at].is_word and tokens[at].text != "so":
-        at += 1
-    at += at + 1 < end and tokens[at].text == "," and tokens[at + 1].text == "so"
-    if at >= end or tokens[at].text not in (":", "so"):
-        return False
-    stop = next((n for n in range(at + 1, end) if not tokens[n].is_word), end)
-    return any(at < one.first < stop and one.objective != mention.objective for one in wishes)
 
 
 def _sounds_given_up(mention: Mention) -> bool:

@@ -1,7 +1,5 @@
 """What to ask back when a reading is not sure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

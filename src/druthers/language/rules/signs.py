@@ -1,7 +1,5 @@
 """Whether a text about something speaks well or badly of what it mentions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What carries no preference: text aimed at the machine, role play, quotations and hearsay."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

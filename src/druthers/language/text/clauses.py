@@ -1,7 +1,5 @@
 """Where sentences and clauses start and end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

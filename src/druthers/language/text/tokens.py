@@ -1,7 +1,5 @@
 """Text to tokens that remember where they stood."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -11,6 +9,8 @@ from druthers.language.data import contractions, read_data, small_words
 
 # Longer texts are read up to here, and the reading says so.
 LIMIT = 10_000
+
+_LONGEST_WORD = 100  # what is longer between two blanks is no word, and is cut where the limit is
 
 _PIECE = re.compile(
     r"[^\W_]+(?:['’ʼ`\u00ad\u200b-\u200d\u0300-\u036f]+[^\W_]+)*[\u0300-\u036f]*|[.!?;,:()<>=/&+\n%\"“”«»—–-]|[$€£¥]|[^\s\w]",
@@ -38,6 +38,21 @@ class Token:
         return self.text[:1].isalnum()
 
 
+def shown_of(text: str) -> str:
+    """Return what is read of a text: all of it, or what fits into the limit up to the last blank.
+
+    Examples
+    --------
+    >>> shown_of("clean " * 1_666 + "cheap and nice")[-11:]
+    'clean clean'
+    """
+    if len(text) <= LIMIT or text[LIMIT].isspace():
+        return text[:LIMIT]
+    start = LIMIT - _LONGEST_WORD
+    blanks = [place for place in range(start, LIMIT) if text[place].isspace()]
+    return text[: blanks[-1]] if blanks else text[:LIMIT]
+
+
 def tokenize(text: str) -> list[Token]:
     """Return the tokens of a text: words with contractions opened, marks, emoji by their Unicode names.
 
@@ -47,7 +62,7 @@ def tokenize(text: str) -> list[Token]:
     ['i', 'do', 'not', 'mind', ',', 'it', 'is', 'quiet', 'nose']
     """
     tokens: list[Token] = []
-    for match in _PIECE.finditer(text[:LIMIT]):
+    for match in _PIECE.finditer(shown_of(text)):
         raw, start, end = match.group(), match.start(), match.end()
         if raw[0].isalnum() and _IDEOGRAPH.search(raw):
             tokens.extend(Token(char, start + i, start + i + 1) for i, char in enumerate(raw))

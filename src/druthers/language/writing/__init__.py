@@ -4,8 +4,6 @@
 'Good morning. Most importantly, I need a good location. And then I care about something cheap.'
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small matters of written English: articles, plurals, capitals, names inside texts, typing errors."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sentences by templates: openings, ways to order, ways to name an objective, closings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """What a writer is asked to say, and what every writer does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 

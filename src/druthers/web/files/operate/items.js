@@ -25,7 +25,7 @@ export function Items() {
     <p class="hint" role="status">${rows.length} of ${answer.length} items listed${rows.length > SHOWN ? `, the first ${SHOWN} shown` : ""}. Means with 90 % intervals, in their own units; shares of the latest 5,000 decisions.</p>
     <div class="wide" tabindex="0" role="group" aria-label="Items"><table>
       <thead><tr>${columns.map(([id, title]) => html`<th key=${id} scope="col" aria-sort=${id === by ? (down ? "descending" : "ascending") : "none"}><button class="link" onClick=${() => sort(id)}>${title}${id === by ? (down ? " ↓" : " ↑") : ""}</button></th>`)}</tr></thead>
-      <tbody>${rows.slice(0, SHOWN).map((one) => html`<tr key=${one.id}><th scope="row">${one.name}<br /><small class="among">${one.id}</small></th><td>${percent(one.share)} <small class="among">${one.shown}</small></td><td>${number(one.reports)}</td>
+      <tbody>${rows.slice(0, SHOWN).map((one) => html`<tr key=${one.id}><th scope="row" class="named">${one.name}<br /><small class="among">${one.id}</small></th><td>${percent(one.share)} <small class="among">${one.shown}</small></td><td>${number(one.reports)}</td>
         ${objectives.map((name) => html`<td key=${name}><${Mean} figures=${one.values[name]} /></td>`)}</tr>`)}</tbody>
     </table></div>`;
 }

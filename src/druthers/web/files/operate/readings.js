@@ -27,7 +27,7 @@ export function Readings() {
   };
   return html`<div class="row"><p class="hint grow" role="status">${plural(answer.readings.length, "reading")} with doubts, ${marked.length} marked.</p><button class="small" disabled=${!marked.length} onClick=${save}>Export as sentences</button></div>
     <${Alert} trouble=${problem} away=${() => tell(null)} />
-    ${!answer.readings.length && html`<p>Everything that was said lately was understood.</p>`}
+    ${!answer.readings.length && html`<p>No reading of what was said lately is in doubt.</p>`}
     <ul class="list">${answer.readings.map((one) => html`<${Reading} key=${one.position} one=${one} names=${names} verdict=${markOf(one)} mark=${(verdict) => mark(one.position, verdict)} />`)}</ul>
     <h3>Queries that do not fit</h3>
     ${answer.suspicious.length ? html`<ul class="list">${answer.suspicious.map((one) => html`<li key=${one.position}>“${one.text || listed(one.ranking)}” <span class="hint">${one.user}, ${percent(one.doubt)} not their own, ${ago(one.at)}</span></li>`)}</ul>` : html`<p class="hint">None: nobody said lately what does not fit what else they said.</p>`}`;

@@ -55,8 +55,9 @@ function Suggestion({ one, place, decision, picked, pair, objectives, busy }) {
 function Aspect({ each }) {
   const known = each.value !== null;
   const among = !known ? "not known" : each.of === 1 ? "none to compare" : `${ordinal(each.place)} of ${each.of}`;
-  return html`<li class=${each.role === "wished" ? "wished" : ""}>
-    <span class="name">${each.objective}${each.role === "wished" && html`<span class="unseen"> (you asked for it)</span>`}</span>
+  const asked = { wished: " (you asked for it)", guessed: " (a guess of what you want)" }[each.role];
+  return html`<li class=${asked ? "wished" : ""}>
+    <span class="name">${each.objective}${asked && html`<span class="unseen">${asked}</span>`}</span>
     <${Bar} share=${each.better_than ?? 0} kind=${known ? "" : "blank"} />
     <span class="figure">${known ? number(each.value) : "–"} <span class="among">${among}</span></span>
   </li>`;

@@ -9,6 +9,9 @@ import { Wishes } from "./wishes.js";
 import { Card } from "./card.js";
 import { Compare } from "./compare.js";
 
+const ID = "[A-Za-z0-9][A-Za-z0-9._:@+~=\\-]{0,199}";
+const KNOWN = new RegExp(`^${ID}$`);
+
 // Who nobody is yet gets a name of chance, which this browser remembers.
 function someone() {
   let known = null;
@@ -22,7 +25,7 @@ function someone() {
 
 export function Talk() {
   const { query } = address.use();
-  const user = query.user || someone();
+  const user = KNOWN.test(query.user || "") ? query.user : someone();  // who has no id that the service takes is a guest
   const state = talk.use();
   useEffect(() => { start(user); }, [user]);
   const last = state.turns.findLast((turn) => turn.slate);
@@ -71,10 +74,8 @@ function Say({ busy, fresh, examples }) {
         onKeyDown=${(event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event); }}></textarea>
       <button class="primary" disabled=${busy || !text.trim()}>Send</button>
     </form>
-    <p class="hint" id="said-hint">Also: “at most 90 euros”, “2 was filthy but the people were nice”, “why”, “compare 1 and 3”, “something else”, “forget that”.</p>`;
+    <p class="hint" id="said-hint">Also: “2 was great”, “not the first one”, “why”, “compare 1 and 3”, “something else”, “forget that”.</p>`;
 }
-
-const ID = "[A-Za-z0-9][A-Za-z0-9._:@+~=\\-]{0,199}";
 
 function Who({ user }) {
   const [open, show] = useState(false);
