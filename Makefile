@@ -47,9 +47,11 @@ kernels: $(CORE) ## compile ahead what the quick tests use, by two processes tha
 	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py
 
 # Three files at a time, for two cores: tests that wait for servers, browsers and disks leave a sixth of them idle. In
-# the order of tests/conftest.py: by the number of their tests, long files of few tests would come last.
+# the order of tests/conftest.py: by the number of their tests, long files of few tests would come last. A test that
+# hangs tells where and fails, for a run that waits forever tells nothing.
+PATIENCE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 test: $(READY) browser kernels bytecode plain ## run the quick tests and the doctests, and the kernels once more as plain Python
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(PATIENCE)
 
 # Made by one process, in place of three at the same time; what is wrong with a test, its own run tells.
 bytecode: $(READY)

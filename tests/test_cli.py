@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from service_processes import until
 
 from druthers import __version__
 from druthers.cli import app
@@ -166,8 +167,8 @@ def test_an_interrupt_says_that_what_is_finished_is_kept(tmp_path):
     ours = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell, and theirs, ignore it
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     signal.signal(signal.SIGINT, ours)
-    while not (tmp_path / "results" / "tiny" / "pairs").exists():
-        time.sleep(0.05)
+    pairs = tmp_path / "results" / "tiny" / "pairs"
+    until(lambda: pairs.exists() or process.poll() is not None, "the run to begin")
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

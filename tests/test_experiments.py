@@ -302,7 +302,7 @@ import os
 from druthers.engines import Processes
 
 def play(task):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # at once: of what is printed without a buffer, lines get mixed
     while True:
         pass
 
@@ -314,13 +314,15 @@ with Processes(2) as engine:
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers end with their task")
 def test_workers_end_with_a_parent_that_is_killed():
     """They burned a core each for good: a compiled game hears of no closed pipe."""
+    workers = []
     with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        workers = [int(parent.stdout.readline()) for _ in range(2)]
-        parent.kill()
         try:
+            workers += [int(parent.stdout.readline()) for _ in range(2)]
+            parent.kill()
             parent.communicate(timeout=60)  # comes to its end when nobody is left who could write
         finally:
+            parent.kill()  # whatever failed: leaving waits for its end
             for worker in workers:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(worker, signal.SIGKILL)
