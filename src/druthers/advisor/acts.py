@@ -1,6 +1,5 @@
 """Several acts in one message: "why 1? and I also need great service" asks for something and wishes for something."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,11 +11,6 @@ from druthers.advisor.said import SENTENCES, Said
 from druthers.advisor.sayings import ways, whole_words
 from druthers.advisor.understanding import SURE, Understanding, is_worded
 
-BREAK = re.compile(r"(?:,\s*|\s+-\s+)(?:(?:and|but|so)\b\s+)?|\s+(?:and|but)\s+", re.I)
-LINK = re.compile(r"\W*(?:and|but|so|also)\b[\s,]+", re.I)
-BUT = re.compile(r"\W*\bbut\b", re.I)
-EXCLUDES = re.compile(r"\W*(?:(?:oh|and|but|also|so|please)\b[\s,]+)*(?:no|not|without|nothing)\s+\w{4,}", re.I)
-WHY = re.compile(r"\?|\b(?:why|how come|reasons?|explain|warum|wieso|pourquoi|por qu[eé]|perch[eé]|waarom)\b", re.I)
 # Letters of a text that is looked through for acts break by break: each break is read twice, and so are its halves.
 MOST_SPLIT = 240
 FEW_WORDS = 6  # of what is no story
@@ -65,16 +59,18 @@ def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
             " ".join(one for one, asks in zip(sentences, asking, strict=True) if asks is flag) for flag in (True, False)
         ]
         one, other = both if asking[0] else both[::-1]
-        yield one, LINK.sub("", other, count=1) if LINK.match(other) else other
+        yield one, ways("act_link").sub("", other, count=1) if ways("act_link").match(other) else other
         return
-    for match in (*BREAK.finditer(text), *SENTENCES.finditer(text)) if len(text) <= MOST_SPLIT else ():
+    for match in (*ways("act_break").finditer(text), *SENTENCES.finditer(text)) if len(text) <= MOST_SPLIT else ():
         head, tail = text[: match.start()], text[match.end() :]
         before, after = (Said.of(part, context) for part in (head, tail))
         if before.asks != after.asks and tail.rstrip().endswith("?"):
             if not before.bare or ways("choose").search(before.core):  # "the second one, how long?" picks nothing
                 yield head, tail
         elif not (before.asks or after.asks) and _wants(after) and not _wants(before):
-            yield (tail, head) if BUT.match(match.group()) else (head, tail)  # what comes after "but" is the point
+            yield (
+                (tail, head) if ways("but").match(match.group()) else (head, tail)
+            )  # what comes after "but" is the point
 
 
 def _wants(said: Said) -> bool:
@@ -117,7 +113,7 @@ def _asked_alone(acts: list[Act], context: Context) -> Act | None:
 
 def _excludes(act: Act) -> bool:
     """Tell whether an act that is not understood leaves something out, and so must be told: "and no hostels"."""
-    return EXCLUDES.match(act.text) is not None
+    return ways("excludes").match(act.text) is not None
 
 
 def _is_answered(act: Act) -> bool:
@@ -125,7 +121,9 @@ def _is_answered(act: Act) -> bool:
     message = act.message
     if message.kind in STATED:
         return message.chance >= LIKELY and is_worded(message)
-    if message.kind == Kind.WHY and WHY.search(act.text) is None:  # "actually, on second thought" asks for no reason
+    if (
+        message.kind == Kind.WHY and ways("asks_why").search(act.text) is None
+    ):  # "actually, on second thought" asks for no reason
         return False
     return message.kind in (*ASKING, Kind.UNCLEAR, Kind.LIKE)
 

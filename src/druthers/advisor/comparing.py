@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from druthers.advisor.sayings import references
+from druthers.advisor.sayings import references, ways
 from druthers.catalogs import Item
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, Stated, merge
@@ -23,11 +23,6 @@ BEFORE = (
     r"(?:\b<not>|n't (?:\w+ ){1,2})\s*"
     r"(?:(?:the|that|this|in|at|to|with|of|me|want|like|need|show|again|recommend)\s+)*$"
 )
-AFTER = re.compile(r"\s+(?:is|are|'s)(?: definitely| really)? (?:out|no option|not an option|not for (?:me|us))\b")
-THAN = re.compile(r"(?:^|[.;!?,]|\b(?:and|but|or)\b)(?P<how>[^.;!?,]*?)\bthan\s+(?:(?:the|that|number|in|at|of)\s+)*")
-# Better in what is bad: nobody asks for that.
-WORSE = re.compile(r"\b(?:(?:more )?(?:expensive|costly)|pricier|dearer|worse|slower|heavier|louder|noisier|dirtier)\b")
-LESS = re.compile(r"\bless\b")
 
 
 def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, shown: Sequence[Item] = ()) -> Limits:
@@ -79,7 +74,7 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Co
     folded = fold(text)
     named = [(start, end) for start, end, item in _names(folded, columns) if len(item.name.split()) > 1]
     spans = [(start, end) for start, end in named if not reader.knows(folded[start:end])]
-    for match in THAN.finditer(folded) if shown else ():
+    for match in ways("than").finditer(folded) if shown else ():
         number = re.match(r"[1-9]\b", folded[match.end() :])
         here = references(folded[match.end() : match.end() + NEAR], shown)
         if number and here[:1] == (int(number.group()) - 1,) and parser.read("".join(match["how"].split()[-1:])).names:
@@ -93,12 +88,12 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Co
 def _better(folded: str, text: str, parser: Parser, columns: Columns, shown: Sequence[Item]) -> list[Stated]:
     """Return the limits of "cheaper than the Birch Inn": at least as good, and another item."""
     found = []
-    for match in THAN.finditer(folded):
+    for match in ways("than").finditer(folded):
         item, end = _at(folded, match.end(), columns)
         if item is None and shown:
             places = references(folded[match.end() : match.end() + NEAR], shown)
             item, end = (shown[places[0]], match.end() + 1) if places else (None, 0)
-        if item is None or bool(WORSE.search(match["how"])) != bool(LESS.search(match["how"])):
+        if item is None or bool(ways("worse").search(match["how"])) != bool(ways("less").search(match["how"])):
             continue
         names = parser.read(match["how"].strip()).names
         known = [one for one in parser.objectives if one.name in names[-1:] and one.name in item.values]
@@ -115,7 +110,7 @@ def _unwanted(folded: str, text: str, columns: Columns) -> list[Stated]:
     found = []
     for first, end, item in _names(folded, columns):
         lead = pattern(BEFORE).search(folded[max(0, first - NEAR) : first])
-        after = AFTER.match(folded[end:])
+        after = ways("turned_down_after").match(folded[end:])
         if lead or after:
             start = first - len(lead.group()) if lead else first
             last = end + after.end() if after else end

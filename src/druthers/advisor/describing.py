@@ -20,12 +20,6 @@ from druthers.limits import Columns, Limits, Where
 from druthers.limits.where import holds, values_of
 from druthers.limits.words import blanked, fold, speaks_of_money, stems
 
-HAS = re.compile(r"\b(?:has|have|offers?|includes?|got|there)\b", re.I)
-HOW_MUCH = re.compile(
-    r"\bhow much (?:is|are|does|do|would|for)\b|\bwhat do(?:es)? .+ (?:(?:go|sell|retail) for|cost|charge)\b", re.I
-)
-GET = re.compile(r"\W*(?:can|could|may) (?:i|we) (?:get|have|order|buy|take) (?:it|this|that)\b", re.I)
-THEM = re.compile(r"\b(?:they|them|these|those)\b", re.I)
 MOST_TOLD, MOST_COMPARED = 5, 3  # items that an answer is about
 
 
@@ -40,10 +34,12 @@ def detail(ask: Operations, turn: Turn) -> Operation[Reply]:
     if len(called) > 1:  # "does Ana drive?"
         return turn.reply(f"Several are called that: {listed([item.name for item in called])}. Say which one.")
     one = [turn.spoken_of] if turn.spoken_of is not None else turn.shown[:1]
-    items = list(turn.about or called or (turn.shown if THEM.search(turn.text) else one))
+    items = list(turn.about or called or (turn.shown if ways("them").search(turn.text) else one))
     told = [_facts(ask, turn, item) for item in items[:MOST_TOLD]]
     limits = turn.message.limits
-    if GET.match(turn.text) and len(items) == 1 and told[0].startswith("No. "):  # "can I get it in green?"
+    if (
+        ways("can_i_get").match(turn.text) and len(items) == 1 and told[0].startswith("No. ")
+    ):  # "can I get it in green?"
         where = _asked_values(ask, turn, items[0])
         others = replace(turn, message=replace(turn.message, limits=Limits(where), shown=False))
         told.append((yield from find(ask, others)).text)
@@ -151,7 +147,7 @@ def _asked_names(ask: Operations, turn: Turn, item: Item) -> list[str]:
     named = () if reading is None else (*reading.names, *reading.dismissed_names)
     asked |= SORTS if SORTS & set(spoken) else set()  # "what kind of place is it?"
     names = [name for name in ask.columns.names if asks_for(name, asked) or name in named]
-    if HOW_MUCH.search(turn.text) or speaks_of_money(turn.text):
+    if ways("how_much").search(turn.text) or speaks_of_money(turn.text):
         names += [name for name in ask.columns.names if speaks_of_money(name)]
     return [*names, *asked_by_verb(turn.text, ask.columns, ask.limit_reader(ask.columns).index.places)]
 
@@ -179,7 +175,7 @@ def _unknown(turn: Turn, item: Item, names: Sequence[str]) -> str:
         return ""
     spans = [match.span() for match in whole_words("asked_with").finditer(fold(said))]
     what = " ".join(blanked(said, (0, first.end()), *spans).split()).strip(" ?!.,")
-    named = any(asks_for(name, set(stems(what))) for name in names) or (names and not HAS.search(turn.text))
+    named = any(asks_for(name, set(stems(what))) for name in names) or (names and not ways("has").search(turn.text))
     return "" if named or feeling(fold(what)) is not None else what
 
 

@@ -1,7 +1,6 @@
 """Answers that look through the catalog, within the limits in force: which items, which is best, what there is."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,8 +11,8 @@ from druthers.advisor.answers import Reply
 from druthers.advisor.messages import guessed
 from druthers.advisor.operations import Operations
 from druthers.advisor.person import Person
-from druthers.advisor.questions import SMALLEST
 from druthers.advisor.reasons import number
+from druthers.advisor.sayings import ways
 from druthers.advisor.steps import Operation
 from druthers.advisor.turns import Turn
 from druthers.advisor.wording import fact_in_words, limit_in_words, listed, lost_in_words
@@ -24,19 +23,7 @@ from druthers.limits.columns import canonical
 from druthers.limits.where import is_day
 from druthers.limits.words import stems, telling_stems
 
-REVERSED = re.compile(r"\b(?:most expensive|pric(?:i)?est|dearest|worst|teuerste|mas car[oa]|plus cher)", re.I)
-LEAST = re.compile(r"(?<!\bat )\b(?:least|fewest|lowest)\b(?: (?P<what>\w+))?", re.I)
-HERE = re.compile(
-    r"\W*(?:(?:and|but|so)\W+)?(?:(?:what|how) about|(?:is|are) there)\b", re.I
-)  # of those shown, or of all
-OVERALL = re.compile(r"\b(?:of (?:them )?all|overall|altogether|in the (?:whole|entire) \w+)\b", re.I)
-MOST_OF_ALL = re.compile(
-    r"^\W*(?:(?:and|but|so|just .*?:)\W*)?(?:which|what) ones?\b(?!.*\b(?:these|those|them|the (?:two|three))\b)"
-    r".*\b(?:most|least|\w+est)\b",
-    re.I,
-)
 MOST_FOUND, MOST_BEST, MOST_OF_ALL_FOUND = 5, 3, 20  # items that an answer names, where all are asked for too
-ALL = re.compile(r"\b(?:all|every|each|alle|tous|toutes|todos|todas|tutti|tutte)\b", re.IGNORECASE)
 MOST_NUMBERS = 12  # different numbers that are told one by one
 
 
@@ -54,13 +41,13 @@ def find(ask: Operations, turn: Turn) -> Operation[Reply]:
     within = " within your limits" if more else ""
     if counts and not where:
         return turn.reply(f"There {'is' if len(ids) == 1 else 'are'} {len(ids)}{within}{more}. {lost}".strip())
-    most = MOST_OF_ALL_FOUND if ALL.search(turn.text) else MOST_FOUND
+    most = MOST_OF_ALL_FOUND if ways("every_one").search(turn.text) else MOST_FOUND
     found = _by_worth(ask, turn, person, ids)[:most]
     what = " and ".join(f"{name} {limit_in_words(limit)}" for name, limit in where.items())
     rest = f", and {len(ids) - most} more" if len(ids) > most else ""
     many = f"{len(ids)}{within}, " if counts and found else ""
     named = listed([item.name for item in found]) + rest + ("" if counts else within) if found else f"none{within}"
-    asked = turn.message.shown or HERE.match(turn.text) is not None
+    asked = turn.message.shown or ways("what_about_here").match(turn.text) is not None
     here = [item for item in turn.shown if item.id in set(every)] if asked else []
     told = listed([item.name for item in here]) or ("none" if turn.message.shown else "")
     of_these = f"Of those shown: {told}. " if told else ""
@@ -89,10 +76,12 @@ def best(ask: Operations, turn: Turn) -> Operation[Reply]:
     person = yield from ask.find(turn.user)
     held = {} if person is None else person.wishes.limits
     where = turn.message.limits.where  # "the cheapest one with a grinder"
-    of_all = MOST_OF_ALL.search(turn.text) is not None  # "which one is the nearest?": of all, and of those shown
+    of_all = (
+        ways("most_of_all").search(turn.text) is not None
+    )  # "which one is the nearest?": of all, and of those shown
     few = turn.about or (turn.shown if turn.message.shown and not of_all else ())
     every = few or ask.columns.items
-    inside = where if few or OVERALL.search(turn.text) else merge(held, where)
+    inside = where if few or ways("overall").search(turn.text) else merge(held, where)
     fitting, possible = (set(ask.columns.eligible(limits)) for limits in (inside, where))
     name, found = ordered(ask, turn, [item for item in every if item.id in fitting])
     beyond = (
@@ -125,14 +114,14 @@ def ordered(ask: Operations, turn: Turn, among: Sequence[Item]) -> tuple[str, li
     name = turn.message.detail or next((name for name in names if name not in guesses), names[0])
     upward = any(one.name == name and one.less_is_better for one in ask.catalog.objectives)
     if turn.message.detail:
-        upward = SMALLEST.search(turn.text) is not None
+        upward = ways("smallest").search(turn.text) is not None
     price = ask.limit_reader(columns).index.price
     named = telling_stems(without_units(name)) <= set(stems(turn.text))  # "the lowest deductible"
     if price is not None and not (turn.message.detail or named) and speaks_of_money(turn.text):
         name, upward = price, True  # the price itself, where it is known
-    if REVERSED.search(turn.text):
+    if ways("reversed").search(turn.text):
         upward = not upward
-    least = None if turn.message.detail else LEAST.search(turn.text)
+    least = None if turn.message.detail else ways("least").search(turn.text)
     if least is not None:
         # "least noisy" is the best, "least comfortable" the worst, "fewest ads" the smallest number
         sign = next(iter(ask.parser.signs(least["what"] or "").values()), 0)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from druthers.advisor.messages import Context, Kind
-from druthers.advisor.said import RATING, UNDECIDED, Said
-from druthers.advisor.sayings import NEGATION, PLACES, feeling, pointing, whole_words
+from druthers.advisor.said import RATING, Said
+from druthers.advisor.sayings import PLACES, feeling, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language.models.encoders import Encoder
 from druthers.limits.words import fold, pattern
@@ -51,7 +51,7 @@ def alike(text: str, names: Sequence[str] = ()) -> str:
         number = re.search(r"\d", match.group())
         return ITEM if number is None or int(number.group()) <= beyond else match.group()
 
-    parts = re.split(f"({ITEM})", pointing().sub(called, plain))
+    parts = re.split(f"({ITEM})", ways("pointing").sub(called, plain))
     return "".join(part if part == ITEM else re.sub(r"\d+(?:[.,]\d+)*", NUMBER, part) for part in parts)
 
 
@@ -80,13 +80,13 @@ def signs(text: str) -> list[str]:
         "picks": said.picks,
         "settled": said.settled,
         "bare": said.bare,
-        "undecided": UNDECIDED.search(said.core),
+        "undecided": ways("undecided").search(said.core),
         "past": said.past.search(said.plain),
         "forget": whole_words("forget").search(said.core),
         "dismissing": pattern(r"\b<dismissing>").search(said.core),
         "good": felt is not None and felt > 0.0,
         "bad": felt is not None and felt <= 0.0,
-        "not": NEGATION.search(said.plain),
+        "not": ways("negation").search(said.plain),
         "number": re.search(r"\d", text),
         "greeting": whole_words("greeting").search(said.plain),
         "thanks": whole_words("thanks").search(said.plain),
@@ -121,7 +121,7 @@ def told_of_items(said: Said, likely: Mapping[Kind, float]) -> dict[Kind, float]
     together = sum(likely[kind] for kind in CHANGING)
     if (
         not said.places
-        or UNDECIDED.search(said.core)
+        or ways("undecided").search(said.core)
         or together < LIKELY
         or max(likely[kind] for kind in CHANGING) >= LIKELY
     ):

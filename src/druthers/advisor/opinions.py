@@ -1,43 +1,19 @@
 """How something was, read from a message: as a whole, clause by clause, and in single objectives."""
 
-import re
 from collections.abc import Sequence
 
 from druthers.advisor.messages import Kind, Message, Opinion
-from druthers.advisor.said import ASSENT, CLAUSE, RATING, Said
-from druthers.advisor.sayings import NEGATION, feeling, references, ways, whole_words
+from druthers.advisor.said import CLAUSE, RATING, Said
+from druthers.advisor.sayings import feeling, references, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
 
 FELT = 0.7  # how good is what is only said to be "gentle", and how bad what is "late"
-# "das zweite gefällt mir nicht"
-DISLIKED = re.compile(
-    r"\b(?:gefall\w*(?: \w+)? nicht|(?:no|non) (?:me|nos|mi|ci) (?:gust|piac)\w+|n'aime\w* pas|plait pas"
-    r"|bevalt \w+ niet)\b"
-)
-
-# "I love it!"; "meh, 2 is ok"
-VERDICT = re.compile(
-    r"\W*(?:(?:wow|oh|yes|yeah|yep|ok(?:ay)?|omg|haha?|cool|no|nah|sorry)\W+)*(?:(?:i|we)\s+)?"
-    r"(?:(?:really|just|absolutely|totally|do|so|kinda)\s+)*"
-    r"(?:love|adore|like)"
-    r" (?:it|this|that|this one|that one|the (?:first|second|third|last)(?: one)?|number \d)"
-    r"(?: so much| a lot| very much| already| too)?\W*"
-)
-SHORTLY = re.compile(
-    r"\W*(?:(?:meh|hmm?|ok(?:ay)?|well|nah|yes|yeah|no)\W+)*[\w ]{1,20} (?:is|was|are|looks?|seems?)"
-    r" (?:(?:just|quite|pretty|only) )?(?:ok(?:ay)?|fine|alright|meh|good|great|nice|bad|awful|terrible|lovely)\W*"
-    # "I love the artwork of the third"
-    r"|(?:(?:i|we) )?(?:(?:really|do) )?(?:love|adore|like|hate) (?:the|that) [\w ]{1,25} (?:of|on|in) [\w ]{1,20}\W*"
-    # "the first one's not exactly cheap"
-    r"|[\w ]{1,20}?(?:'s| is| are)(?: not|n't) (?:(?:exactly|really|very|particularly|all that|that|so) )?\w+\W*"
-)
-POLITELY = re.compile(r"[\w ]{1,20} (?:bitte|por favor|per favore|s'il (?:vous|te) plait|alsjeblieft|alstublieft)\W*")
 
 
 def dislikes(plain: str) -> bool:
     """Tell whether somebody says, not in English, not to like something."""
-    return DISLIKED.search(plain) is not None
+    return ways("disliked").search(plain) is not None
 
 
 def find_opinion(said: Said, parser: Parser, named: Sequence[Item]) -> Message | None:
@@ -68,9 +44,11 @@ def find_verdict(said: Said, parser: Parser) -> Message | None:
     foreign = not is_english(said.text)
     if not said.context.shown or (said.asks_abroad if foreign else said.asks):
         return None
-    if said.places and foreign and (said.picks or POLITELY.fullmatch(said.plain)):
+    if said.places and foreign and (said.picks or ways("politely").fullmatch(said.plain)):
         return Message(Kind.TAKEN, said.places)
-    if not (VERDICT.fullmatch(said.plain) or (said.places and (foreign or SHORTLY.fullmatch(said.plain)))):
+    if not (
+        ways("verdict").fullmatch(said.plain) or (said.places and (foreign or ways("shortly").fullmatch(said.plain)))
+    ):
         return None
     found = find_opinion(said, parser, ())
     if found is not None and foreign and not found.aspects and dislikes(said.plain):
@@ -86,7 +64,7 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
         opinions[at] = Opinion([said.rating], {})
     unsaid: dict[str, int] = {}
     abroad = not is_english(said.text)
-    for clause in CLAUSE.split(whole_words("thanks").sub(" ", ASSENT.sub("", said.told))):
+    for clause in CLAUSE.split(whole_words("thanks").sub(" ", ways("assent").sub("", said.told))):
         about_items = references(RATING.sub(" ", clause), said.context.shown)
         at = about_items[0] if about_items else at
         felt = feeling(clause, abroad=abroad)
@@ -95,7 +73,7 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
         if felt is None and not any(signs.values()):
             unsaid |= {parser.objectives[k].name: at for k in signs}
             continue
-        denied = NEGATION.search(clause) is not None
+        denied = ways("negation").search(clause) is not None
         aspects = {parser.objectives[k].name: _judged(felt, sign, denied) for k, sign in signs.items()}
         for place in about_items if len(about_items) > 1 else (at,):
             opinion = opinions.setdefault(place, Opinion([], {}))

@@ -70,7 +70,7 @@ def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
     if whole_words("instead").search(said.plain):
         return True
     near = any(one / SAME_SIZE <= number <= one * SAME_SIZE for one in current)
-    led = re.match(rf"(?:{'|'.join(table()['lead'])})\W", said.plain) is not None
+    led = re.match(rf"(?:{'|'.join(table['lead'])})\W", said.plain) is not None
     return near and not said.places and (led or bool(_bare_number(said)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from druthers.advisor.messages import Kind, Message
-from druthers.advisor.said import IN_SHORT, Said
+from druthers.advisor.said import Said
 from druthers.advisor.sayings import table, ways, whole_words
 from druthers.advisor.stating import stated_in
 from druthers.advisor.there_is import asked_values, name_of, namesakes
@@ -21,54 +21,9 @@ from druthers.limits.numbers import is_year
 from druthers.limits.where import is_day
 from druthers.limits.words import fold, stems, telling_stems
 
-LEAD = r"(?:and |but |so )?"
-HOW_MANY = re.compile(r"(?:and |so )?how many\b(?!.*\b(?:it|its|he|she)\b)(?P<what>.*)")
-THERE_ARE = re.compile(r"\b(?:are there|is there|do you have|have you|exist|in total|fit|are left|left)\b.*")
 COUNTED = frozenset(
     {"item", "option", "choice", "one", "result", "thing", "of", "them", "these", "in", "all", "different"}
 )
-ABOUT = re.compile(
-    LEAD + r"(?:(?:what|how) about |(?:show|tell|give)(?: me| us) (?=the|its|their)|(?=.*\?))"
-    r"(?:(?:the|its|their|his|her) )?(?P<what>[\w\s-]+?)\s*\?*"
-)
-ABOUT_IT = re.compile(LEAD + r"(?:what|how) about\b")
-WHO = re.compile(LEAD + r"(?:who|whose|where|when|since when|how|what|which|wer|wo|wann|qui|quien|chi|wie)\b")
-IT = re.compile(r"\b(?:it|he|she|they|these|those)\b")
-IS_IT = re.compile(
-    LEAD + r"(?:is|was|does|has|did) (?:it|he|she|this(?: one)?|that one)\b"
-    r"(?! (?:have|need) to\b| matter\b).*\?"
-)
-ALL_OF_THEM = re.compile(LEAD + r"(?:do|does|have|has|are|is|can) (?:they all|all|both|each|every one|all three)\b")
-ITS = re.compile(LEAD + r"(?:what|who)(?:'s| is| are) (?:the|its|their|his|her) (?P<what>[\w\s-]+?)\s*\?*")
-IS_ALLOWED = re.compile(
-    LEAD + r"(?:is|are) (?!(?:it|they|there|this|that)\b)[\w\s-]+?"
-    r" (?:ok(?:ay)?|fine|allowed|permitted|included|provided|possible|available|welcome)\s*\?+"
-)
-ANY = re.compile(
-    LEAD + r"(?:(?:is|are) there|(?:do|have) you(?: have| got| know)?)"
-    r" (?:any(?:one|body|thing)?|some(?:one|body|thing)?|one|ones)\b.*\?"
-)
-WOULD_YOU = re.compile(
-    LEAD + r"(?:which|what)(?: one)? (?:would|do|should) (?:you|i|we)"
-    r" (?:take|choose|recommend|suggest|pick|prefer|go for|buy|book|get)\s*\?*$"
-)
-THEY = re.compile(LEAD + r"(?:do|have|are|were|can) (?:they|these|those)\b(?! have to\b| matter\b)")
-MORE = re.compile(
-    LEAD + r"(?:who|which(?: ones?)?|which of (?:them|these|those|the (?:two|three)))"
-    r"(?: is| are| has| have)? (?:the )?(?:(?:more|less|fewer)\b.*|\w{2,}er(?: \w+)?)\s*\?*"
-)
-WHICH = re.compile(LEAD + r"(?:which|who)\b(?: ones?)?(?: is| are| has)? (?:the )?(?:more|less|\w{2,}er)\b")
-MAY = re.compile(LEAD + r"(?:can|may|could) (?:i|we)\b")
-MOST = re.compile(
-    r"(?<!\bat )\b(?:best|most|least|fewest"
-    r"|(?:cheap|quiet|clean|near|clos|fast|short|larg|bigg|small|light|high|low)est)\b"
-)
-THERE = re.compile(LEAD + r"(?:is|are) there (?:an?|any|some) (?P<what>[a-z]+(?: [a-z]+)?)\s*\?*")
-AGE = re.compile(r"\b(?:new|old|young|recent)(?:est)?\b|\bthe latest\b|\bmost recent\b")
-NOT_MOST = r"(?!(?:forr?|gu|requ|hon|mod|harv|inter|earn|cont|dig|conqu|north-?w|south-?w|midw|budap|buchar|ever)est\b)"
-EXTREME = rf"(?:{NOT_MOST}\w{{3,}}est|(?<!\bat )(?:most|least|fewest))"
-MOST_OF = re.compile(rf"\b(?:which|what|who)\b.*\b{EXTREME}\b|(?:and |so )?(?:the )?{EXTREME}\b(?: \w+){{0,2}}\s*\?+")
-SMALLEST = re.compile(r"(?:small|low|short|light|few|young|earli|thinn|narrow|near|clos|cheap|old)est|least")
 # How much there is of what is measured so, from "the highest" and "how wide" on.
 MEASURES = {
     "height": "high tall", "elevation": "high", "altitude": "high", "width": "wide wid narrow", "depth": "deep",
@@ -106,20 +61,24 @@ def find_question(
         Items that it calls by their names.
     """
     others = tuple(item for item in named if item not in said.context.shown)
-    if others and len(others) + len(said.places) > 1 and WHICH.match(said.core):
+    if others and len(others) + len(said.places) > 1 and ways("which_is_more").match(said.core):
         return Message(Kind.COMPARE, said.places, others)
     if not said.places and (found := _for_all(said, parser, reader, columns)):
         return found
     if found := _for_those_shown(said, parser, reader, columns) if said.context.shown else None:
         return found
-    if (said.places or said.beyond) and ABOUT_IT.match(said.core) and (reading := parser.read(said.text)).names:
+    if (
+        (said.places or said.beyond)
+        and ways("what_about").match(said.core)
+        and (reading := parser.read(said.text)).names
+    ):
         return Message(Kind.DETAIL, said.places, reading=reading)  # "what about the snow in 2?"
-    if (match := THERE.fullmatch(said.core)) and not reader.read(said.text).where:
+    if (match := ways("is_there").fullmatch(said.core)) and not reader.read(said.text).where:
         if where := reader.flags_in(said.text):
             return Message(Kind.FIND, limits=Limits(where))
         if not parser.read(said.text).ranking:
             return Message(Kind.UNCLEAR, limits=Limits(unmatched=(match["what"],)))
-    if MOST_OF.search(said.core) and not parser.read(said.text).names:
+    if ways("most_of").search(said.core) and not parser.read(said.text).names:
         name = next((one for one in columns.names if _is_about(said.core, one, columns)), "")
         if name:
             reading = replace(parser.read(""), text=said.text)
@@ -130,17 +89,20 @@ def find_question(
 
 def _for_all(said: Said, parser: Parser, reader: LimitReader, columns: Columns) -> Message | None:
     """Return a question about all items: how many, which have something, what there is."""
-    if match := HOW_MANY.match(said.core):
+    if match := ways("how_many").match(said.core):
         limits = reader.read(said.text)
         limits = limits if limits.where else replace(limits, where=reader.flags_in(said.text))
-        bare = {*COUNTED, *stems(reader.title)}.issuperset(stems(THERE_ARE.sub("", match["what"])))
-        if limits.where or (bare and THERE_ARE.search(match["what"])):
+        bare = {*COUNTED, *stems(reader.title)}.issuperset(stems(ways("there_are_of").sub("", match["what"])))
+        if limits.where or (bare and ways("there_are_of").search(match["what"])):
             return Message(Kind.FIND, limits=limits, counts=True)
     if name := asked_values(said, reader.title, columns):
         return Message(Kind.FIND, limits=reader.read(said.text), detail=name)
     if ways("which_most").match(said.core) and (reading := parser.read(said.text)).ranking:
         return Message(Kind.BEST, reading=reading, limits=reader.read(said.text), shown=said.has("shown"))
-    any_of_them, in_words = ANY.match(said.core), ways("which_have").match(said.core)  # "quali hanno la sauna?"
+    any_of_them, in_words = (
+        ways("any_of_them").match(said.core),
+        ways("which_have").match(said.core),
+    )  # "quali hanno la sauna?"
     if any_of_them or in_words:
         reading, limits = stated_in(said.text, reader, parser, columns, said.context.shown)
         where = limits.where or (reader.flags_in(said.text) if in_words else {})
@@ -152,35 +114,42 @@ def _for_all(said: Said, parser: Parser, reader: LimitReader, columns: Columns) 
 def _for_those_shown(said: Said, parser: Parser, reader: LimitReader, columns: Columns) -> Message | None:
     """Return a question about items that were shown, pointed at or not."""
     every = tuple(range(len(said.context.shown)))
-    of_it = WHO.match(said.core) and IT.search(said.core) and said.asks and not ABOUT_IT.match(said.core)
-    asks = of_it or (said.places and WHO.match(said.core))
+    of_it = (
+        ways("who").match(said.core)
+        and ways("it").search(said.core)
+        and said.asks
+        and not ways("what_about").match(said.core)
+    )
+    asks = of_it or (said.places and ways("who").match(said.core))
     if asks and asked_by_verb(said.text, columns, reader.index.places):  # "who makes it?"
         return Message(Kind.DETAIL, said.places)
-    if ALL_OF_THEM.match(said.core):
+    if ways("all_of_them").match(said.core):
         return _whether(said, said.places or every, parser, reader)
     if said.places:
         return None
-    if THEY.match(said.core) and (
+    if ways("they").match(said.core) and (
         (found := _whether(said, every, parser, reader)).limits.where or flags_asked(said.core, reader)
     ):
         return found
-    if IN_SHORT.match(said.text) and said.asks and namesakes(said.text, columns):
+    if ways("in_short").match(said.text) and said.asks and namesakes(said.text, columns):
         return _whether(said, (), parser, reader)
-    if IS_IT.match(said.core) or IS_ALLOWED.fullmatch(said.core):  # "is it more than 40 euros?" sets no limit
-        found = _whether(said, every if IS_ALLOWED.fullmatch(said.core) else (), parser, reader)
+    if ways("is_it").match(said.core) or ways("is_allowed").fullmatch(
+        said.core
+    ):  # "is it more than 40 euros?" sets no limit
+        found = _whether(said, every if ways("is_allowed").fullmatch(said.core) else (), parser, reader)
         return found if found.limits.where or flags_asked(said.core, reader) else None
-    if (match := ABOUT.fullmatch(said.core)) and (name := name_of(match["what"], columns)):
+    if (match := ways("asks_about").fullmatch(said.core)) and (name := name_of(match["what"], columns)):
         return Message(Kind.DETAIL, every, detail=name)
-    if (match := ITS.fullmatch(said.core)) and (name := name_of(match["what"], columns)):
+    if (match := ways("asks_its").fullmatch(said.core)) and (name := name_of(match["what"], columns)):
         return Message(Kind.DETAIL, detail=name)
     asked = spoken_words(said.core) if of_it else ()
     if any(asks_for(name, asked) for name in columns.names):
         return Message(Kind.DETAIL, reading=parser.read(said.text))  # "which days are they closed?"
-    if MORE.fullmatch(said.core) and (reading := parser.read(said.text)).ranking:
+    if ways("which_more").fullmatch(said.core) and (reading := parser.read(said.text)).ranking:
         return Message(Kind.BEST, reading=reading, shown=True)
-    if MAY.match(said.core) and (name := _allowed(said, reader, columns)):
+    if ways("may_i").match(said.core) and (name := _allowed(said, reader, columns)):
         return Message(Kind.DETAIL, every, detail=name)
-    return Message(Kind.WHY) if WOULD_YOU.match(said.core) else None
+    return Message(Kind.WHY) if ways("would_you").match(said.core) else None
 
 
 def _whether(said: Said, places: tuple[int, ...], parser: Parser, reader: LimitReader) -> Message:
@@ -217,7 +186,7 @@ def asked_by_verb(text: str, columns: Columns, places: Collection[str] = ()) -> 
     """Return what a question asks for by a verb: "who makes it?" for the brand, "where is it?" for the city."""
     plain = fold(text)
     found = [name for name in places if whole_words("asks_where").search(plain)]
-    for nouns, verbs in table()["asked_by"].items():
+    for nouns, verbs in table["asked_by"].items():
         if re.search(rf"\b(?:{'|'.join(verbs)})\b", plain):
             found += [name for name in columns.names if not set(stems(nouns)).isdisjoint(stems(name))]
     if whole_words("asks_when").search(plain):
@@ -247,7 +216,7 @@ def measured(words: Iterable[str]) -> set[str]:
 def _is_about(text: str, name: str, columns: Columns) -> bool:
     """Tell whether a text names something that has numbers, by one of its words at least: "tank" of "tank liters"."""
     numbers = columns.numbers(name)[np.isfinite(columns.numbers(name))]
-    years = AGE.search(text) is not None and len(numbers) > 0 and is_year(numbers.max())
+    years = ways("asks_age").search(text) is not None and len(numbers) > 0 and is_year(numbers.max())
     years = years and (is_year(numbers.min()) or "year" in stems(name))
     spoken = stems(text)
     about = {*spoken, *measured(spoken)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from druthers.advisor.messages import Context, Kind
-from druthers.advisor.sayings import NEGATION, PLACES, beyond, feeling, references, table, ways, whole_words
+from druthers.advisor.sayings import PLACES, beyond, feeling, references, table, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language.data import contractions
 from druthers.limits.words import fold, pattern
@@ -21,54 +21,6 @@ RATING = re.compile(
     r"|(?:^|\s)(?P<drawn>[*★]{1,5})(?:\s|$)"
 )
 NUMERALS = dict(zip(NUMERAL.split("|")[1:], (*range(1, 11), 100), strict=True))
-# Words that tell how something was; and those that do so only of an item pointed at, not in "I looked for a hotel".
-WAS = (
-    r"(?:was|were)(?! (?:looking|hoping|thinking|wondering|after))|wasn't|weren't|had been|loved|hated|liked|enjoyed"
-    r"|disappointed|war|waren|fue|era|etait"
-)
-DID = (
-    r"felt|tasted|smelled|smelt|looked|sounded|turned out|ended up|broke|lasted|arrived|kept|gave|left us|took"
-    r"|didn'?t|couldn'?t"
-)
-PAST = re.compile(rf"\b(?:{WAS})\b")
-PAST_OF_ONE = re.compile(rf"\b(?:{WAS}|{DID})\b")
-# Said before the point, and no praise: "ok, 2 then", "great, the first one please".
-ASSENT = re.compile(
-    r"^(?:(?:ok(?:ay)?|al(?:l )?right|right|sold|yes|yeah)\b[\s,.!:;-]*"
-    r"|(?:great|good|fine|perfect|lovely|nice|cool|brilliant|excellent|super|awesome|wonderful)\s*[,.!:;-]+\s*)+"
-)
-LETS = re.compile(r"\blet'?s\b")  # "let's do number 1" asks nothing
-# "I'm almost sold on the first one", "maybe 2"; not "I'll take 2 if I may".
-UNDECIDED = re.compile(
-    r"\bif\b(?! (?:i|we|you) (?:may|can|could|don't|would)| (?:that|it)(?:'s| is) (?:ok|all ?right|fine|possible))"
-    r"|\b(?:unless|whether|almost|nearly|until|might|maybe|perhaps|possibly|changed my mind)\b"
-)
-# A number that is a time or counts people: "my train leaves at 2", "a table for 2".
-COUNTED = re.compile(
-    r"\b(?:lands?|arrives?|arriving|leaves?|leaving|starts?|ends?|meeting|appointment|dinner|lunch|flight|train|bus|ready"
-    r"|home|free|opens?|closes?|rooms?|tables?|beds?|space|seats?|tickets?|enough|big)"
-    r"(?: \w+){0,2} (?:at|for|by|around|before|after|until) [1-9]\b(?! (?:and|or) [1-9])"
-)
-SPANS = re.compile(
-    r"\b(?:(?:the )?(?:last|past|first|next) )?(?:one|two|three|four|five|[1-9])"
-    r" (?:summer|winter|year|month|week|day|night|time|hour|minute)s?\b(?: ago)?"
-    r"|[<>≤≥=]=?\s*[1-9]\b"
-    # "I had two of them and both died"
-    r"|\b(?:i|we)(?:'ve)? (?:had|owned|bought|used) (?:two|three|both|some) of (?:them|those|these)\b"
-    r"(?:[^.;!?]*\bboth\b)?"
-)
-# "the first one's not exactly cheap, is it?" asks nothing
-TAG = re.compile(
-    r"(?<=\w),\s*(?:is|are|was|were|does|do|did|has|have)(?:n't| not)?\s+(?:it|they|he|she|that)\s*\?*\s*$",
-    re.IGNORECASE,
-)
-BEYOND = re.compile(r"\b(?:sixth|seventh|eighth|ninth|tenth|\d+th)(?: (?:one|option))?\b")
-# Where a capital letter begins a name: "does Ana drive?", "compare Ana and Ben"; not "is it in Graz?".
-IN_SHORT = re.compile(
-    r"\b(?i:does|do|is|has|was|can|will|did|about|take|book|choose|pick|why|compare|between|and|or|vs|than|not)"
-    r" (?:[Tt]he )?(?P<name>[A-Z][^\W\d_]{2,})\b"
-)
-SUCH_THAT = re.compile(r"(?:que|come) (?!(?:diferencia|es|son|hay|tiene|tienen|tal|precio|sabes|opinas|me)\b)")
 SENTENCES = re.compile(r"(?<=[.;!?])\s+")
 MOST_LETTERS = 2_000
 # "dont", "whats", "youre", "im": how many letters of an ending lack their mark, by what it stands for.
@@ -88,7 +40,7 @@ class Said:
     @classmethod
     def of(cls, text: str, context: Context) -> "Said":
         """Return a text in its forms."""
-        text = TAG.sub("", text)
+        text = ways("tag").sub("", text)
         plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
         plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
         plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
@@ -119,21 +71,21 @@ class Said:
     @property
     def decided(self) -> bool:
         """Whether what it picks is taken: not asked about, and not only thought of."""
-        return not UNDECIDED.search(self.core) and (self.picks or not self.text.rstrip(" !").endswith("?"))
+        return not ways("undecided").search(self.core) and (self.picks or not self.text.rstrip(" !").endswith("?"))
 
     @property
     def beyond(self) -> bool:
         """Whether it points at an item beyond those shown, and at none of these: "7 was terrible"."""
         text = _without_counts(self.plain)
-        return not self.places and bool(beyond(text, self.context.shown) or BEYOND.search(text))
+        return not self.places and bool(beyond(text, self.context.shown) or ways("beyond").search(text))
 
     @property
     def settled(self) -> bool:
         """Whether it picks one item in so many words, and nothing in them takes it back."""
         match = ways("settled").search(self.core)
-        if match is None or UNDECIDED.search(self.core) or (feeling(self.core) or 1.0) < 0.0:
+        if match is None or ways("undecided").search(self.core) or (feeling(self.core) or 1.0) < 0.0:
             return False
-        return NEGATION.search(CLAUSE.split(self.core[: match.start()])[-1] + match.group()) is None
+        return ways("negation").search(CLAUSE.split(self.core[: match.start()])[-1] + match.group()) is None
 
     @property
     def bare(self) -> bool:
@@ -176,7 +128,7 @@ class Said:
     @property
     def past(self) -> re.Pattern[str]:
         """What tells of the past in it."""
-        return PAST_OF_ONE if self.places else PAST
+        return ways("past_of_one" if self.places else "past")
 
     @property
     def asks(self) -> bool:
@@ -187,12 +139,12 @@ class Said:
             return False
         if self.text.rstrip(" !").endswith("?"):
             return True
-        return whole_words("question").match(self.core) is not None and LETS.search(self.plain) is None
+        return whole_words("question").match(self.core) is not None and ways("lets").search(self.plain) is None
 
     @property
     def asks_abroad(self) -> bool:
         """Whether what is not in English is a question: what begins with "que sea" is none."""
-        return self.asks and ("?" in self.text or SUCH_THAT.match(self.core) is None)
+        return self.asks and ("?" in self.text or ways("such_that").match(self.core) is None)
 
     @property
     def told(self) -> str:
@@ -253,7 +205,7 @@ def _in_short(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     """
     words = [{fold(word) for word in re.findall(r"[^\W\d_]{3,}", item.name)} for item in shown]
     found = []
-    for match in IN_SHORT.finditer(text):
+    for match in ways("in_short").finditer(text):
         having = [place for place, own in enumerate(words) if fold(match["name"]) in own]
         found += having if len(having) == 1 else []
     return tuple(dict.fromkeys(found))
@@ -261,7 +213,7 @@ def _in_short(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
 
 def _without_counts(plain: str) -> str:
     """Return a text without points, times and numbers of people: none of them is that of an item."""
-    return COUNTED.sub(" ", SPANS.sub(",", RATING.sub(" ", plain)))
+    return ways("counted").sub(" ", ways("spans").sub(",", RATING.sub(" ", plain)))
 
 
 def _goes_on(between: str, part: str) -> bool:
@@ -290,5 +242,5 @@ def _marked(word: str) -> str:
 
 def _core(plain: str) -> str:
     """Return a message from its point on: "ok, please forget that" is "forget that"."""
-    plain = ASSENT.sub("", plain) or plain
-    return re.sub(rf"^(?:(?:{'|'.join(table()['lead'])})(?!\w)[ ,.!:;-]*)+", "", plain) or plain
+    plain = ways("assent").sub("", plain) or plain
+    return re.sub(rf"^(?:(?:{'|'.join(table['lead'])})(?!\w)[ ,.!:;-]*)+", "", plain) or plain

@@ -15,18 +15,12 @@ from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
 from druthers.language.rules.opposites import OPPOSITE
 from druthers.limits import Columns, LimitReader, Limits, Stated
-from druthers.limits.phrases import BAD
 from druthers.limits.spelling import Vocabulary
-from druthers.limits.words import blanked, fold, pattern, stem, stems
+from druthers.limits.words import blanked, fold, stem, stems, ways
 from druthers.types import Reading
 
 NEAR = 12  # letters before a word in which "too" makes it a complaint
 LIKELY = 0.5  # how sure a wish beside a limit must be to be more than a guess
-HOPED = (
-    rf"(?:\b<soft>\b|\bwould be (?!{BAD})(?:[a-z]+\b)?)"
-    r"(?: if (?:it|they|there|that)(?:'s| was| were| is| are| had| has| could be)\b)?"
-)
-
 NO_OTHERS = re.compile(r"(?i)\b(?P<other>no others?(?: \w+)?)\W*$")
 
 
@@ -132,7 +126,7 @@ def without_guesses(reading: Reading, bar: float, without: Collection[str] = ())
 
 def _hoping(text: str) -> list[tuple[int, int]]:
     """Return where words stand that make a limit a hope: "ideally", "would be nice"."""
-    return [match.span() for match in pattern(HOPED).finditer(fold(text[:MOST_LETTERS]))]
+    return [match.span() for match in ways("hoped").finditer(fold(text[:MOST_LETTERS]))]
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from druthers.advisor.messages import guessed
+from druthers.advisor.sayings import ways
 from druthers.language import Parser, is_english
 from druthers.language.data import small_words
 from druthers.limits import LimitReader, Limits
@@ -12,44 +13,8 @@ from druthers.limits.words import blanked, fold, stems
 from druthers.types import Reading
 
 WORDED = 0.8  # how sure a reading of a place must be to be more than a guess
-# Where something is: "in Atlantis", "hotels in New Gotham please", and in small letters where nothing else is said.
-IN_A_PLACE = re.compile(r"\b(?P<place>[Ii]n (?:[Tt]he )?[A-Z][^\W\d_A-Z]{2,}(?: [A-Z][^\W\d_A-Z]+)*)\b")
-SOMEWHERE = re.compile(
-    r"\W*(?:(?:some(?:thing|where)|any(?:thing|where)|one|please)\s+)*(?P<place>in (?:the )?[^\W\d_]{3,})"
-    r"(?:,? please)?\W*",
-    re.I,
-)
 # Things that an item must have or must not: "it must have a gym or a pool", of which BLANK was understood already.
 BLANK = "\N{SYMBOL FOR NULL}"
-STOCK = (
-    r"(?!(?:rush|hurry|idea|problems?|worries|thanks?|way|need|matter|doubt|one|more|less|longer|reason|use|others?|time"
-    r"|further|limits?|particular|special|such|big|fuss|issue|preferences?|object|exceptions?|wait|it|them|this|that|these"
-    r"|those|the|my|our|your|his|her|their|very|only|just|not|all|any|each|you|been|had|got|please|again|moved)\b)"
-)
-THING = rf"(?P<article>(?:an?|its own|some|any)\s+)?(?P<thing>{STOCK}[^\W\d_]{{3,}}(?:[ -]{STOCK}[^\W\d_]{{3,}})?)"
-HELD = re.compile(
-    r"(?:(?<!\w)(?:w/|with|without|having|includ(?:es?|ing)|offers"
-    r"|(?<!\bi )(?<!we )(?<!you )(?<!they )ha(?:s|ve)(?= an? )) +"
-    rf"|(?:^|[.,;!?]|\b(?:and|but|or)\b)\s*no +|{BLANK}\s*(?:,|,?\s*\b(?:and|or|nor|plus)\b)\s*(?:no\s+)?){THING}"
-    r"(?=\s*(?:$|[.,;!?)]|(?:and|or|but|please|pls|too|as well|either|where|that|which|nearby|instead)\b))"
-    r"|(?:^|[.,;!?]|\b(?:and|but)\b)\s*(?:an?\s+)?(?P<must>[^\W\d_]+(?: [^\W\d_]+)?)"
-    r" (?:is|are) (?:a must|essential|mandatory)\b"
-    rf"|(?:^|[.,;!?])\s*(?:(?:an?|some)\s+)?(?P<listed>{STOCK}[^\W\d_]{{3,}})(?:,|,? (?:and|or))\s+(?:an?\s+)?{BLANK}",
-    re.I,
-)
-
-# Much of something, asked for: "a big dog", "I'd like something long", "as expensive as possible", "that's too cheap";
-# not "no big dogs", nor "long waits annoy me".
-MUCH = re.compile(
-    r"(?:(?:(?:i|we)(?:'d| would)? (?:really )?(?:want|need|like|prefer|love)|(?:i'm|i am|we're|we are)? ?looking for"
-    r"|(?:give|show|find) (?:me|us)) )?(?:(?:(?:an?|some|something|it|one|the)"
-    r" (?:(?:really|very|quite|fairly|nice|good|rather|(?:a (?:bit|little)|even|much) ?) )*"
-    r"(?:(?:bigg|long|heavi|larg|hugg|high|tall|steep|loud|pric[ei]|dear|costli)(?:er|i?est)|(?:more |most )?expensive"
-    r"|big|long|heavy|large|huge|high|tall|steep|loud|pricey)(?: [a-z]+)?"
-    r"|(?:as )?(?:long|heavy|large|big|high|tall|expensive|pricey|loud) as possible"
-    r"|more expensive(?: [a-z]+)?|(?:it|that|this|they|those)(?: one)?(?:'s| is|'re| are)"
-    r" (?:(?:way|far|much|a bit|a little) )?too (?:cheap|short|light|small|low|quiet|near|close))(?: please)?)",
-)
 
 
 def told(limits: Limits, lost: Iterable[str]) -> Limits:
@@ -73,7 +38,11 @@ def told_apart(text: str, limits: Limits, reader: LimitReader, parser: Parser) -
 
 
 def _without_place(limits: Limits, parser: Parser) -> Limits:
-    places = [match for match in (SOMEWHERE.fullmatch(limits.rest), *IN_A_PLACE.finditer(limits.rest)) if match]
+    places = [
+        match
+        for match in (ways("somewhere").fullmatch(limits.rest), *ways("in_a_place").finditer(limits.rest))
+        if match
+    ]
     for match in places[:1]:
         if parser.read(match["place"]).confidence < WORDED:
             rest = blanked(limits.rest, match.span("place"))
@@ -85,7 +54,7 @@ def _without_things(text: str, limits: Limits, reader: LimitReader, parser: Pars
     pairs = zip(limits.rest, text, strict=True)
     marked = "".join(BLANK if left == " " != said else left for left, said in pairs)
     idle = {*small_words("light"), *stems(reader.title)}
-    for match in HELD.finditer(marked):
+    for match in ways("held").finditer(marked):
         group = str(match.lastgroup)
         reading = parser.read(match[group])
         named = set(reading.names) - set(guessed(reading) if match["article"] or group == "must" else ())
@@ -110,7 +79,7 @@ def much_of_costs(text: str, reading: Reading, limits: Limits, parser: Parser) -
     bounded = {name for name, limit in limits.where.items() if isinstance(limit, dict) and set(limit) == {"min"}}
     lost: dict[str, str] = {}
     for clause in re.finditer(r"(?:(?!\b(?:and|but)\b)[^.,;:!?])+", fold(text)):
-        if MUCH.fullmatch(clause.group().strip()):
+        if ways("much").fullmatch(clause.group().strip()):
             within = [one for one in reading.evidence if clause.start() <= one.start < clause.end()]
             costs = [parser.objectives[one.objective] for one in within if one.role == "wanted"]
             lost |= {one.name: text[clause.start() : clause.end()].strip() for one in costs if one.less_is_better}

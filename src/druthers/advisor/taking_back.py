@@ -13,38 +13,13 @@ from druthers.limits.quantities import find_quantities
 from druthers.limits.words import blanked, fold, stems
 
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
-_HOW = r"(?:(?:ever|just|want|need|have|going|like|you|dare|to|please|yet|really) )*"
-_NOT = rf"(?:\b(?:never|not|nicht|no need to|ne)|n't)\s+{_HOW}"
-UNTRUE = re.compile(
-    r"\b(?:or|otherwise|else),? (?:just |you can |we can )?forget\b|"  # "at least 5 years, otherwise forget it"
-    rf"{_NOT}(?:forget|drop|ignore|delete|erase|remove|cancel|clear)\b|"
-    r"\bforget[- ]me[- ]not|\bif you (?:ever )?for[gt]\w+|\b(?:me|account|data|profile)\? (?:no|never|nope|nah)\b"
-)
-# Nothing but that nothing is to be taken back: "let's not start over", "I'm not taking that back".
-DECLINED = re.compile(
-    rf"[^.,;:!?]*{_NOT}(?:(?:start|begin)\w* (?:over|again|afresh|anew|from scratch)|undo\w*|reset\w*|restart\w*"
-    r"|tak(?:e|ing) (?:that|it|this|anything|any of (?:that|it)) back|take back\b"
-    r"|(?:forget|erase|delete) (?:me|my data))"
-    r"[^.,;:!?]*"
-)
-EXCEPT = re.compile(r"\b(?:except|but|apart from|besides|other than)\b(?P<kept>.*)")
-WAIVED = re.compile(r"\b(?:ignore|disregard|never ?mind)\b")  # "never mind the price, it's a gift" dismisses it
-# "bees aren't important after all": what does not matter is set aside, whatever was said of it.
-UNIMPORTANT = re.compile(r"(?:\bnot|n't|\bno longer)(?: \w+){0,2} (?:important|matter|relevant|count|a priority)\b")
-# What takes back the words before it.
-AT_ONCE = re.compile(r"\b(?:(?:no,? |wait,? )*(?:scratch|strike|forget|cancel) (?:that|it)|no,? wait)\b")
-# What speaks of something said, and not of the thing itself.
-SAID_BEFORE = re.compile(
-    r"\b(?:said|told|mentioned|asked|thing|bit|part|requirement|wish|limit|cap|back|last|after all|any ?(?:more|longer)"
-    r"|no longer|changed my mind|second thoughts?|have to|need(?:n't)?|a must)\b"
-)
 
 
 def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader) -> Message | None:
     """Return what a message takes back, which is of a kind that takes something back; None if it is nothing."""
-    if UNTRUE.search(said.plain):  # "I'd never forget that place"
+    if ways("untrue").search(said.plain):  # "I'd never forget that place"
         return None
-    if kind == Kind.FORGET_ALL and (match := EXCEPT.search(said.plain)):  # "forget everything except the price"
+    if kind == Kind.FORGET_ALL and (match := ways("except").search(said.plain)):  # "forget everything except the price"
         kept = in_force(match["kept"], said.context, parser, limits)
         gone = tuple(name for name in (*said.context.wished, *said.context.limits) if name not in kept)
         if kept:
@@ -52,13 +27,15 @@ def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader)
     if kind != Kind.FORGET_THAT:
         return Message(kind)
     names = in_force(whole_words("forget").sub(" ", said.core), said.context, parser, limits)
-    waived = UNIMPORTANT.search(said.plain) or (WAIVED.search(said.plain) and not SAID_BEFORE.search(said.plain))
+    waived = ways("unimportant").search(said.plain) or (
+        ways("waived").search(said.plain) and not ways("said_before").search(said.plain)
+    )
     if names and waived and set(names) <= set(parser.read(said.text).dismissed_names):
         return None
     if names:
         return _with_wishes(names, said, parser, limits) or Message(kind, forgotten=names)
     if said.has("forget_last"):
-        ahead = said.text[: match.start()] if (match := AT_ONCE.search(said.plain)) else ""
+        ahead = said.text[: match.start()] if (match := ways("at_once").search(said.plain)) else ""
         states = parser.read(ahead).ranking or limits.read(ahead).where
         return None if states else Message(kind)  # "cheap, scratch that, quiet" takes back its own words alone
     if parser.read(said.text).dismissed_names:  # "never mind the garden", of which nothing was said: it does not matter
@@ -71,7 +48,7 @@ def find_new_start(said: Said) -> str:
     """Return what comes after starting over: "cheap and central" of "start over: cheap and central"."""
     for mark in re.finditer(r"[.,:;!]\s+(?=\w)", said.text):
         head = fold(said.text[: mark.start()])
-        if UNTRUE.search(head) or EXCEPT.search(head):
+        if ways("untrue").search(head) or ways("except").search(head):
             break
         if ways("forget_all").search(head):
             return said.text[mark.end() :]
@@ -80,7 +57,7 @@ def find_new_start(said: Said) -> str:
 
 def declines(said: Said) -> bool:
     """Tell whether a message says that nothing is to be taken back, and nothing else."""
-    return DECLINED.fullmatch(said.plain) is not None
+    return ways("declined").fullmatch(said.plain) is not None
 
 
 def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser, reader: LimitReader) -> Message | None:

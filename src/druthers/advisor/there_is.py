@@ -5,25 +5,12 @@ from functools import cache
 
 import numpy as np
 
-from druthers.advisor.said import IN_SHORT, Said
-from druthers.advisor.sayings import table
+from druthers.advisor.said import Said
+from druthers.advisor.sayings import table, ways
 from druthers.catalogs import Item
 from druthers.limits import Columns, Where
 from druthers.limits.words import also_called, fold, stems
 
-RANGE = re.compile(
-    r"(?:what(?:'s| is| are) |tell me |show me )?(?:(?:the|your) )?(?:(?P<what>[\w\s-]+?) (?:range|span|spread)s?"
-    r"|(?:range|span|spread) of (?P<of>[\w\s-]+?)|(?:average|mean|typical|usual) (?P<mean>[\w\s-]+?))"
-    r"(?: like)?(?: (?:in|for|of|with|under|among|from)\b.*)?"
-)
-ALL = r"(?: (?:all|the|your|available|different|possible|of))*"
-LISTED = re.compile(
-    rf"(?:(?:list|name)(?: me)?{ALL}"
-    rf"|(?:show|tell|give)(?: me| us)?(?: the)? (?:all|your|available|different|possible){ALL}"
-    rf"|what are (?:your|(?:the|all) (?:the|available|different|possible)){ALL}"
-    r"|how many different) (?P<what>[\w\s-]+?)(?: like)?(?: (?:are there|do you have|have you got|you have|exist))?"
-)
-HOW_MANY = re.compile(r"how many (?P<what>[\w\s-]+?) (?:are there|do you have|have you got|exist)")
 # Beside the noun that is asked for; and nouns for what sort of thing an item is.
 BESIDE = frozenset(
     {"option", "choice", "different", "available", "possible", "various", "other", "your", "all", "any", "more", "the"}
@@ -36,7 +23,7 @@ NEAR = 2  # letters that endings of other languages may add
 
 @cache
 def _which() -> re.Pattern[str]:
-    which, there_are = ("|".join(table()[name]) for name in ("which", "there_are"))
+    which, there_are = ("|".join(table[name]) for name in ("which", "there_are"))
     return re.compile(rf"(?:and )?(?:{which}) (?:(?P<alone>[\w-]+)|(?P<what>[\w\s-]+?) (?:{there_are})(?:\b.*)?)")
 
 
@@ -53,15 +40,15 @@ def asked_values(said: Said, title: str, columns: Columns) -> str:
         All items.
     """
     core = said.core.strip(" ?!.")
-    if match := RANGE.fullmatch(core):
+    if match := ways("asks_range").fullmatch(core):
         if name_of(core.removeprefix("what's the ").removeprefix("what is the "), columns):
             return ""  # "what's the battery range?"
         return name_of(match["what"] or match["of"] or match["mean"], columns)
-    if match := LISTED.fullmatch(core):
+    if match := ways("asks_list").fullmatch(core):
         return _head(match["what"], title, columns)
     if match := _which().fullmatch(core):
         return name_of(match["alone"], columns) if match["alone"] else _head(match["what"], title, columns)
-    if match := HOW_MANY.fullmatch(core):
+    if match := ways("how_many_there_are").fullmatch(core):
         name = _head(match["what"], title, columns)
         return "" if name and np.isfinite(columns.numbers(name)).any() else name
     return ""
@@ -147,6 +134,6 @@ def _is_said(kind: str, plain: str, alike: str) -> bool:
 
 def namesakes(text: str, columns: Columns) -> list[Item]:
     """Return the items of which a part of the name stands where names do and means nothing else: "does Ana drive?"."""
-    said = {fold(match["name"]) for match in IN_SHORT.finditer(text) if not values_in(match["name"], columns)}
+    said = {fold(match["name"]) for match in ways("in_short").finditer(text) if not values_in(match["name"], columns)}
     named = (item for item in columns.items if said & set(re.findall(r"[^\W\d_]{3,}", fold(item.name))))
     return list(named) if said else []

@@ -11,7 +11,7 @@ from druthers.advisor.kinds import CHANGING, LIKELY, chances, told_of_items
 from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion, find_verdict
 from druthers.advisor.other_numbers import another_number
-from druthers.advisor.questions import MOST, find_question, flags_asked
+from druthers.advisor.questions import find_question, flags_asked
 from druthers.advisor.said import Said
 from druthers.advisor.sayings import beyond, ways, whole_words, without_items
 from druthers.advisor.stating import stated_in, without_guesses
@@ -37,45 +37,7 @@ FEWEST = 4  # words of a wish whose meaning is guessed at
 OTHERWISE = ("help", "profile", "why", "compare", "find", "best", "other", "like", "took", "forget_me", "forget_all")
 # What may be said of some items while others are turned down.
 BESIDE = (Kind.TAKEN, Kind.COMPARE, Kind.FEEDBACK, Kind.LIKE, Kind.DETAIL)
-MET = re.compile(r"\b(?:already|been|seen|before)\b")
-# "book it": what was spoken of.
-SPOKEN_OF = re.compile(r"\b(?:it|its|he|she|him|her|this|that|these|those|them|they|one|there)\b")
-OF_THESE = re.compile(r"(?<!all )\b(?:of|among) (?:these|those|them|the (?:two|three))\b(?! all\b)")
-ONLY = re.compile(
-    r"\b(?:only|just) (?:\w+ )?(?:ones?|those|things?)\b"
-    r"|^(?:any|every|all)\w*(?: \w+){0,2} (?:but|except|other than|apart from|besides)\b"
-)
-AT_LEAST = re.compile(r"\bat (?:least|most)\b")
-# Whom a question for what is known is about.
-OF_ME = re.compile(r"\b(?:me|my|mine|i|i'm|i've|we|us|our|so far)\b")
 PERSON = re.compile(r"\b(?:he|she)\b", re.I)
-# What is only wondered about, or not all that matters, and wishes for nothing: "is comfort important?".
-SUPPOSED = re.compile(
-    r"^(?:(?:and|but|so) )?(?:what if|suppos(?:e|ing)) (?:i|we|it|they|some\w+|that)\b"
-    r"|^who (?:does|would|is)(?:n't| not)\b|\b(?:i|we)(?:'m| am)? wonder(?:ing)? (?:if|whether|how|why)\b"
-    r"|^would an? .*\b(?:have|be) (?:more|less|\w+er)\b.*\?"
-    r"|^(?:is|are|does|do|should) (?:(?:the|an?) )?(?:\w+ ){1,3}?(?:really )?(?:important|matter|count)\b.*\?"
-    r"|^[^,.;:]*(?:\bnot|n't) (?:the only|everything|all(?! that))\b[^,.;:]*$"
-)
-# Something else than what is shown: "my last one", "last year", "our old one".
-ELSEWHERE = re.compile(
-    r"\b(?:my|our|your|his|her|their|another) (?:\w+ )?(?:last|old|previous|former|current|other)\b"
-    r"|\blast (?:time|year|month|week|summer|winter|spring|autumn|trip|holiday)\b"
-)
-# The order of what was wished for, turned round.
-TURNED = re.compile(
-    r"(?:(?:no|sorry|actually|wait|oh|i mean(?:t)?|rather|make (?:it|that)|it is|it's|its|just|exactly)\W+)*"
-    r"(?:in )?(?:the )?(?:exact )?(?:other way (?:a)?round|opposite|reverse(?: order)?|vice versa)(?:\W+please)?\W*"
-    r"|(?:please )?(?:swap|switch|exchange|flip|reverse) [\w ]+? (?:and|with) [\w ]+?(?: round| around)?\W*"
-)
-THE_FIRST = re.compile(r"\b(?:the|this|that) (?:very )?(?:first|1st)\b(?! (?:thing|priority|point|thought))")
-# "price of inn 5"
-PART_OF = re.compile(r"(?:(?:and|or) )?(?:the |its )?[a-z][a-z ]{1,30} of (?:the |number )?[\w ]+\??")
-MEANT = re.compile(r"(?:(?:no|sorry|actually|oh|wait)\W+)*i meant? (?!to\b)")  # "actually I meant clean"
-# "forget what I said about the price"
-SAID = re.compile(
-    r"\b(?:what|whatever|all|everything)(?: \w+)? (?:i|we)(?:'ve| have)?(?: just)? (?:said|told|asked|wrote)\b"
-)
 NOTHING = Context()
 
 
@@ -111,11 +73,11 @@ class Understanding:
             other = self.read(again, replace(context, wished=(), limits={}))
             if other.kind in STATED:
                 return replace(other, forgotten=(*context.wished, *context.limits))
-        if len(context.wished) > 1 and TURNED.fullmatch(said.plain):
+        if len(context.wished) > 1 and ways("turned_order").fullmatch(said.plain):
             reading = self.parser.read(" more than ".join(reversed(context.wished)))
             words = [replace(one, start=0, end=len(text), text=text) for one in reading.evidence]
             return Message(Kind.WISH, reading=replace(reading, text=text, evidence=tuple(words)))
-        if (apart := said.apart) is not None and not MET.search(said.plain):  # "avoid 1 and compare 2 and 3"
+        if (apart := said.apart) is not None and not ways("met").search(said.plain):  # "avoid 1 and compare 2 and 3"
             rejected, rest = apart
             other = self.read(rest, context)
             if other.kind in BESIDE and (other.kind != Kind.FEEDBACK or other.opinions or other.utility is not None):
@@ -123,7 +85,7 @@ class Understanding:
             wish = other if other.kind in STATED else Message(Kind.REJECT)
             return Message(Kind.REJECT, rejected, reading=wish.reading, limits=wish.limits)
         numbered = re.match(r"(?:please |ok |and )?(?:forget|scrap|drop)\b.*\d", said.plain)  # "forget the 90 euros"
-        if numbered or (SAID.search(said.plain) and whole_words("forget").search(said.plain)):
+        if numbered or (ways("what_was_said").search(said.plain) and whole_words("forget").search(said.plain)):
             back = find_taken_back(Kind.FORGET_THAT, said, self.parser, self.limits)
             if back is not None and (back.forgotten or said.has("forget_last")):
                 return back
@@ -139,7 +101,7 @@ class Understanding:
         stated = sum(likely[kind] for kind in STATED)
         odds = {Kind.WISH: stated, **{kind: chance for kind, chance in likely.items() if kind not in STATED}}
         odds |= told_of_items(said, likely)
-        supposed = not said.places and SUPPOSED.search(said.plain)
+        supposed = not said.places and ways("supposed").search(said.plain)
         if not supposed and (other := another_number(said, self.parser, self.limits)):
             return other
         read = Message(Kind.UNCLEAR) if supposed else self._wishing(said)
@@ -148,7 +110,7 @@ class Understanding:
         if not is_english(said.text) and _is_statement(said, read):  # the model knows the words of English alone
             return _as_stated(read, likely)
         pointed = len(said.places) + len(named) == 1 and not said.asks and said.rating is None
-        if pointed and PART_OF.fullmatch(said.plain):
+        if pointed and ways("part_of").fullmatch(said.plain):
             return self._about_items(Kind.DETAIL, 1.0, said, named, read) or read
         for kind in sorted(odds, key=lambda kind: -odds[kind]):
             if odds[kind] < POSSIBLE:
@@ -186,10 +148,10 @@ class Understanding:
             surely = chance >= LIKELY or said.has("forget_last")
             return find_taken_back(kind, said, self.parser, self.limits) if surely else None
         if kind == Kind.PROFILE:
-            of_me = is_english(said.text) and OF_ME.search(said.plain)
+            of_me = is_english(said.text) and ways("of_me").search(said.plain)
             return Message(kind) if of_me or said.has("profile") else None
         if kind in (Kind.FIND, Kind.BEST):
-            if not said.asks and (read.most or (read.limits.where and ONLY.search(said.core))):
+            if not said.asks and (read.most or (read.limits.where and ways("only").search(said.core))):
                 return read  # "the cheapest one", "only the ones with a dishwasher"
             wished = read.kind in STATED and is_worded(read) and not (said.places or said.has("shown"))
             return self._searching(kind, said) or (read if wished and kind == Kind.FIND and chance >= LIKELY else None)
@@ -202,7 +164,7 @@ class Understanding:
         _, limits = stated_in(said.text, self.limits, self.parser, self.columns, said.context.shown)
         reading = self.parser.read(said.text)
         ranking = reading.ranking or reading.dismissed  # "which barks least?"
-        most = ways("best").search(AT_LEAST.sub("", said.core)) or MOST.search(said.core)
+        most = ways("best").search(ways("at_least").sub("", said.core)) or ways("most").search(said.core)
         if ranking and (most or (kind == Kind.BEST and not limits.where)):
             reading = replace(reading, ranking=ranking, dismissed=())
             lost = tuple(one for one in limits.unmatched if not self.parser.read(one).names)
@@ -213,7 +175,7 @@ class Understanding:
             texts = values_in(said.text, self.columns) if said.asks else {}
             limits = replace(limits, where=flags or texts or self._alike(said.text))
         reading = self.parser.read(limits.rest)  # "cheap ones with a bar"
-        of_these = bool(said.context.shown) and OF_THESE.search(said.core) is not None
+        of_these = bool(said.context.shown) and ways("of_these").search(said.core) is not None
         found = Message(Kind.FIND, reading=reading, limits=limits, shown=of_these)
         return found if limits.where and not said.places else None
 
@@ -237,7 +199,7 @@ class Understanding:
             return None  # what points at no item must be clearer
         if kind == Kind.REJECT and not pointed and read.kind == Kind.LIMIT:
             return read  # "anywhere except the south coast"
-        if kind in CHANGING and not pointed and (said.beyond or ELSEWHERE.search(said.plain)):
+        if kind in CHANGING and not pointed and (said.beyond or ways("elsewhere").search(said.plain)):
             return None  # what is said of something else is said of nothing shown
         if kind == Kind.FEEDBACK:
             found = find_opinion(said, self.parser, named)
@@ -254,18 +216,18 @@ class Understanding:
             others = tuple(item for item in self._named(said.plain) if item not in said.context.shown)
             there = len(said.context.shown) > 1 or others or beyond(said.plain, said.context.shown)
             return Message(kind, said.places, others) if there else None
-        first = _is_first_of_all(read) and not THE_FIRST.search(said.plain)  # "how loud is the first"
+        first = _is_first_of_all(read) and not ways("the_very_first").search(said.plain)  # "how loud is the first"
         if kind == Kind.DETAIL and first and not said.text.rstrip().endswith("?"):
             return read  # "how it is made comes first for me"
         if kind == Kind.DETAIL:
             limits = self.limits.read(without_items(said.text))  # the number of an item is no limit
             reading = self.parser.read(limits.rest)
-            about = pointed or limits.where or reading.names or SPOKEN_OF.search(said.core)
+            about = pointed or limits.where or reading.names or ways("spoken_of").search(said.core)
             return Message(kind, said.places, named, reading, limits) if about else None
         if kind == Kind.OTHER:  # "there are six of us" asks for others only by what it limits
             limited = read.kind in STATED and is_worded(read) and not said.has("other")
             return read if limited else self._something_else(said, read)
-        if not (pointed or kind == Kind.LIKE or SPOKEN_OF.search(said.core)):
+        if not (pointed or kind == Kind.LIKE or ways("spoken_of").search(said.core)):
             return None
         if kind == Kind.TAKEN:  # what is only thought of is told about
             return Message(kind if said.decided else Kind.DETAIL, said.places, named)
@@ -292,7 +254,7 @@ class Understanding:
             match["what"] or "" for match in find_denials(said.plain)
         )  # "I didn't say cheap, I said clean"
         gone = in_force(denied, said.context, self.parser, self.limits) if denied else ()
-        if not gone and len(said.context.wished) == 1 and MEANT.match(said.plain):
+        if not gone and len(said.context.wished) == 1 and ways("meant").match(said.plain):
             gone = tuple(name for name in said.context.wished if reading.names and name not in reading.names)
         most = len(reading.names) == 1 and not limits.where and ways("superlative").fullmatch(said.core) is not None
         for kind, found in kinds.items():

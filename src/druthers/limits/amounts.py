@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Any, NamedTuple
 
-from druthers.limits import clauses, phrases
+from druthers.limits import clauses
 from druthers.limits.abroad import counted_abroad
 from druthers.limits.attributes import Attribute, find_attribute, letting_in
 from druthers.limits.clauses import clause_of
@@ -13,7 +13,7 @@ from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.stated import Stated
 from druthers.limits.where import Where
-from druthers.limits.words import in_english, pattern, stem, stems
+from druthers.limits.words import in_english, pattern, stem, stems, ways
 
 ENGLISH = "en"
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
@@ -37,15 +37,15 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
     for quantity in map(partial(counted_abroad, folded, language=language), quantities):
         if _is_name(folded, quantity, index):
             continue
-        if told := re.search(phrases.AT_WORK, folded[: quantity.start]):
+        if told := ways("at_work").search(folded[: quantity.start]):
             lost.append((told.start(), quantity.end))
             continue
         clause = clause_of(folded, quantity.start, quantity.end)
-        if not quantity.bound and re.search(phrases.NOT_FOR, folded[: quantity.start]):
+        if not quantity.bound and ways("not_for").search(folded[: quantity.start]):
             continue
         if re.match(r"\s*(?:o'?clock|uhr)\b", folded[quantity.end :]) or _is_told(folded, quantity):
             continue
-        if not quantity.bound and re.search(phrases.STORY, clause):  # "last winter I paid 3,400 euros"
+        if not quantity.bound and ways("story").search(clause):  # "last winter I paid 3,400 euros"
             lost.append((quantity.start, quantity.end))
             continue
         if aged := clauses.aged(folded, quantity, index.attributes):
@@ -66,7 +66,7 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
                 lost += [(begin, quantity.end)] if people or not quantity.bound else []  # nor is "I weigh 95 kg"
             continue
         start, end = clauses.with_name(folded, quantity.start, quantity.end, attribute)
-        if attribute.end and (own := re.search(phrases.OF_ONESELF, folded[: quantity.start])):
+        if attribute.end and (own := ways("of_oneself").search(folded[: quantity.start])):
             start = own.start()  # who weighs 90 kilos wants nothing light
         limits = _limits(folded, quantity, attribute, index)
         found += [Stated(name, limit, text[start:end].strip(), start, end) for name, limit in limits.items()]
@@ -104,7 +104,7 @@ def _is_name(folded: str, quantity: Quantity, index: Index) -> bool:
 
 def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attribute | None:
     """Return what a number is about, said in a foreign language if in any; None if it is about nothing there is."""
-    if quantity.measure in ("mass", "distance") and re.search(phrases.OF_ONESELF, folded[: quantity.start]):
+    if quantity.measure in ("mass", "distance") and ways("of_oneself").search(folded[: quantity.start]):
         measured = (one for one in index.attributes if not one.objective and one.measures(str(quantity.measure)))
         return next((one for one in measured if one.end), None)
     if quantity.bound and (called := _right_before(folded, quantity, index)):
@@ -115,7 +115,7 @@ def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attri
     near = folded[first : quantity.end + BESIDE]
     if foreign:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
         clause, near = (f"{part} {in_english(part, foreign)}" for part in (clause, near))
-    if by := re.search(clauses.BY_CAR, folded[quantity.end : quantity.end + 4 * BESIDE]):  # "an hour in the car"
+    if by := ways("by_car").search(folded[quantity.end : quantity.end + 4 * BESIDE]):  # "an hour in the car"
         clause, near = (f"{part} {clauses.TRAVEL.get(by.group().split()[-1], '')}" for part in (clause, near))
     led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
     held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
@@ -154,5 +154,5 @@ def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index)
     if limit is None:
         return {}
     before = re.sub(SEVERAL, "", folded[: quantity.start])
-    denied = not isinstance(limit, dict) and pattern(phrases.NOT).search(before)  # "not from 2024"
+    denied = not isinstance(limit, dict) and ways("denied_before").search(before)  # "not from 2024"
     return {attribute.name: {"not": limit} if denied else limit}

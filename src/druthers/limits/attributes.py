@@ -12,16 +12,22 @@ import numpy as np
 from druthers.glossary import in_words, without_units
 from druthers.limits.numbers import is_year, plain_number
 from druthers.limits.quantities import OTHER_WAY, Quantity
-from druthers.limits.words import SMALL_WORDS, any_of, pattern, stem, stems, table, telling_stems, units, words
+from druthers.limits.words import (
+    SMALL_WORDS,
+    hinted,
+    pattern,
+    stem,
+    stems,
+    table,
+    telling_stems,
+    units,
+    ways,
+    words,
+)
 from druthers.types import Floats, Objective
 
 USED = re.compile(r"\bl(?:iters?|itres?)?\s*/\s*100\b")  # of a car
 PACE = re.compile(r"\b(?:km/h|kmh|kph|mph)\b")
-# Around a year, which else may be an amount of money: "under 2000"
-DATED = (
-    r"\b(?:(?:new|old|lat|earli|young|alt|aelt|neu|jung)er"
-    r"|after|before|since|from|built|made|model|years?|registered)\b"
-)
 FAR_OFF = 20.0  # times the largest number there is
 TINY = 1e-4  # times the largest number there is
 AROUND = 1.2  # times a number that is only near it
@@ -177,11 +183,11 @@ class Attribute:
         if self.units:
             return any(units()[word][0] == measure for word in self.units)
         plain = re.sub(r"\b(?:an?|per|each|every)\s+\w+", " ", self.about)  # "new episodes a month" are no months
-        return re.search(any_of("hints", measure), plain) is not None
+        return hinted(measure, plain)
 
     def called_like(self, measure: str) -> bool:
         """Tell whether its very name says that it is measured so."""
-        return re.search(any_of("hints", measure), in_words(self.name).casefold()) is not None
+        return hinted(measure, in_words(self.name).casefold())
 
     def unit(self, measure: str, said: str | None = None) -> float:
         """Return the unit that this is measured in, by its description, its numbers, or the unit that is said."""
@@ -239,7 +245,7 @@ class Attribute:
             return {"max" if self.less_is_better else "min": numbers[0]}
         if quantity.unit in SIZES and not self.counted:  # screens of 17 inches have 17.3
             return {"min": plain_number(round(0.97 * numbers[0], 6)), "max": plain_number(round(1.03 * numbers[0], 6))}
-        if quantity.measure == "area" or re.search(any_of("hints", "roomy"), self.about):
+        if quantity.measure == "area" or hinted("roomy", self.about):
             return {"min": numbers[0]}
         return numbers[0] if self.counted and isinstance(numbers[0], int) else None
 
@@ -311,7 +317,7 @@ def find_attribute(
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
     if not quantity.units and all(map(is_year, quantity.numbers)):
-        paid = quantity.bound and any(one.fits(quantity) for one in prices) and not pattern(DATED).search(clause)
+        paid = quantity.bound and any(one.fits(quantity) for one in prices) and not ways("dated_clause").search(clause)
         year = next((one for one in attributes if one.in_years), None)
         spanned = year is not None and quantity.bound in ("", "range") and year.spans(quantity)  # "2022-2024"
         if year is not None and (spanned or (quantity.bound and not paid)):

@@ -5,19 +5,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import date
 
-from druthers.limits import phrases
 from druthers.limits.attributes import Attribute, letting_in
 from druthers.limits.days import month_of
 from druthers.limits.numbers import is_year
-from druthers.limits.quantities import LED, OTHER_WAY, Quantity
+from druthers.limits.quantities import OTHER_WAY, Quantity
 from druthers.limits.stated import Stated
-from druthers.limits.words import pattern, stem, telling_stems, words
+from druthers.limits.words import pattern, stem, telling_stems, ways, words
 
-CONDITION = r"(?:^|,)\W*(?:(?:and|but|or|so|mind you|then)\b\W*)*<condition>\b(?!\s+(?:possible|you can|not))"
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
-BY_CAR = r"(?:'s?)?\s*(?:drive|ride|walk|journey|trip|on foot|(?:in (?:the|a|my)|by) (?:car|train|bus|bike))\b"
 TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
-LASTS = re.compile(r"\blast(?:s|ing)?\b(?! (?:minute|year|month|week|time|night|one|resort|option|thing))")
 ELSE = {
     **{r"\bon the clock\b": "mileage", r"\b(?:a|per|each) week\b": "weekly", r"\b(?:a|per|each) month\b": "monthly"},
     # "it must be here within a week"
@@ -52,7 +48,7 @@ def sentence_of(folded: str, start: int) -> str:
 
 def is_condition(folded: str, start: int) -> bool:
     """Tell whether what stands here is said only for a case: "if it is under 50, I don't care how far"."""
-    return pattern(CONDITION).search(sentence_of(folded, start)) is not None
+    return ways("conditional").search(sentence_of(folded, start)) is not None
 
 
 def clause_of(text: str, start: int, end: int) -> str:
@@ -68,12 +64,12 @@ def is_soft(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - LONGEST_CLAUSE) : start].rpartition(" but ")[2]
     after = text[end : end + LONGEST_CLAUSE].partition(" but ")[0]
     piece = clause_of(before + text[start:end] + after, len(before), len(before) + end - start)
-    return pattern(phrases.SOFT).search(piece) is not None
+    return ways("softened").search(piece) is not None
 
 
 def is_dismissed(text: str, start: int, end: int) -> bool:
     """Tell whether what is named here is said not to matter: "the color is unimportant", "mir ist die Farbe egal"."""
-    after, before = pattern(phrases.DISMISSED_AFTER), pattern(phrases.DISMISSED_BEFORE)
+    after, before = ways("dismissed_after"), ways("dismissed_before")
     return bool(after.match(text, end) or before.search(text[max(0, start - LONGEST_CLAUSE) : start]))
 
 
@@ -85,18 +81,18 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
     start = made.start() if made else start
     start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
-    start = led.start() if (led := pattern(LED).search(text[:start])) else start
+    start = led.start() if (led := ways("led_by_verb").search(text[:start])) else start
     after = re.match(r"(?:'s?)?\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
         end += after.end()
     elif attribute.measures("time") or attribute.measures("distance"):
-        end += len(by.group()) if (by := re.match(BY_CAR, text[end:])) else 0
+        end += len(by.group()) if (by := ways("by_car").match(text[end:])) else 0
     return start, end
 
 
 def in_names(clause: str) -> str:
     """Return a clause with what columns are called of which it tells in other words: "it must not last an hour"."""
-    also = sorted(words("lasting")) if LASTS.search(clause) else []
+    also = sorted(words("lasting")) if ways("lasts").search(clause) else []
     also += [name for said, name in ELSE.items() if re.search(said, clause)]
     return " ".join([clause, *also])
 
@@ -114,7 +110,7 @@ def meant(folded: str, quantity: Quantity) -> Quantity | None:
     if is_soft(folded, quantity.start, quantity.end):
         return None
     if is_condition(folded, quantity.start):  # "if it takes longer than 90 minutes nobody will play it"
-        if quantity.bound not in OTHER_WAY or not re.match(phrases.REFUSED, folded[quantity.end :]):
+        if quantity.bound not in OTHER_WAY or not ways("refused").match(folded[quantity.end :]):
             return None
         return replace(quantity, bound=OTHER_WAY[quantity.bound], strict=False)
     return quantity
@@ -125,7 +121,7 @@ def is_month(text: str, folded: str, start: int, end: int) -> bool:
     before = re.split(r"[.;!?]", folded[:start])[-1]
     beside = re.match(r"\s*(?:,|/|or\b|and\b|oder\b|-|to\b)\s*([a-z]+)", folded[end:])
     return bool(
-        pattern(phrases.IN_A_MONTH).search(before)
+        ways("month_before").search(before)
         or (text[start].isupper() and before.strip())
         or (beside and month_of(beside[1]))
     )
@@ -133,7 +129,7 @@ def is_month(text: str, folded: str, start: int, end: int) -> bool:
 
 def named(before: str, name: str) -> re.Match[str] | None:
     """Return the name of a detail where it stands right before a text: "size " before "L"; None where it does not."""
-    match = pattern(phrases.NAMED).search(before)
+    match = ways("named_before").search(before)
     return match if match is not None and stem(match["name"]) in telling_stems(name) else None
 
 

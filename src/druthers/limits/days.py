@@ -9,17 +9,9 @@ from typing import Any, NamedTuple
 
 from druthers.glossary import in_words
 from druthers.limits.where import is_day
-from druthers.limits.words import fold, pattern, stems, table, words
+from druthers.limits.words import fold, pattern, stems, table, ways, words
 
-ARTICLE = r"\s*(?:(?:the|den|dem|le|el|il|o)\s+)?"
-LATE = rf"\b(?:<by>|(?:no|not) (?:newer|younger|later) than|not after|nicht nach|(?:older|earlier) than){ARTICLE}$"
-EARLY = rf"\b(?:<from_on>|from|(?:no|not) (?:older|earlier) than|(?:newer|younger|later) than){ARTICLE}$"
-LATEST = r"\s*,?\s*(?:<most_after>)"
-EARLIEST = r"\s*,?\s*(?:<least_after>)"
-BEYOND = r"(?<!not )(?:<beyond_it>\b|\w+ than\b)"
-DENIED = r"(?:\b(?:not|cannot|cant|never|nothing|nicht|nichts|rien|nada|pas|no)|n't)\s+(?:\w+\s+){0,3}$"
 NEAR = 30  # letters before and after a day in which a bound may stand
-AT_LEAST = r"\b(?:(?:un)?till?|through|bis) (?:at least|mindestens)(?: the)?\s*$|\bat least (?:un)?till?(?: the)?\s*$"
 REAL = re.compile(r"(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])-")
 FICTIVE = 2000  # the year of months that have none
 FIRST, LAST = frozenset({"from", "start", "begin"}), frozenset({"to", "until", "till", "end"})  # of a span of days
@@ -177,8 +169,8 @@ def find_days(text: str, columns: Mapping[str, Sequence[str]], *, years: bool = 
 
 def _spread(text: str, one: Point, other: Point) -> tuple[tuple[int, int], Point, Point] | None:
     """Return where a span of time stands, "from May to July", and its ends."""
-    lead = pattern(rf"\b(?:<span_from>){ARTICLE}$").search(text, max(0, one.start - NEAR), one.start)
-    amid = pattern(rf"\s*(<span_to>){ARTICLE}").fullmatch(text, one.end, other.start)
+    lead = pattern(r"\b(?:<span_from>)<day_article>$").search(text, max(0, one.start - NEAR), one.start)
+    amid = pattern(r"\s*(<span_to>)<day_article>").fullmatch(text, one.end, other.start)
     if amid and (lead or amid[1] in ("to", "till", "until", "through", "-", "–", "bis")):
         return (lead.start() if lead else one.start, other.end), one._replace(year=one.year or other.year), other
     return None
@@ -191,7 +183,7 @@ def _shortened(text: str, point: Point) -> tuple[tuple[int, int], Point, Point] 
     before = pattern(
         r"(?:\b<span_from>\s+(?:the\s+)?)?\b(\d{1,2})(?:st|nd|rd|th|\.)?\s*(?:<span_to>)\s*(?:the\s+)?$"
     ).search(text, max(0, point.start - NEAR), point.start)
-    after = pattern(rf"\s*(?:<span_to>){ARTICLE}(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*[€$£%])").match(text, point.end)
+    after = pattern(r"\s*(?:<span_to>)<day_article>(\d{1,2})(?:st|nd|rd|th)?\b(?!\s*[€$£%])").match(text, point.end)
     if before and int(before[1]) < point.first:
         return (before.start(), point.end), point._replace(first=int(before[1]), last=int(before[1])), point
     if after and not text[point.start].isdigit() and point.first < int(after[1]) < 32:  # "June 10 to 20"
@@ -289,17 +281,17 @@ class Bound(NamedTuple):
 def bound_of(text: str, start: int, end: int) -> Bound:
     """Return what the words around a point of time say of it."""
     before, after = text[max(0, start - NEAR) : start], text[end : end + NEAR]
-    if lasting := re.search(AT_LEAST, before):  # "good until at least the end of June"
+    if lasting := ways("lasting_till").search(before):  # "good until at least the end of June"
         return Bound("min", False, True, lasting.group(), start - len(lasting.group()), end)
-    late, early = pattern(LATE).search(before), pattern(EARLY).search(before)
+    late, early = ways("late").search(before), ways("early").search(before)
     if late and early:  # "no later than" says more than "later than"
         late, early = (late, None) if late.start() < early.start() else (None, early)
-    later = pattern(EARLIEST).match(after) or (early and re.match(r"\s*,?\s*(?:on|an)\b", after))
-    tail = later or pattern(LATEST).match(after)
+    later = ways("earliest").match(after) or (early and re.match(r"\s*,?\s*(?:on|an)\b", after))
+    tail = later or ways("latest").match(after)
     lead = late or early
     way = "max" if late else "min" if early else "" if tail is None else "min" if later else "max"
-    beyond = lead is not None and pattern(BEYOND).match(lead.group()) is not None
-    if beyond and lead and re.search(DENIED, before[: lead.start()]):  # "it must not start before June"
+    beyond = lead is not None and ways("beyond_point").match(lead.group()) is not None
+    if beyond and lead and ways("denied_point").search(before[: lead.start()]):  # "it must not start before June"
         way, beyond = ("min" if late else "max"), False
     words_before = before[lead.start() :] if lead else ""
     return Bound(way, beyond, False, words_before, start - len(words_before), end + (tail.end() if tail else 0))

@@ -3,8 +3,7 @@
 import re
 from typing import NamedTuple
 
-from druthers.limits import phrases
-from druthers.limits.words import pattern, words
+from druthers.limits.words import ways, words
 
 FARTHEST = 9  # words between a piece and what denies it
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -45,7 +44,7 @@ def find_denial(before: str) -> Denial | None:
         word, said = found[place], found[place].group()
         led = found[place - 1].group() if place else ""
         if said in words("lacking") or said in words("denying") or said.endswith("n't"):
-            if pattern(phrases.NOT_DENIED).match(before, word.end()):
+            if ways("not_denied").match(before, word.end()):
                 return None
             lacking = lacking or said in words("lacking")
             start, weight = word.start(), weight + 1

@@ -10,25 +10,13 @@ import numpy as np
 from druthers.limits.days import Days, bound_of, month_of
 from druthers.limits.numbers import plain_number, value_of
 from druthers.limits.where import MOST
-from druthers.limits.words import pattern, stem, stems, table, units, words
+from druthers.limits.words import pattern, stem, stems, table, units, ways, words
 
 NAMED = {"noon": 12.0, "midday": 12.0, "midnight": 24.0}
 PAST = {"half past": 0.5, "quarter past": 0.25, "quarter to": -0.25}
 FIRST_HALF, SECOND_HALF = ("a", "in the m"), ("p", "in the a", "in the e", "at n")
-LASTS = r"\bopen(?:ed|s)?\b[^.,;]{0,12}\b(?:un)?till?\s+(?:at least\s+)?$"  # "open until 17:00" closes then or later
-OPENED = r"\b(?P<not>not )?open(?:ed|s)?\b[^.,;]{0,8}$"
-# "they must be open by 7", "it can't start before 6": numbers that are hours though nothing else says so
-CLOCKED = (
-    r"\b(?:open|clos|shut|start|begin|beginn|finish|end|leav|depart|arriv|land|set(?:ting)? off)(?:e|es|ed|s|ing)?\b"
-    r"[^.,;!?\d]{0,12}\b(?:by|before|after|(?:un)?till?|from|at|at least|than)\s+$"
-)
-# What says that it is about when one arrives, or leaves
-THERE = r"\b(?:be|get|am|are) (?:there|back|home|in)\b|\bland(?:s|ed|ing)?\b|\bgets? in\b"
-AWAY = r"\b(?:leav(?:e|es|ing)|sets? off|takes? off|get away)\b"
 
 SPAN = re.compile(r"(\d{1,2}):(\d\d)\s*(?:-|–|to)\s*(\d{1,2}):(\d\d)(?:\s*h)?")
-ALWAYS = r"\b(?:a?round the clock|24/7|24 ?(?:h|hours)|day and night|all night(?: long)?)(?!\w)"
-COMES = r"\b(?:open|opens|opened|get in|gets? there|come|coming|visit|drop (?:in|by|off)|be there|work there|access)\b"
 
 
 class Clock(NamedTuple):
@@ -104,7 +92,7 @@ def spans_of(texts: Collection[object]) -> dict[str, tuple[float, float]]:
     spans: dict[str, tuple[float, float]] = {}
     for text in sorted(map(str, texts)):
         match = SPAN.fullmatch(text.strip())
-        if re.fullmatch(ALWAYS + "|24 ?h(?:ours)?|always(?: open)?", text.strip().lower()):
+        if pattern("<always_open>|24 ?h(?:ours)?|always(?: open)?").fullmatch(text.strip().lower()):
             spans[text] = 0.0, 24.0
         if match is None:
             continue
@@ -123,15 +111,15 @@ def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, floa
     [['8:00-20:00', '0:00-24:00'], ['0:00-24:00']]
     """
     for name, spans in columns.items():
-        for match in re.finditer(ALWAYS, text):
+        for match in ways("always_open").finditer(text):
             always = [one for one, (low, high) in spans.items() if high - low >= 24]
             yield Days(name, always or match.group(), *match.span())
         for match in _hours().finditer(text):
             time = _time(match) if _is_marked(match) or _is_clocked(text, match) else None
-            came = re.search(COMES + r"[^.;,!?]*$", text[: match.start()])
+            came = pattern(r"<coming_in>[^.;,!?]*$").search(text[: match.start()])
             if time is None or came is None:
                 continue
-            bound, lasts = bound_of(text, match.start(), match.end()), re.search(LASTS, text[: match.start()])
+            bound, lasts = bound_of(text, match.start(), match.end()), ways("open_till").search(text[: match.start()])
             if not _is_said(match) and (lasts or bound.lasting or bound.way == "min"):
                 time = Clock(12.0, 24.0, numeric=True).read(time, said=False)
             early = bound.way == "max" and not lasts  # "open by 7"
@@ -158,7 +146,7 @@ def _is_clocked(text: str, match: re.Match[str]) -> bool:
     """Tell whether a number is a time by what is done then: "open by 7", but not "within 7 days"."""
     after = re.match(r"(?:st|nd|rd|th)?\s*(?:of )?([€$£%]|[^\W\d_]+)", text[match.end() :])
     counts = after is not None and (after[1] in "€$£%" or stem(after[1]) in units() or month_of(after[1]) > 0)
-    return not match["mark"] and not counts and re.search(CLOCKED, text[: match.start()]) is not None
+    return not match["mark"] and not counts and ways("clocked").search(text[: match.start()]) is not None
 
 
 def _time(match: re.Match[str], part: str | None = None) -> float | None:
@@ -182,7 +170,7 @@ def _between(
     if low is None or high is None:
         return
     opens, closes = (next((name for name in clocks if word in name.casefold()), "") for word in ("open", "clos"))
-    if re.search(OPENED, text[:start]) and (opens or closes):
+    if ways("opens_by").search(text[:start]) and (opens or closes):
         low = clocks[opens].read(low, _is_said(one)) if opens else low
         high = clocks[closes].read(high, _is_said(other)) if closes else high
         limits = {opens: {"max": low}, closes: {"min": high}}
@@ -201,8 +189,8 @@ def _is_said(match: re.Match[str]) -> bool:
 def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> Iterator[Days]:
     """Return what is said about one time: by it, or from it on."""
     bound = bound_of(text, match.start(), match.end())
-    lasts = re.search(LASTS, text[: match.start()])
-    opened = re.search(OPENED, text[: bound.start])
+    lasts = ways("open_till").search(text[: match.start()])
+    opened = ways("opens_by").search(text[: bound.start])
     way, beyond, word = bound.way, bound.beyond and not lasts, ""
     if lasts or bound.lasting:
         way, word = "min", "clos"
@@ -222,7 +210,7 @@ def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> It
 def _meant(text: str, clocks: Mapping[str, Clock], word: str = "") -> str:
     """Return the column that a text is likeliest about: one called so, or one of which it says a word."""
     spoken = [one for one in stems(text) if len(one) > 2]
-    spoken += ["arrival"] if re.search(THERE, text) else ["departure"] if re.search(AWAY, text) else []
+    spoken += ["arrival"] if ways("arriving").search(text) else ["departure"] if ways("leaving").search(text) else []
     called = [name for name in clocks if word and word in name.casefold()]
     named = [
         name

@@ -5,31 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from druthers.limits.stated import Stated, joined
 from druthers.limits.where import holds, values_of, widened
-from druthers.limits.words import fold
+from druthers.limits.words import fold, ways
 
-ARTICLE = r"(?:(?:an?|the|any)\s+)?"
-COMMA = re.compile(rf"\s*,\s*{ARTICLE}")
-AND = re.compile(rf"\s*,?\s*(?:and|&|und|et|y|e)\s+{ARTICLE}")
-# "parking or with breakfast", "a comedy, or even a drama", "comedy/drama", "and/or"
-OR = re.compile(r"(?:[^.;!?]{0,30}\b)?(?:or|nor|oder|ou)\b[^.;!?]{0,30}|\s*/\s*|\s*and/or\s*")
-# "a filter machine is fine too", "without a pool is fine"
-ACCEPTED = re.compile(
-    r"(?:\s+[a-z]+)?(?:'s|\s+(?=\w))(?:(?:is|are|would(?: also)? be|will(?: also)? be|(?<='s))(?:\s+also)?"
-    r"\s+(?:fine|ok(?:ay)?|all ?right|good|acceptable)|(?:would|will)(?:\s+also)?\s+do)"
-    r"(?:\s+(?P<too>too|also|as well))?"
-    r"(?=\s*(?:$|[.,;!?]|(?:and|but|for|with|by)\b))"
-)
-OR_ELSE = re.compile(r"\W*(?:or|oder|ou)\s+(?:(?:maybe|perhaps|even|also|with|in|an?|the)\s+)*$")  # "or a bar"
 FEW_WORDS = 6  # of a sentence that tells no story
 SENTENCE = re.compile(r"[^.;!?]+")
-ASKED = re.compile(r"\b(?:must|has to|have to|should|needs? to|need|only|please|want|would like)\b")
-# "Tuesdays and Thursdays the kids have football, so those two evenings are out", "so not on those days"
-THOSE_OUT = re.compile(
-    r"\b(?:those|these|them|both|that day)(?: two| three)?(?: [a-z]+)?(?:'re|'s| are| is)(?: all| both)?"
-    r" (?:out(?! of (?!the question))|impossible|no good|no use|off limits|not possible)\b"
-    r"|\bnot (?:on |in |at )?(?:those|these|that)(?: two| three)?(?: [a-z]+)?\s*(?=$|[.,;!?])"
-)
-BOTH = re.compile(r"\bboth\s+(?:an?\s+|the\s+)?$")
 
 
 def linked(found: Sequence[Stated], folded: str, lists: Collection[str]) -> list[Stated]:
@@ -70,7 +49,7 @@ def accepted(
     """
     kept, also, spared = [], [], []
     for one in found:
-        match, else_ = ACCEPTED.match(folded[one.end :]), OR_ELSE.match(folded[: one.start])
+        match, else_ = ways("accepted").match(folded[one.end :]), ways("or_else").match(folded[: one.start])
         texts = not isinstance(one.limit, bool | dict) or holds(one.limit)
         if not (match or else_) or not texts or one.name not in names:
             kept.append(one)
@@ -115,10 +94,10 @@ def meant(found: Sequence[Stated], folded: str) -> list[Stated]:
 
     "On Fridays the children come. It has to be on a Monday" is about Monday; "Mondays I work, so those days are out".
     """
-    asked = [match.span() for match in SENTENCE.finditer(folded) if ASKED.search(match.group())]
+    asked = [match.span() for match in SENTENCE.finditer(folded) if ways("asked_for").search(match.group())]
     wanted = {one.name for one in found if any(start <= one.start < end for start, end in asked)}
     told = [match.span() for match in SENTENCE.finditer(folded) if match.group().strip().count(" ") >= FEW_WORDS]
-    out = list(THOSE_OUT.finditer(folded))
+    out = list(ways("those_out").finditer(folded))
     left = []
     for one in found:
         text = not isinstance(one.limit, bool | int | float | dict)
@@ -147,11 +126,11 @@ def _runs(found: Sequence[Stated], folded: str) -> Iterator[tuple[list[Stated], 
 
 
 def _link(between: str) -> str:
-    if COMMA.fullmatch(between):
+    if ways("comma_link").fullmatch(between):
         return ","
-    if AND.fullmatch(between):
+    if ways("and_link").fullmatch(between):
         return "and"
-    return "or" if OR.fullmatch(between) else ""
+    return "or" if ways("or_link").fullmatch(between) else ""
 
 
 def _ahead(links: Sequence[str], place: int) -> Sequence[str]:
@@ -175,7 +154,10 @@ def _is_several(one: Stated, folded: str) -> bool:
     """Tell whether a text stands in the plural, which its own words do not: "comedies", but not "maths"."""
     own, said = fold(str(_value(one.limit))).split(), folded[one.start : one.end].split()
     return (
-        bool(own and said) and said[-1].endswith("s") and said[-1] != own[-1] and not BOTH.search(folded[: one.start])
+        bool(own and said)
+        and said[-1].endswith("s")
+        and said[-1] != own[-1]
+        and not ways("both_of").search(folded[: one.start])
     )
 
 

@@ -8,26 +8,9 @@ from difflib import get_close_matches
 from itertools import islice
 
 from druthers.limits.numbers import ANY_NUMBER, ends, is_year, value_of
-from druthers.limits.phrases import NOT_DENIED
-from druthers.limits.words import pattern, stem, table, units
+from druthers.limits.words import pattern, stem, table, units, ways
 
-# What may follow a number and counts nothing: "up to 450 actually".
-NO_UNIT = re.compile(
-    r"\w+ly|start\w*|pleas\w*|thank\w*|then|instead|though|mayb\w*|total|overall|altogether|will|would|should"
-    r"|with|without|from|that|this|than|which|where|when|what|also|just|must|have|need\w*|want\w*|like|but|and|even|both"
-)
-FILLER = r"(?:\s+<filler>)*[\s:]*"
-# "it must take at least 6", "it has to go 50 km"
-LED = r"(?:\b(?:it|they|that|which)\s+)?\b<modal_verb>(?:\s+(?:only|also|really))*(?:\s+(?!be\b)[a-z]+)?\s+$"
-# "more than 3", "under 3"; what is denied lets the number in: "no more than 3"
-STRICT = r"^(?:<lead>\s+)*(?:(?:<upward>|<downward>) (?:than|als)|over|above|under|below|mehr als|weniger als)"
 OTHER_WAY = {"min": "max", "max": "min"}
-# "I'm not paying a deposit of more than 60", "nothing built before 2010", but not "no garden, under 60"
-TURNED = r"(?:<lead>\s+)*(?:[a-z]+er|more|less|over|above|before|after|since) "
-DENIED_AHEAD = (
-    rf"(?:\b<denying>|n't)\b(?!{NOT_DENIED})"
-    r"(?:\s+(?!(?:and|but|so|or|because|than|with|please|only)\b)[a-z]+){0,6}\s+$"
-)
 LEAST_PRICE = 10.0  # a bare number that is only near it, and smaller, is something else: "about 2"
 # "a tent for four please"
 FOR, ALONE = (
@@ -35,10 +18,6 @@ FOR, ALONE = (
     r"\s*(?:$|[,.;!?)]|(?:please|pls|in|on|at|with|under|and|but|near|by|tonight|tomorrow|this|next)\b)",
 )
 FEW = range(2, 13)
-PUT_RIGHT = re.compile(
-    r"(?:(?!\b(?:too|is|are|was)\b)[^\d,.;:!?]){0,30}[\s,.;:!?-]*(?:(?:no|sorry|oops|wait|actually|or|well|uh+|um+|hm+)\b[\s,.]*)*"
-    r"\b(?:i mean(?:t)?|make (?:that|it)|rather|let'?s say|no|sorry|oops|wait|scratch that)(?:\s+more like)?[\s,:]*"
-)
 SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
 MOST = 50  # numbers that are looked at in one text
 
@@ -106,7 +85,7 @@ def _put_right(text: str, found: Sequence[Quantity]) -> list[Quantity]:
     left: list[Quantity] = []
     for one in found:
         last = left[-1] if left else None
-        right = None if last is None else PUT_RIGHT.fullmatch(text[last.end : one.start])
+        right = None if last is None else ways("put_right").fullmatch(text[last.end : one.start])
         counted = re.match(r"\s*([a-z]{3,})", text[one.end :])
         anew = right and counted and counted[1] in right.group()  # "at most 3 beds, no, 2 beds" says all anew
         same = last is not None and (one.units in ((), last.units) or not last.units) and one.bound in ("", last.bound)
@@ -135,17 +114,17 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     scarce = extent and re.search(r"\b(?:only|just)\s+$", before)  # "the gap is only 46 cm wide"
     if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b").match(text[end:])):
         bound = "max"
-    elif not bound and (people or (units_ and units_[0] in units() and pattern(LED).search(before))):
+    elif not bound and (people or (units_ and units_[0] in units() and ways("led_by_verb").search(before))):
         bound = "need"
     elif bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
         bound = "min" if bound == "max" else "max"
-    if units_ and pattern(rf"\b<moments>{FILLER}$").search(before):
+    if units_ and pattern(r"\b<moments><fillers>$").search(before):
         bound = ""
-    speedy = pattern(rf"\b<speedy> than{FILLER}$").search(before) is not None
+    speedy = pattern(r"\b<speedy> than<fillers>$").search(before) is not None
     timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
     if bound and timed and speedy:
         bound = "min" if bound == "max" else "max"
-    older = pattern(rf"\b<aged> (?:than|als){FILLER}$").search(before) is not None
+    older = pattern(r"\b<aged> (?:than|als)<fillers>$").search(before) is not None
     aged = pattern(r"\b<age>\s*$").search(before)
     if not bound:
         bound, start, end = _from_on(text, before, value, start, end)
@@ -159,7 +138,7 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
         return None
     if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
         speedy, older = speedy and not units_, older and is_year(value)
-        strict = pattern(rf"{STRICT}{FILLER}$").search(text[start : match.start()]) is not None
+        strict = pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None
         return Quantity((value,), bound, units_, start, end, speedy, older, strict)
     return None
 
@@ -200,7 +179,7 @@ def _before(before: str, here: int) -> tuple[str, int]:
     """Return the bound in the words right before a number, and where they begin; the longest counts: "not under"."""
     found = []
     for bound, words in (("max", "<at_most>"), ("min", "<at_least>")):
-        match = pattern(rf"(?:\b<lead>\s+)*(?:(?<!\w)|(?=[<>≤≥])){words}(?!\w){FILLER}$").search(before)
+        match = pattern(rf"(?:\b<lead>\s+)*(?:(?<!\w)|(?=[<>≤≥])){words}(?!\w)<fillers>$").search(before)
         if match:
             found.append((here - len(before) + match.start(), bound))
     if not found and (last := re.search(r"([a-z]{4,})(\s+)$", before)):  # "undr 100 euros"
@@ -209,7 +188,7 @@ def _before(before: str, here: int) -> tuple[str, int]:
             return ("min" if near[0] in ("above", "over", "minimum") else "max"), here - len(last.group())
     start, bound = min(found, default=(here, ""))
     ahead = before[: start - here + len(before)]
-    if bound and pattern(TURNED).match(before, len(ahead)) and (denied := pattern(DENIED_AHEAD).search(ahead)):
+    if bound and ways("turned_bound").match(before, len(ahead)) and (denied := ways("denied_ahead").search(ahead)):
         return OTHER_WAY[bound], start - len(ahead) + denied.start()
     return bound, start
 
@@ -223,7 +202,7 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
     )
     owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
     most = "<most_after>|<means>" if owned else "<most_after>"
-    bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!{FILLER}[$€£¥]?\d)"
+    bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!<fillers>[$€£¥]?\d)"
     after = pattern(of_what + bounds).match(text[end:])
     if after is not None and bound and after.group(bound) is None and re.search(r"\bm(?:in|ax)", text[start:end]):
         bound = ""  # the name of something: "a minimum term of 12 months or less"
@@ -242,9 +221,9 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|km/h|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
-        if word not in units() and len(word) > 4 and not NO_UNIT.fullmatch(word):  # "dolars"
+        if word not in units() and len(word) > 4 and not ways("no_unit").fullmatch(word):  # "dolars"
             word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
-        if word in units() or (len(word) > 3 and not NO_UNIT.fullmatch(word)) or word == "us":
+        if word in units() or (len(word) > 3 and not ways("no_unit").fullmatch(word)) or word == "us":
             found.append(word)
         if word in units() or word in table()["hints"]["people"]:
             end += after.end()

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from druthers.denials import find_denials
-from druthers.limits import clauses, phrases
+from druthers.limits import clauses
 from druthers.limits.abroad import Abroad
 from druthers.limits.amounts import ENGLISH, find_amounts, find_nothings
 from druthers.limits.clauses import LONGEST, clause_of, pieces
@@ -20,23 +20,13 @@ from druthers.limits.shortening import Key, stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.stated import Limits, Stated, contradicting, joined, lost_alternatives
 from druthers.limits.where import Where, is_sound
-from druthers.limits.words import (
-    blanked,
-    fold,
-    pattern,
-    stem,
-    stems,
-    table,
-    telling_stems,
-    words,
-)
+from druthers.limits.words import blanked, fold, pattern, stem, stems, table, telling_stems, ways, words
 from druthers.types import Objective
 
 MOST_LETTERS = 2_000  # of a text that limits are read in
 LONGEST_LEAD = 60  # letters before a piece that may say how it is meant
 LINKS = frozenset({"or", "and", "please"})
 VERY = ("very", "extremely", "really", "super", "too", "ultra")
-TOLERATED = re.compile(r"\s+(?:is|are|would be)\s+(?:ok(?:ay)?|fine|alright|possible)")
 
 
 class LimitReader:
@@ -83,7 +73,7 @@ class LimitReader:
         turns = [match.span() for match in pattern(r"\b<instead_of_before>\b").finditer(folded)]
         for match in find_denials(folded):
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
-        for match in re.finditer(phrases.MEANT, folded):  # "I meant under 250, not under 200"
+        for match in ways("meant_so").finditer(folded):  # "I meant under 250, not under 200"
             folded, text = blanked(folded, match.span("not")), blanked(text, match.span("not"))
         nothings = find_nothings(folded, text, self.index)
         folded = blanked(folded, *(one.span for one in nothings))
@@ -99,7 +89,7 @@ class LimitReader:
         dated = [
             one
             for one in dated
-            if not clauses.is_soft(folded, one.start, one.end) and not re.search(phrases.AT_WORK, folded[: one.start])
+            if not clauses.is_soft(folded, one.start, one.end) and not ways("at_work").search(folded[: one.start])
         ]
         found += [Stated(name, limit, text[start:end], start, end) for name, limit, start, end in dated]
         folded = blanked(folded, *((one.start, one.end) for one in dated))
@@ -114,7 +104,7 @@ class LimitReader:
         found = sorted((one for one in found if one not in unsound), key=lambda one: one.start)
         replaced, turns = put_right(found, folded, turns)
         found = [one for one in found if one not in replaced]
-        corrects = re.search(phrases.CORRECTION, folded) is not None
+        corrects = ways("correction").search(folded) is not None
         against = [] if corrects or replaced else contradicting(found)
         found = [one for one in found if one not in against]
         unsound += against
@@ -167,7 +157,7 @@ class LimitReader:
         found: dict[tuple[str, Any], Stated] = {}  # of "cargo" and "cargo bike" the longer one
         for start, end, key in pieces(folded):
             owners = self.index.values.get(key) or self.index.kinds.get(key)
-            if owners and (lead := pattern(phrases.NO_LONGER).search(folded[max(0, start - 40) : start])):
+            if owners and (lead := ways("no_longer").search(folded[max(0, start - 40) : start])):
                 first = start - len(lead.group())
                 found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
         return list(found.values())
@@ -179,7 +169,7 @@ class LimitReader:
         found = []
         for start, end, word in self._abroad.read(folded, spots, self._said.language(text)):
             owners = self.index.values.get((word,), {}) if word in words("graded") else {}
-            if len(owners) == 1 and re.search(phrases.BARE_BEFORE, folded[:start]) and self._ends_bare(folded[end:]):
+            if len(owners) == 1 and ways("bare_before").search(folded[:start]) and self._ends_bare(folded[end:]):
                 found += [Stated(name, value, text[start:end], start, end) for name, value in owners.items()]
         return found
 
@@ -226,17 +216,17 @@ class LimitReader:
         if key in index.ambiguous and self._said.leans_english(f"{text[:start]} {text[end:]}"):
             return None
         clause = clause_of(folded, start, end)
-        if clauses.is_soft(folded, start, end) or re.search(phrases.STORY, clause):
+        if clauses.is_soft(folded, start, end) or ways("story").search(clause):
             return None
         before = folded[max(0, start - LONGEST_LEAD) : start]
-        negated, demanded = pattern(phrases.ALL_BUT).search(before), None
+        negated, demanded = ways("all_but").search(before), None
         if negated is None:
-            before = re.split(phrases.BREAK, before)[-1]
+            before = ways("breaks").split(before)[-1]
             negated, demanded = self._denied(before, text)
-        out = re.match(phrases.RULED_OUT, folded[end:])
+        out = ways("ruled_out").match(folded[end:])
         if negated and out:  # "a flat without a lift is no good"
             negated, demanded, out = None, negated, None
-        if re.match(phrases.SPURNED, folded[end:]) or (not negated and pattern(phrases.COMPARED).search(before)):
+        if ways("spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
             return None
         if key in index.flags:
             return self._flag(index.flags[key], folded, text, (start, end), before, negated, demanded)
@@ -247,7 +237,7 @@ class LimitReader:
         if key in index.kinds:
             head = key in index.heads
             alone = stands_alone(folded[end:], before if head else "") and (
-                head or not re.search(phrases.WHERE, before)
+                head or not ways("placed_so").search(before)
             )
             if not alone or key[0] in words("common"):
                 return None
@@ -259,14 +249,14 @@ class LimitReader:
         name = named[0] if named else next(iter(owners))
         if negated is None and (led := clauses.led_by(before, stems(name))):  # "not closed on Mondays"
             negated, demanded = self._denied(led, text)
-        if "closed" in stems(name) and not re.search(
-            phrases.CLOSED, before
+        if "closed" in stems(name) and not ways("closed_before").search(
+            before
         ):  # "open on Sundays", "we come on a Sunday"
-            negated = None if negated else re.search(phrases.OPENED, before)
+            negated = None if negated else ways("opened_before").search(before)
         if (after := re.match(r" ([^\W_]+)", folded[end:])) and stem(after[1]) in stems(name):  # "a short coat"
             end += after.end()
-        end += len(thing.group()) if (thing := re.match(phrases.THING, folded[end:])) else 0
-        lead = negated or demanded or re.search(phrases.PLACE, before) or clauses.named(before, name)
+        end += len(thing.group()) if (thing := ways("of_such").match(folded[end:])) else 0
+        lead = negated or demanded or ways("placed").search(before) or clauses.named(before, name)
         lead = lead or pattern(r"\b<having>(?:\s+<articles>)*\s+$").search(before)  # "they should speak Spanish"
         begin = clauses.begin_of(start, before, lead)
         end += out.end() if out and not out["others"] else 0
@@ -297,7 +287,7 @@ class LimitReader:
         if first in words("tiny") and len(key) == 1 and not self._is_written(text, start, end, before, owners):
             return False
         no_month = first in words("month_names") and not clauses.is_month(text, folded, start, end)
-        return not (no_month or re.search(phrases.CLOSE, before))
+        return not (no_month or ways("near_to").search(before))
 
     def _and_more(self, key: tuple[str, ...], name: str, value: Any) -> Any:
         """Return a text that is ruled out with those that say more of the same: what is not loud is not very loud."""
@@ -311,7 +301,7 @@ class LimitReader:
         if found is not None and not found.denied:
             return None, found.lead
         abroad = self._said.language(text) != ENGLISH
-        beside = pattern(phrases.NOT).search(before) or (pattern(phrases.NOT_ABROAD).search(before) if abroad else None)
+        beside = ways("denied_before").search(before) or (ways("not_abroad").search(before) if abroad else None)
         return beside or (found.lead if found is not None else None), None
 
     @staticmethod
@@ -331,7 +321,7 @@ class LimitReader:
         if asked and re.search(r"\b(?:are|is|and|or|any|all|the)\s+$", before):  # "which are free of nuts and small?"
             return True
         here = set(owners)
-        beside = [re.search(phrases.LINKED_BEFORE, before), re.match(phrases.LINKED_AFTER, folded[end:])]
+        beside = [ways("linked_before").search(before), ways("linked_after").match(folded[end:])]
         if any(one and here & set(self.index.values.get((stem(one[1]),), ())) for one in beside):  # "firm or medium"
             return True
         others = [
@@ -356,30 +346,30 @@ class LimitReader:
         if negated is None and words("requiring") & set(stems(name)) - {*said}:  # "I have a licence" asks for nothing
             return None
         end += len(served.group()) if (served := pattern(r"\s+<served>\b").match(folded[end:])) else 0
-        free = re.match(phrases.FREE, folded[end:]) if "free" not in stems(name) else None
-        lead = negated or demanded or pattern(phrases.HAVING).search(before)
-        lead = lead or (re.search(phrases.SITTING, before) if words("guests") & {*said} else None)
+        free = ways("free_after").match(folded[end:]) if "free" not in stems(name) else None
+        lead = negated or demanded or ways("had_before").search(before)
+        lead = lead or (ways("sitting").search(before) if words("guests") & {*said} else None)
         fits = said[0] in {*FOR, *words("fitting"), "from"}  # "ok from birth"
-        lead = lead or (pattern(phrases.GETS_ALONG).search(before) if fits else None)
-        lead = lead or (pattern(phrases.WHO_IS).search(before) if said[0] in words("diets") else None)
-        follow = free or pattern(phrases.HAD).match(folded[end:])
+        lead = lead or (ways("gets_along").search(before) if fits else None)
+        lead = lead or (ways("who_is").search(before) if said[0] in words("diets") else None)
+        follow = free or ways("had_after").match(folded[end:])
         # "an electric bike", "an electric mountain bike"
         things = re.findall(r"^\s+([a-z]+)(?:\s+([a-z]+))?", folded[end:])
         describes = any(stem(thing) in telling_stems(self.title) for pair in things for thing in pair)
         alone = (
             (len(name) > 2 or re.search(r"\d", name))
             and said[0] not in words("common")
-            and re.match(phrases.ALONE_BEFORE, before)
-            and re.match(phrases.ALONE_AFTER, folded[end:])
+            and ways("alone_before").match(before)
+            and ways("alone_after").match(folded[end:])
         )
-        if follow and TOLERATED.fullmatch(follow.group()) and not set(stems(name)) & words("guests"):
+        if follow and ways("tolerated").fullmatch(follow.group()) and not set(stems(name)) & words("guests"):
             return None  # "online is fine" asks for nothing, "pets are fine" does
         # Elsewhere it is enough to name it, and not to ask: "deve esserci un giardino".
         abroad = self._said.language(text) != ENGLISH and "?" not in folded[end:]
         day = said[-1] in WEEK and re.search(r"\bon(?: an?)?\s+$|^\s*$", before) is not None  # "we move on a Sunday"
         if not (lead or follow or alone or describes or abroad or day) or pattern("<unneeded>").search(clause):
             return None
-        if negated and words("letting") & set(stems(name)) and re.search(phrases.NOT_MINE, before):
+        if negated and words("letting") & set(stems(name)) and ways("not_mine").search(before):
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, cached_property, reduce
 from importlib import resources
 from typing import Any
 
@@ -16,10 +16,51 @@ SMALL_WORDS = frozenset(
 )
 
 
-@cache
+class Wordings:
+    r"""Lists of ways to say things, from a TOML file: patterns, in which `<name>` stands for any of another list.
+
+    Parameters
+    ----------
+    package, name
+        Where the file is, and what it is called.
+
+    Examples
+    --------
+    >>> WORDINGS.pattern(r"\b<soft>\b").search("ideally in vienna").group()
+    'ideally'
+    """
+
+    def __init__(self, package: str, name: str) -> None:
+        self._file = resources.files(package).joinpath(name)
+        self.pattern = cache(self._compiled)
+
+    @cached_property
+    def table(self) -> dict[str, Any]:
+        """All lists."""
+        return tomllib.loads(self._file.read_text("utf-8"))
+
+    def any_of(self, *path: str) -> str:
+        """Return the template of a pattern for any entry of a list."""
+        entries: Any = reduce(lambda part, name: part[name], path, self.table)
+        return f"(?:{'|'.join(entries)})"
+
+    def ways(self, *names: str) -> re.Pattern[str]:
+        """Return a pattern for any of the ways of some lists."""
+        return self.pattern("|".join(f"<{name}>" for name in names))
+
+    def _compiled(self, template: str) -> re.Pattern[str]:
+        while (filled := re.sub(r"(?<!\?P)<(\w+)>", lambda one: self.any_of(one[1]), template)) != template:
+            template = filled
+        return re.compile(template)
+
+
+WORDINGS = Wordings("druthers.limits", "words.toml")
+pattern, ways = WORDINGS.pattern, WORDINGS.ways
+
+
 def table() -> dict[str, Any]:
-    """Return the whole list of words."""
-    return tomllib.loads(resources.files("druthers.limits").joinpath("words.toml").read_text("utf-8"))
+    """Return all lists."""
+    return WORDINGS.table
 
 
 @cache
@@ -28,29 +69,9 @@ def words(name: str) -> frozenset[str]:
     return frozenset(table()[name])
 
 
-@cache
-def any_of(*path: str) -> str:
-    """Return a pattern for any of the words of a list; `<name>` in one of them stands for another list."""
-    entries = table()
-    for part in path:
-        entries = entries[part]
-    return "(?:" + _filled("|".join(entries)) + ")"
-
-
-def _filled(template: str) -> str:
-    return re.sub(r"(?<!\?P)<(\w+)>", lambda match: any_of(match.group(1)), template)
-
-
-@cache
-def pattern(template: str) -> re.Pattern[str]:
-    r"""Return a compiled pattern in which `<name>` stands for any word of that list.
-
-    Examples
-    --------
-    >>> pattern(r"\b<soft>\b").search("ideally in vienna").group()
-    'ideally'
-    """
-    return re.compile(_filled(template))
+def hinted(measure: str, text: str) -> bool:
+    """Tell whether a text speaks of what is measured so."""
+    return pattern(WORDINGS.any_of("hints", measure)).search(text) is not None
 
 
 @cache
@@ -155,4 +176,4 @@ def telling_stems(name: str) -> frozenset[str]:
 
 def speaks_of_money(text: str) -> bool:
     """Tell whether a text speaks of what something costs."""
-    return re.search(any_of("hints", "money"), fold(text)) is not None
+    return hinted("money", fold(text))
