@@ -5,6 +5,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -217,15 +218,26 @@ def spaced(text: str, names: Iterable[str]) -> str:
     >>> spaced("A must: hasLift. Only monthly_fee up to 5.", ["hasLift", "monthly_fee"])
     'A must: lift. Only monthly fee up to 5.'
     """
-    for name in names:
+    written, called = _spellings(tuple(names))
+    if written is None:
+        return text
+    return written.sub(lambda found: called.get(found.group()) or found.group().replace("_", " "), text)
+
+
+@lru_cache(64)
+def _spellings(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+    """Return how names of columns stand in a text that people would write otherwise, and some of what they would."""
+    ways: list[str] = []
+    called: dict[str, str] = {}
+    for name in sorted(names, key=len, reverse=True):
         if "_" in name:
-            text = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", lambda match: match.group().replace("_", " "), text)
+            ways.append(f"(?i:{re.escape(name)})")
         elif re.search(r"[a-z][A-Z\d]", name):
-            called = re.sub(r"^(?:has|is) ", "", in_words(name))
-            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", called, text)
-            begun = f"{name[0].upper()}{name[1:]}"
-            text = re.sub(rf"(?<!\w){re.escape(begun)}(?!\w)", f"{called[0].upper()}{called[1:]}", text)
-    return text
+            plain = re.sub(r"^(?:has|is) ", "", in_words(name))
+            begun = name[0].upper() + name[1:]
+            called |= {name: plain, begun: plain[:1].upper() + plain[1:]}
+            ways += [re.escape(name), re.escape(begun)]
+    return (re.compile(rf"(?<!\w)(?:{'|'.join(ways)})(?!\w)") if ways else None), called
 
 
 def _clause(fact: Fact, objective: Objective) -> str:
