@@ -91,6 +91,19 @@ def test_a_policy_may_be_told_a_setting_of_the_environment():
         ({"vary": {"policies.prucb.ridge": {"low": 1, "high": 2}}}, "needs `samples`"),
         ({"vary": {"policies.prucb.ridge": {"low": 3, "high": 2}}, "samples": 2}, "a range needs low < high"),
         ({"vary": {"widht": [1]}}, "unknown setting 'widht'; .*did you mean 'width'"),
+        ({"vary": 3}, "vary must be a table of lists and ranges, but got 3"),
+        ({"vary": {"policies.prucb.ridge": {"low": "a", "high": 2}}, "samples": 2}, "a range needs low < high"),
+        ({"vary": {"seed": [1, 2]}}, "what is varied must be horizon, environment.KEY, .* but got 'seed'"),
+        ({"vary": {"policies.prucb": [1]}}, "what is varied must be .* but got 'policies.prucb'"),
+        ({"vary": {"policies.*": [1]}}, r"what is varied must be .* but got 'policies.\*'"),
+        ({"vary": {"environment": [1]}}, "what is varied must be .* but got 'environment'"),
+        ({"policies": {"s-ucb": 3}}, "a policy must be a table of its settings, but 's-ucb' is 3"),
+        ({"name": "../up"}, "name must be a name that a folder can have, but got '../up'"),
+        ({"name": 3}, "name must be a name that a folder can have, but got 3"),
+        ({"name": ["x"]}, "name must be"),
+        ({"title": 1}, "title must be a text, but got 1"),
+        ({"about": ["x"]}, "about must be a text"),
+        ({"seed": True}, "seed must be a whole number of at least 0, but got True"),
     ],
 )
 def test_what_cannot_be_played_is_refused_with_a_hint(changes, message):
@@ -121,6 +134,20 @@ def test_what_is_varied_concerns_only_those_who_take_it():
     assert len(ridges) == 20
     assert all(0.001 <= ridge <= 10.0 for ridge in ridges)
     assert ridges == [row.params["ridge"] for row in drawn.rows() if row.policy == "prucb"]
+
+
+def test_no_row_takes_the_place_of_another():
+    """Values that are shown alike, or paths that end alike, are rows of their own."""
+    near = tiny(policies={"prucb": {}}, vary={"ridge": [0.123401, 0.123402]})
+    assert [row.label for row in near.rows()] == ["prucb [ridge=0.1234]", "prucb [ridge=0.123402]"]
+    alike = {"environment.corruption": [0.0, 0.2], "policies.*.corruption": [0.1, 0.3]}
+    rows = tiny(policies={"mo-pqucb": {}}, vary=alike).rows()
+    assert [(row.environment["corruption"], row.params["corruption"]) for row in rows] == [
+        (there, told) for there in (0.0, 0.2) for told in (0.1, 0.3)
+    ]
+    assert rows[3].varied == {"environment.corruption": 0.2, "policies.*.corruption": 0.3}
+    apart = tiny(vary={"environment.length": [1, 4], "policies.prucb.ridge": [0.1 + 0.2, 0.5]}).rows()
+    assert [row.label for row in apart if row.group == "s-ucb"] == ["s-ucb [length=1]", "s-ucb [length=4]"]
 
 
 def test_settings_are_found_by_their_last_word():

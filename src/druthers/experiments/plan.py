@@ -4,8 +4,10 @@ import dataclasses
 import itertools
 import json
 import math
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,6 +27,29 @@ MOST_PAIRS = 100_000
 
 # What the lab sets itself: sizes come from the environment, chance from the run, the truth from the tape.
 SET_BY_THE_LAB = {"n_objectives", "seed", "preferences", "rewards"}
+
+NAME = re.compile(r"[^/\\\0]*[^/\\\0. ]")
+Law = tuple[str, Callable[[Any], bool]]
+
+
+def _whole(least: int) -> Law:
+    law = f"a whole number of at least {least}"
+    return law, lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+TEXT: Law = ("a text", lambda value: isinstance(value, str))
+# What the fields of an experiment must be, beside the tables of its environment and policies.
+LAWS: dict[str, Law] = {
+    "name": ("a name that a folder can have", lambda value: isinstance(value, str) and bool(NAME.fullmatch(value))),
+    "title": TEXT,
+    "about": TEXT,
+    "horizon": _whole(1),
+    "runs": _whole(1),
+    "seed": _whole(0),
+    "points": _whole(1),
+    "vary": ("a table of lists and ranges", lambda value: isinstance(value, Mapping)),
+    "samples": ("a whole number of at least 1", lambda value: value is None or _whole(1)[1](value)),
+}
 
 
 @dataclass(frozen=True)
@@ -138,11 +163,12 @@ class Experiment:
 
     def check(self) -> None:
         """Refuse what could not be played, before anything is."""
-        for key in ("horizon", "runs", "points"):
-            _require_whole(key, getattr(self, key), 1)
-        _require_whole("seed", self.seed, 0)
-        if self.samples is not None:
-            _require_whole("samples", self.samples, 1)
+        for key, (law, holds) in LAWS.items():
+            if not holds(value := getattr(self, key)):
+                raise InvalidExperiment(f"{key} must be {law}, but got {value!r}")
+        for label, given in self.policies.items():
+            if not isinstance(given, Mapping):
+                raise InvalidExperiment(f"a policy must be a table of its settings, but {label!r} is {given!r}")
         self._require_pairs()
         if self.figure not in self.FIGURES:
             raise UnknownName.of("figure", self.figure, self.FIGURES)
@@ -185,13 +211,12 @@ class Experiment:
             for group, given in content["policies"].items():
                 params = {key: _told(value, content["environment"]) for key, value in given.items()}
                 policy = params.pop("policy", group)
-                varied = {
-                    path.rpartition(".")[2]: value
-                    for path, value in combination.items()
-                    if _concerns(path, group, find_policy(policy))
-                }
-                values = ", ".join(f"{key}={short(value)}" for key, value in varied.items())
-                label = f"{group} [{values}]" if varied else group
+                concerning = [path for path in combination if _concerns(path, group, find_policy(policy))]
+                times = Counter(map(_last, concerning))
+                varied = {_last(path) if times[_last(path)] == 1 else path: combination[path] for path in concerning}
+                label = _labeled(group, varied, short)
+                if label in rows and rows[label].varied != varied:  # two that are shown alike
+                    label = _labeled(group, varied, repr)
                 defaults = {
                     key: value for key, value in settings_of(find_policy(policy)).items() if key not in SET_BY_THE_LAB
                 }
@@ -205,10 +230,16 @@ class Experiment:
     def _combinations(self) -> Iterator[dict[str, Any]]:
         paths = {self.full_path(path): values for path, values in self.vary.items()}
         for path, values in paths.items():
+            if path != "horizon" and not re.fullmatch(r"environment\.[^.]+|policies\..+\..+", path):
+                raise InvalidExperiment(
+                    "what is varied must be horizon, environment.KEY, policies.LABEL.KEY or policies.*.KEY, but got"
+                    f" {path!r}"
+                )
             ranged = isinstance(values, Mapping)
             if ranged:
                 _refuse_unknown(values, ["low", "high"], f"the range of {path!r}")
-                if set(values) != {"low", "high"} or not values["low"] < values["high"]:
+                numbers = all(isinstance(end, int | float) and math.isfinite(end) for end in values.values())
+                if set(values) != {"low", "high"} or not numbers or not values["low"] < values["high"]:
                     raise InvalidExperiment(f"a range needs low < high, but {path!r} has {dict(values)!r}")
             elif not isinstance(values, list) or not values:
                 raise InvalidExperiment(f"what is varied needs a list of values, but {path!r} has {values!r}")
@@ -281,11 +312,6 @@ def _refuse_unknown(given: Mapping[str, Any], known: Iterable[str], where: str) 
             raise InvalidExperiment(f"unknown key {key!r} in {where}; {choices(key, names)}")
 
 
-def _require_whole(key: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidExperiment(f"{key} must be a whole number of at least {least}, but got {value!r}")
-
-
 def _environment_class(settings: Mapping[str, Any]) -> type[Environment]:
     if "name" not in settings:
         raise InvalidExperiment(f"an environment must have a name, but got only {sorted(settings)}")
@@ -304,7 +330,10 @@ def _told(value: Any, environment: Mapping[str, Any]) -> Any:
 
 def _placed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     """Return a copy of nested tables with a value at a dotted path; * stands for every policy that takes the key."""
-    head, _, rest = path.partition(".")
+    # A name may have dots itself, as FILE.py:Class has.
+    known = [name for name in content if path.startswith(f"{name}.")]
+    head = max(known, key=len, default=path.partition(".")[0])
+    rest = path[len(head) + 1 :]
     if not rest:
         return {**content, head: value}
     if head == "*":
@@ -321,8 +350,17 @@ def _concerns(path: str, group: str, family: type[Policy]) -> bool:
     """Tell whether a value at this path changes anything for a policy of an experiment."""
     if not path.startswith("policies."):
         return True
-    _, label, key = path.split(".", 2)
-    return label == group or (label == "*" and key in settings_of(family))
+    key = path.removeprefix("policies.")
+    return key.startswith(f"{group}.") or (key.startswith("*.") and key[2:] in settings_of(family))
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _labeled(group: str, varied: Mapping[str, Any], tell: Callable[[Any], str]) -> str:
+    values = ", ".join(f"{key}={tell(value)}" for key, value in varied.items())
+    return f"{group} [{values}]" if varied else group
 
 
 def _drawn(values: Any, rng: np.random.Generator) -> Any:
