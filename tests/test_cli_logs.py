@@ -142,6 +142,8 @@ def test_requests_that_cannot_be_met_leave_with_2_and_one_line(logged):
     for words, message in (
         (("log", "tiny.toml", "--policy", "s-ucp"), "did you mean 's-ucb'?"),
         (("log", "tiny.toml", "--policy", "s-ucb", "--out", "log.csv"), "ends with .parquet, .dsjson, .npz"),
+        (("log", "tiny.toml", "--policy", "s-ucb,prucb"), "a log must be that of one policy, but got 's-ucb,prucb'"),
+        (("evaluate", "log.parquet", "--policy", "s-ucb", "--estimator", ","), "at least one estimator must be named"),
         (("export", "log.parquet", "--out", "log"), "ends with .parquet, .dsjson, .npz"),
         (("export", "log.parquet", "--out", "a.npz", "--outcome", "objectiv 1"), "did you mean 'objective 1'?"),
         (("evaluate", "nowhere.parquet", "--policy", "s-ucb"), "a log must be a Parquet file, but there is no nowhere"),

@@ -84,7 +84,8 @@ def test_a_policy_may_be_told_a_setting_of_the_environment():
         ({"policies": {"prucb": {"ridge": -1}}}, "ridge must be positive, but got -1"),
         ({"policies": {}}, r"must have a table \[policies\]"),
         ({"runs": 0}, "runs must be a whole number of at least 1, but got 0"),
-        ({"horizon": 2.5}, "horizon must be a whole number of at least 1, but got 2.5"),
+        ({"horizon": 2.5}, "horizon must be a whole number of at least 1 and at most 1,000,000,000, but got 2.5"),
+        ({"horizon": 10**20}, "horizon must be .* at most 1,000,000,000"),
         ({"figure": "regrets"}, "unknown figure 'regrets'; .*did you mean 'regret'"),
         ({"vary": {"environment.length": 3}}, "needs a list of values"),
         ({"vary": {"environment.lenth": [3]}}, "unknown key 'lenth' in the environment; .*'length'"),
@@ -257,10 +258,13 @@ def test_interrupted_work_goes_on_where_it_was(tmp_path):
     kept = sorted((tmp_path / "pairs").glob("*.npz"))
     assert len(kept) == 4
     kept[0].write_bytes(kept[0].read_bytes()[:100])  # as after a power cut
+    whole = bytearray(kept[1].read_bytes())
+    whole[whole.index(b"PK\x01\x02") + 10] = 99  # packed as nobody packs
+    kept[1].write_bytes(whole)
     (tmp_path / "pairs" / ".half.npz.123").write_bytes(b"half")
     seen.clear()
     resumed = run_experiment(tiny(), tmp_path, workers=1, watch=seen.append)
-    assert [step.done for step in seen if step.stage == "playing"] == [3, 4, 5, 6, 7, 8, 9]
+    assert [step.done for step in seen if step.stage == "playing"] == [2, 3, 4, 5, 6, 7, 8, 9]
     clean = run_experiment(tiny(), tmp_path / "clean", workers=1)
     assert resumed.summary() == clean.summary()
     assert (tmp_path / "summary.json").read_bytes() == (tmp_path / "clean" / "summary.json").read_bytes()

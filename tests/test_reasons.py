@@ -129,7 +129,9 @@ def test_facts_in_words():
     assert sentence([], table, unseen=True).startswith("Nobody has told yet what it is like")
 
 
-@pytest.mark.parametrize(("name", "said"), [(r"price\gX", r"Price\gX 3"), ("5G\\1b_c", "5G\\1b c 3"), ("netPrice", "Net price 3")])
+@pytest.mark.parametrize(
+    ("name", "said"), [(r"price\gX", r"Price\gX 3"), ("5G\\1b_c", "5G\\1b c 3"), ("netPrice", "Net price 3")]
+)
 def test_any_name_of_an_objective_can_be_told(name, said):
     fact = Fact(name, "wished", 3.0, 1, 1, 1.0)
     assert sentence([fact], {name: Objective(name)}).startswith(said)

@@ -49,6 +49,7 @@ def written(frame, path, **options):
         ("r.csv", {"sep": ";"}),
         ("r.csv", {"sep": "\t", "encoding": "utf-8-sig"}),
         ("r.csv.gz", {}),
+        ("r.csv", {"lineterminator": "\r"}),
         ("r.parquet", {}),
     ],
 )
@@ -182,6 +183,12 @@ def test_what_is_no_table_of_ratings_is_refused(tmp_path):
     with pytest.raises(InvalidSetting, match="a column must hold single values, but clean holds list"):
         build_table(nested, tmp_path / "out", COLUMNS)
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_text_at_all_is_refused(tmp_path):
+    (tmp_path / "r.csv").write_bytes(b"user,item\r\x80\0" + b"x" * 200_000 + b"\nmore")
+    with pytest.raises(UnknownName, match="unknown column of r"):
+        build_table(tmp_path / "r.csv", tmp_path / "out", COLUMNS)
 
 
 @pytest.fixture

@@ -1,13 +1,19 @@
-"""Files that are written whole or not at all, and texts of plain values that people can read: TOML and JSON."""
+"""Files that are written whole or not at all, and what is in them: arrays, and plain values as TOML and JSON."""
 
 import contextlib
+import io
 import json
 import os
 import re
+import tomllib
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from druthers.errors import DamagedState
 
 
 @contextlib.contextmanager
@@ -30,8 +36,30 @@ def replaced(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[Pat
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
     """Write plain values as JSON, whole or not at all; what JSON does not know is written as its `repr`."""
+    write_text(path, json.dumps(content, indent=1, allow_nan=False, default=repr) + "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as it stands, whole or not at all; its folder is made if it is not there."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as draft:
-        draft.write_text(json.dumps(content, indent=1, allow_nan=False, default=repr) + "\n", "utf-8")
+        draft.write_text(text, "utf-8", newline="\n")
+
+
+def write_arrays(path: Path, **arrays: Any) -> None:
+    """Write arrays to one file, whole or not at all; its folder is made if it is not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(path) as draft, draft.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def read_arrays(content: bytes) -> dict[str, Any]:
+    """Return the arrays of a file; `DamagedState` if it is not whole."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as members:
+            return {name: members[name] for name in members.files}
+    except Exception as problem:  # a damaged archive fails in more ways than can be listed
+        raise DamagedState(f"arrays must be in a whole file, but this one is not: {problem}") from problem
 
 
 def to_json(content: Mapping[str, Any]) -> str:
@@ -98,6 +126,21 @@ def to_toml(content: Mapping[str, Any]) -> str:
             *(f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None),
         ]
     return "\n".join(lines) + "\n"
+
+
+def read_value(text: str) -> Any:
+    r"""Return a single value as TOML reads it; what is no TOML is the text itself.
+
+    Examples
+    --------
+    >>> read_value("0.5"), read_value(" [1, 2] "), read_value("stated-ucb"), read_value("1\nruns = 3")
+    (0.5, [1, 2], 'stated-ucb', '1\nruns = 3')
+    """
+    try:
+        content = tomllib.loads(f"value = {text.strip()}")
+    except (ValueError, RecursionError):
+        return text.strip()
+    return content["value"] if set(content) == {"value"} else text.strip()
 
 
 def _toml_key(key: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from druthers.anchors import ANCHORS, Anchor
-from druthers.drafts import replaced
+from druthers.drafts import read_arrays, replaced
 from druthers.errors import DamagedState, InvalidSetting, require
 from druthers.own import find_class
 from druthers.policies import POLICIES, Policy
@@ -69,12 +69,11 @@ def pack(state: dict[str, Any]) -> bytes:
 
 def unpack(packed: bytes) -> dict[str, Any]:
     """Return what was packed."""
+    content = read_arrays(packed)
     try:
-        with np.load(io.BytesIO(packed), allow_pickle=False) as members:
-            content = {key: members[key] for key in members.files}
         header = json.loads(content.pop(_HEADER).tobytes().decode())
         return {**{key: _decoded(value) for key, value in header.items()}, **content}
-    except Exception as problem:  # a damaged archive fails in more ways than can be listed
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as problem:
         raise DamagedState(f"a packed state must be whole, but this one is not: {problem}") from problem
 
 

@@ -5,9 +5,7 @@ the study, and a few words about who foretold them. Scores are never taken from 
 by the code that scores everybody.
 """
 
-import io
 import json
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +14,9 @@ import numpy as np
 
 from druthers.bench.running import ORDERS, STUDIES, digest, read_study
 from druthers.bench.scoring import arrival, check, score, sheet
-from druthers.drafts import replaced
+from druthers.drafts import read_arrays, write_arrays
 from druthers.environments.people import Listener, replay
-from druthers.errors import InvalidSetting
+from druthers.errors import DamagedState, InvalidSetting
 
 ABOUT = ("name", "about", "link")
 
@@ -61,18 +59,16 @@ def enter(
             listener = make(people.slates.shape[2])
             arrays[f"{study}/{order}"] = replay(people, listener, arrival(people, order)).astype(np.float32)
     target = Path(path)
-    with replaced(target) as draft, draft.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    write_arrays(target, **arrays)
     return target
 
 
 def read_entry(path: str | Path) -> Entry:
     """Read an entry, check it against the studies as they are here, and score it."""
     try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-            about = json.loads(str(arrays.pop("about")))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(Path(path).read_bytes())
+        about = json.loads(str(arrays.pop("about")))
+    except (OSError, DamagedState, ValueError, KeyError) as error:
         raise InvalidSetting(
             f"an entry must be a file that druthers.bench.enter wrote, with `about` in it, but {path}: {error}"
         ) from None

@@ -1,17 +1,13 @@
 """Long work in parts: each is kept as soon as it is done, so that what was stopped goes on where it was."""
 
 import hashlib
-import io
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
-from druthers.drafts import replaced
+from druthers.drafts import read_arrays, write_arrays
 from druthers.engines import Progress, Watch, make_engine
-from druthers.errors import InvalidSetting
+from druthers.errors import DamagedState, InvalidSetting
 from druthers.sources import our_digest
 from druthers.types import Floats
 
@@ -58,9 +54,7 @@ def carry_out(
                 part = parts[left[done]]
                 kept[left[done]] = outcome
                 if part.path is not None:
-                    part.path.parent.mkdir(parents=True, exist_ok=True)
-                    with replaced(part.path) as draft, draft.open("wb") as file:
-                        np.savez(file, outcome=outcome)
+                    write_arrays(part.path, outcome=outcome)
                 watch(Progress(stage, len(kept), len(parts), part.label))
     return [kept[place] for place in range(len(parts))]
 
@@ -70,9 +64,8 @@ def _read(part: Part, check: Callable[[Any, Floats], object]) -> Floats | None:
     if part.path is None:
         return None
     try:
-        with np.load(io.BytesIO(part.path.read_bytes()), allow_pickle=False) as file:
-            outcome: Floats = file["outcome"]
+        outcome: Floats = read_arrays(part.path.read_bytes())["outcome"]
         check(part.task, outcome)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, InvalidSetting):
+    except (OSError, DamagedState, KeyError, InvalidSetting):
         return None
     return outcome

@@ -15,7 +15,7 @@ from druthers.bench import ceiling, players
 from druthers.bench.keeping import Part, carry_out, part_path
 from druthers.bench.players import CEILING, OURS, PLAYERS
 from druthers.bench.scoring import Told, arrival, check, compare, positions, score, sheet
-from druthers.drafts import replaced
+from druthers.drafts import write_text
 from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, read_people
 from druthers.errors import UnknownName, require
@@ -150,9 +150,7 @@ def read_study(name: str, n_people: int | None = None) -> People:
 
 def write_results(results: dict[str, Any], path: Path) -> None:
     """Write results as JSON, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(path) as draft:
-        draft.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", "utf-8")
+    write_text(path, json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 def digest(people: People) -> str:

@@ -62,7 +62,9 @@ def log_(
     """
     _check_form(out)
     experiment = load_named(name, data, policies=policy, settings=settings, horizon=horizon, seed=seed)
-    (row,) = experiment.with_settings({"vary": {}, "figure": "regret"}).rows()
+    row, *others = experiment.with_settings({"vary": {}, "figure": "regret"}).rows()
+    if others:
+        raise InvalidSetting(f"a log must be that of one policy, but got {policy!r}; log the others on their own")
     tape = row.make_environment().tape(seed=(experiment.seed, run), horizon=row.horizon)
     console = make_console(quiet)
     with console.status(f"{row.label} plays {row.horizon:,} rounds; the first time, its machine code is compiled"):

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from druthers.cli import options
-from druthers.cli.options import argument, flag, listed, load_named, option, read_setting, read_value
+from druthers.cli.options import argument, flag, listed, load_named, option, read_setting
+from druthers.drafts import read_value, write_json
 from druthers.engines import Processes
 from druthers.errors import InvalidExperiment, UnknownName
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
@@ -73,7 +74,7 @@ def run(
     results = replace(_played(console, experiment, folder, engine, workers), floor=line)
     _finish(console, results, folder, no_figures, as_json)
     if line is not None:
-        (folder / "floor.json").write_text(json.dumps(line._asdict(), indent=1) + "\n", "utf-8")
+        write_json(folder / "floor.json", line._asdict())
         console.print(f"floor at the end: {line.regret[-1]:,.1f}")
 
 

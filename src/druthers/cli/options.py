@@ -1,12 +1,12 @@
 """What several commands are told: options that mean the same everywhere, and how their texts are read."""
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from druthers.drafts import read_value
 from druthers.environments.reviews import DATA_VARIABLE
 from druthers.errors import InvalidExperiment, InvalidSetting
 from druthers.experiments import Experiment, load_experiment
@@ -89,14 +89,6 @@ def read_setting(text: str) -> tuple[str, Any]:
     if not equals or not key.strip() or not value.strip():
         raise InvalidExperiment(f"a setting must look like KEY=VALUE, but got {text!r}")
     return key.strip(), read_value(value)
-
-
-def read_value(text: str) -> Any:
-    """Read a value as TOML does; a bare word is text."""
-    try:
-        return tomllib.loads(f"value = {text.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text.strip()
 
 
 def listed(text: str) -> list[str]:

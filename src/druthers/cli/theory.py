@@ -10,6 +10,7 @@ from rich.text import Text
 
 from druthers.cli import options
 from druthers.cli.options import flag, option
+from druthers.drafts import write_text
 from druthers.report.theory import write_chart, write_theory
 from druthers.terminal import make_console, shown_progress, table_of
 from druthers.theory import FAILS, HOLDS, check
@@ -50,7 +51,7 @@ def check_(
         for claim, finding in checked
     ]
     text = json.dumps(told, indent=1, ensure_ascii=False)
-    (out / "theory.json").write_text(text + "\n", "utf-8")
+    write_text(out / "theory.json", text + "\n")
     if as_json:
         print(text)
         return

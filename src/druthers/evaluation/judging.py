@@ -100,6 +100,7 @@ def evaluate(
     ['ips', 'snips']
     """
     names = list(dict.fromkeys(estimators))
+    require(names, f"at least one estimator must be named, of {', '.join(ESTIMATORS)}", names)
     for name in names:
         if name not in ESTIMATORS:
             raise UnknownName.of("estimator", name, ESTIMATORS)

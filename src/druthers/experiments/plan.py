@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 
 # So many pairs of a policy and a run are listed before the first is played, in some seconds, and kept in a file each.
 MOST_PAIRS = 100_000
+MOST_ROUNDS = 10**9
 
 # What the lab sets itself: sizes come from the environment, chance from the run, the truth from the tape.
 SET_BY_THE_LAB = {"n_objectives", "seed", "preferences", "rewards"}
@@ -32,9 +33,9 @@ NAME = re.compile(r"[^/\\\0]*[^/\\\0. ]")
 Law = tuple[str, Callable[[Any], bool]]
 
 
-def _whole(least: int) -> Law:
-    law = f"a whole number of at least {least}"
-    return law, lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _whole(least: int, most: float = math.inf) -> Law:
+    law = f"a whole number of at least {least}" + (f" and at most {most:,.0f}" if most < math.inf else "")
+    return law, lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 TEXT: Law = ("a text", lambda value: isinstance(value, str))
@@ -43,10 +44,10 @@ LAWS: dict[str, Law] = {
     "name": ("a name that a folder can have", lambda value: isinstance(value, str) and bool(NAME.fullmatch(value))),
     "title": TEXT,
     "about": TEXT,
-    "horizon": _whole(1),
+    "horizon": _whole(1, MOST_ROUNDS),
     "runs": _whole(1),
     "seed": _whole(0),
-    "points": _whole(1),
+    "points": _whole(1, MOST_ROUNDS),
     "vary": ("a table of lists and ranges", lambda value: isinstance(value, Mapping)),
     "samples": ("a whole number of at least 1", lambda value: value is None or _whole(1)[1](value)),
 }

@@ -3,10 +3,8 @@
 import contextlib
 import hashlib
 import inspect
-import io
 import json
 import time
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers._jit import cache_folder
-from druthers.drafts import replaced
+from druthers.drafts import read_arrays, write_arrays
 from druthers.engines import Engine, Progress, Watch, make_engine, unwatched
 from druthers.environments import Environment, Reviews, Tape
+from druthers.errors import DamagedState
 from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.results import Results
 from druthers.own import is_own, note_blame, own_digest, settings_of
@@ -159,7 +158,6 @@ def _play_or_read(
     outcomes: dict[int, Outcome] = {}
     chosen = make_engine(engine, workers) if isinstance(engine, str) else engine
     for place, path in enumerate(kept or ()):
-        path.parent.mkdir(parents=True, exist_ok=True)
         outcome = _read(path)
         if outcome is not None:
             outcomes[place] = outcome
@@ -173,7 +171,7 @@ def _play_or_read(
                 for place, outcome in zip(batches[done], together, strict=True):
                     outcomes[place] = outcome
                     if kept is not None:
-                        _write(kept[place], outcome)
+                        write_arrays(kept[place], seconds=outcome.seconds, **outcome.run._asdict())
                     watch(Progress("playing", len(outcomes), len(tasks), tasks[place].row.label))
     return [outcomes[place] for place in range(len(tasks))]
 
@@ -258,15 +256,10 @@ def _code() -> str:
     return our_digest(frozenset([Path(inspect.getfile(simulate))]))
 
 
-def _write(path: Path, outcome: Outcome) -> None:
-    with replaced(path) as draft, draft.open("wb") as file:
-        np.savez(file, seconds=outcome.seconds, **outcome.run._asdict())
-
-
 def _read(path: Path) -> Outcome | None:
     """Return what was kept of a task, or None where nothing whole was."""
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
-            return Outcome(Run(*(kept[name] for name in Run._fields)), float(kept["seconds"]))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        kept = read_arrays(path.read_bytes())
+        return Outcome(Run(*(kept[name] for name in Run._fields)), float(kept["seconds"]))
+    except (OSError, DamagedState, KeyError, TypeError):
         return None

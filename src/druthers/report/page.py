@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from druthers.drafts import replaced
+from druthers.drafts import write_text
 from druthers.experiments import Results
 from druthers.report.content import content_of
 from druthers.report.styles import styles_of
@@ -43,10 +43,7 @@ def write_report(results: Sequence[Results], path: str | Path) -> None:
         text = text.replace(mark, filling)
     head, _, rest = text.partition("<!--title-->")
     middle, _, tail = rest.partition("<!--data-->")
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(target) as draft:
-        draft.write_text(head + html.escape(title) + middle + embedded(content) + tail, "utf-8")
+    write_text(path, head + html.escape(title) + middle + embedded(content) + tail)
 
 
 def embedded(content: Any) -> str:

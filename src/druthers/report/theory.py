@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.drafts import replaced
+from druthers.drafts import write_text
 from druthers.errors import needs
 from druthers.report.axes import compact, name_axes, rule
 from druthers.report.page import report_file
@@ -94,8 +94,7 @@ def write_theory(checked: Sequence[Checked], folder: str | Path, *, fast: bool) 
         "<table><thead><tr><th>Claim</th><th>Source</th><th>Verdict</th></tr></thead><tbody>"
         f"{''.join(rows)}</tbody></table>{''.join(parts)}</body></html>"
     )
-    with replaced(page) as draft:
-        draft.write_text(text, "utf-8")
+    write_text(page, text)
     return page
 
 

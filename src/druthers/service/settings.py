@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from druthers.drafts import read_value
 from druthers.errors import DruthersError, InvalidSetting, choices
 from druthers.language import PARSERS
 from druthers.own import is_own, settings_of
@@ -274,18 +275,10 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
         if not variable.startswith(PREFIX) or variable == CONFIG:
             continue
         if name in LAWS:
-            found[name] = Found(text if LAWS[name].is_text else _toml_value(text), variable)
+            found[name] = Found(text if LAWS[name].is_text else read_value(text), variable)
         elif close := difflib.get_close_matches(name, LAWS, n=1, cutoff=0.75):
             problems.append(f"{variable} is not a setting; did you mean {PREFIX}{close[0].upper()}?")
     return found
-
-
-def _toml_value(text: str) -> Any:
-    try:
-        content = tomllib.loads(f"value = {text.strip()}")
-    except (ValueError, RecursionError):
-        return text
-    return content["value"] if set(content) == {"value"} else text
 
 
 def refuse(found: Mapping[str, Found], problems: list[str] | None = None) -> None:

@@ -163,7 +163,7 @@ def _csv(path: Path, columns: Columns, source: Source) -> Iterator[dict[str, Cod
     """Read with the csv module: pyarrow's reader gives up on a long line, and on bad bytes in a line it would skip."""
     lines = _lines(source)
     first = next(lines, "").removeprefix("\ufeff")
-    headers = {sign: [name.strip() for name in next(csv.reader([first], delimiter=sign), [])] for sign in DELIMITERS}
+    headers = {sign: [name.strip() for name in _fields(first, sign)] for sign in DELIMITERS}
     found = [sign for sign in DELIMITERS if set(columns.names) <= set(headers[sign])]
     delimiter = found[0] if found else max(DELIMITERS, key=lambda sign: len(headers[sign]))
     _require(headers[delimiter], columns, path)
@@ -187,8 +187,16 @@ def _lines(source: Source) -> Iterator[str]:
         except UnicodeDecodeError:
             text = block.decode("utf-8", "surrogateescape")
             source.repaired["bytes that are no UTF-8"] += sum(not line.isascii() for line in text.split("\n"))
-        for line in text.split("\n"):
+        for line in text.replace("\r", "\n").split("\n"):  # lines of old end with the one, and with no other
             yield line + "\n"
+
+
+def _fields(line: str, sign: str) -> list[str]:
+    """Return the fields of a line that stands alone; none of one that is no CSV."""
+    try:
+        return next(csv.reader([line], delimiter=sign), [])
+    except csv.Error:
+        return []
 
 
 def _rows(reader: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
