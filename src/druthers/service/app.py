@@ -35,7 +35,7 @@ from druthers.service.page import make_page
 from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
 from druthers.service.routing import unguarded
-from druthers.service.schemas import make_schemas
+from druthers.service.schemas import Schemas
 from druthers.service.settings import Settings
 from druthers.service.workers import run_workers, tell_problem, tell_ready
 from druthers.stores import open_store
@@ -83,7 +83,7 @@ def make_app(settings: Settings) -> FastAPI:
     gate = Gate(desk.keys, required=settings.keys_required, limiter=Limiter(settings.rate, settings.burst))
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
-    own = make_routes(desk, settings, make_schemas(advisor.fold.catalog, settings))
+    own = make_routes(desk, settings, Schemas(advisor.fold.catalog, settings))
     views = demo, *make_operating(desk, settings), lab, make_page()
     for routes in (*own, make_personalizer(desk, settings), *views):
         routes.attach(app)

@@ -66,189 +66,6 @@ def _or_malformed(entry: Any, check: ValidatorFunctionWrapHandler) -> Any:
         return Malformed(error.errors(include_url=False))
 
 
-class Schemas(NamedTuple):
-    """The bodies that one service takes."""
-
-    query: type[BaseModel]
-    message: type[BaseModel]
-    decision: type[BaseModel]
-    feedback: type[BaseModel]
-    choice: type[BaseModel]
-    correction: type[BaseModel]
-    item: type[BaseModel]
-    item_answer: type[BaseModel]
-    items_answer: type[BaseModel]
-    queries: type[BaseModel]
-    decisions: type[BaseModel]
-    feedbacks: type[BaseModel]
-    items: type[BaseModel]
-
-
-class Kinds(NamedTuple):
-    """The types that bodies are made of, for these objectives and limits."""
-
-    ranking: Any
-    text: Any
-    offer: Any
-    limits: Any
-    safe: Any
-
-
-def _kinds(names: list[str], settings: Settings) -> Kinds:
-    names_schema: Any = {"enum": names}
-    name: Any = Annotated[str, AfterValidator(_one_of(names)), Field(json_schema_extra=names_schema)]
-    return Kinds(
-        ranking=Annotated[
-            list[name],
-            AfterValidator(_distinct),
-            Field(max_length=len(names), json_schema_extra={"uniqueItems": True}, description="Most important first."),
-        ],
-        text=Annotated[str, Field(max_length=settings.max_text, description="What the user says.")],
-        offer=Annotated[
-            list[Id],
-            AfterValidator(_distinct),
-            Field(
-                min_length=1,
-                max_length=settings.max_offer,
-                json_schema_extra={"uniqueItems": True},
-                description="The items that may be chosen; all by default.",
-            ),
-        ],
-        limits=Annotated[
-            dict[str, Any] | None,
-            AfterValidator(_limits),
-            Field(
-                json_schema_extra={
-                    "anyOf": [{"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50}, {"type": "null"}]
-                },
-                description="What an item must be, by name of a detail or objective: a value, a list of values,"
-                ' {"min": ..., "max": ...} with numbers, days (2026-07-06) or hours (17:30), or {"any": ...,'
-                ' "all": ..., "not": ...}.'
-                " What the user has said holds too.",
-                examples=[{"price": {"max": 120}}],
-            ),
-        ],
-        safe=Annotated[Id | None, Field(description="Makes repeating the request safe.", examples=["visit-1"])],
-    )
-
-
-def _correction(names: list[str], kinds: Kinds) -> Any:
-    share: Any = Annotated[Finite, Field(ge=0, le=1)]
-    weights: Any = _named("Weights", dict.fromkeys(names, (share, None)), positive=True)
-    instead = "Limits in place of those that were said, which stay otherwise."
-    return _model(
-        "Correction",
-        one_of=("ranking", "weights"),
-        ranking=(kinds.ranking | None, None),
-        weights=(weights | None, None),
-        dismissed=(Annotated[kinds.ranking | None, Field(description="What does not matter.")], None),
-        where=(Annotated[kinds.limits, Field(description=instead)], None),
-        hopes=(Annotated[kinds.limits, Field(description="What would be nice, in place of what was said.")], None),
-    )
-
-
-def _decision_parts(kinds: Kinds, settings: Settings) -> dict[str, Any]:
-    size: Any = Annotated[
-        int, Field(ge=1, le=settings.max_slate, description="How many items, at most."), BeforeValidator(_number)
-    ]
-    floor: Any = _floor(kinds.offer, kinds.limits)
-    again = "Whether what was shown since the last words may come again."
-    context = Field(
-        max_length=MOST_ENTRIES,
-        description="What is so about this visit, by name: words, true or false, or numbers from -1 to 1. Feedback on"
-        " the decision tells how the user's weights shift with it.",
-        examples=[{"device": "phone", "weekend": True}],
-    )
-    return {
-        "size": (size, 1),
-        "offer": (kinds.offer | None, None),
-        "text": (kinds.text | None, None),
-        "where": (kinds.limits, None),
-        "repeats": (Annotated[bool, Field(strict=True, description=again)], True),
-        "floors": (
-            Annotated[list[floor], Field(max_length=50, description="Shares of slates, together at most 1.")],
-            Field(default_factory=list),
-        ),
-        "context": (Annotated[dict[ContextName, ContextValue] | None, context], None),
-        "id": (kinds.safe, None),
-    }
-
-
-def _feedback_parts(rewards: Any) -> dict[str, Any]:
-    utility: Any = Annotated[Finite, Field(ge=-1, le=1, description="How good it was as a whole; 1 is the best.")]
-    safe = Field(description="Makes repeating the request safe, whatever came after it.", examples=["booking-1"])
-    return {
-        "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),
-        "rewards": (rewards | None, None),
-        "utility": (utility | None, None),
-        "id": (Annotated[Id | None, safe], None),
-    }
-
-
-def _choice(settings: Settings) -> Any:
-    could = Field(
-        description="The items that could be picked from; those of the decision by default.",
-        min_length=1,
-        max_length=settings.max_slate,
-    )
-    return _model(
-        "Choice",
-        picked=(Annotated[Id | None, Field(description="The item that was picked; null for none of these.")], ...),
-        offer=(Annotated[list[Id] | None, could], None),
-    )
-
-
-def _item_parts(names: list[str], ranges: dict[str, Any]) -> dict[str, Any]:
-    values: Any = _named("Values", ranges)
-    counts: Any = _named("Counts", {name: (Annotated[Finite, Field(gt=0)], None) for name in names})
-    means = "How many ratings a value that is given is the mean of."
-    return {
-        "name": (Annotated[str, Field(max_length=200)], ""),
-        "description": (Annotated[str, Field(max_length=2000)], ""),
-        "values": (values, Field(default_factory=values)),
-        "details": (Annotated[dict[Text, Detail], Field(max_length=50)], Field(default_factory=dict)),
-        "counts": (counts, Field(default_factory=counts, description=means)),
-    }
-
-
-def make_schemas(catalog: Catalog, settings: Settings) -> Schemas:
-    """Return the bodies for these objectives and limits."""
-    names = [objective.name for objective in catalog.objectives]
-    kinds = _kinds(names, settings)
-    ranges = {
-        objective.name: (Annotated[Finite, Field(ge=objective.low, le=objective.high)], None)
-        for objective in catalog.objectives
-    }
-    query_parts: dict[str, Any] = {
-        "text": (kinds.text | None, None),
-        "ranking": (kinds.ranking | None, None),
-        "id": (kinds.safe, None),
-    }
-    item_parts, decision_parts = _item_parts(names, ranges), _decision_parts(kinds, settings)
-    feedback_parts = _feedback_parts(_named("Rewards", ranges, least=1))
-    item_answer = _model("ItemAnswer", id=(str, ...), **item_parts)
-
-    def batch(title: str, **parts: Any) -> Any:
-        entry: Any = Annotated[_model(f"{title}Entry", **parts), WrapValidator(_or_malformed)]
-        return _model(title, entries=(Annotated[list[entry], Field(min_length=1, max_length=settings.max_batch)], ...))
-
-    return Schemas(
-        query=_model("Query", one_of=("text", "ranking"), **query_parts),
-        message=_model("Message", text=(kinds.text, ...), id=(kinds.safe, None)),
-        decision=_model("DecisionRequest", **decision_parts),
-        feedback=_model("Feedback", some_of=("rewards", "utility"), **feedback_parts),
-        choice=_choice(settings),
-        correction=_correction(names, kinds),
-        item=_model("ItemRequest", **item_parts),
-        item_answer=item_answer,
-        items_answer=create_model("ItemsAnswer", items=(list[item_answer], ...), next=(str | None, None)),  # type: ignore[valid-type]
-        queries=batch("Queries", user=(Id, ...), **query_parts),
-        decisions=batch("Decisions", user=(Id, ...), **decision_parts),
-        feedbacks=batch("Feedbacks", decision=(Id, ...), **feedback_parts),
-        items=batch("Items", id=(Id, ...), **item_parts),
-    )
-
-
 Text = Annotated[str, Field(max_length=500, strict=True)]
 Fact = Text | Annotated[bool, Field(strict=True)] | Finite
 Detail = Fact | Annotated[list[Fact], Field(max_length=50)]
@@ -261,6 +78,136 @@ def _limits(where: dict[str, Any] | None) -> dict[str, Any] | None:
         return where  # a lawful range that holds nothing
     except InvalidOffer as error:
         raise ValueError(str(error)) from error
+
+
+LIMITS: Any = Annotated[
+    dict[str, Any] | None,
+    AfterValidator(_limits),
+    Field(
+        json_schema_extra={
+            "anyOf": [{"type": "object", "additionalProperties": SCHEMA, "maxProperties": 50}, {"type": "null"}]
+        },
+        description="What an item must be, by name of a detail or objective: a value, a list of values,"
+        ' {"min": ..., "max": ...} with numbers, days (2026-07-06) or hours (17:30), or {"any": ...,'
+        ' "all": ..., "not": ...}.'
+        " What the user has said holds too.",
+        examples=[{"price": {"max": 120}}],
+    ),
+]
+
+
+class Schemas:
+    """The bodies that one service takes, made for its objectives and limits."""
+
+    def __init__(self, catalog: Catalog, settings: Settings) -> None:
+        self._settings = settings
+        self._names = [objective.name for objective in catalog.objectives]
+        name: Any = Annotated[str, AfterValidator(_one_of(self._names)), Field(json_schema_extra={"enum": self._names})]  # type: ignore[dict-item]
+        self._ranking = _distinct(name, "Most important first.", max_length=len(self._names))
+        most = settings.max_offer
+        self._offer = _distinct(Id, "The items that may be chosen; all by default.", min_length=1, max_length=most)
+        self._text: Any = Annotated[str, Field(max_length=settings.max_text, description="What the user says.")]
+        safe = Field(description="Makes repeating the request safe.", examples=["visit-1"])
+        self._safe: Any = Annotated[Id | None, safe]
+        ranges = {
+            objective.name: (Annotated[Finite, Field(ge=objective.low, le=objective.high)], None)
+            for objective in catalog.objectives
+        }
+        query: dict[str, Any] = {
+            "text": (self._text | None, None),
+            "ranking": (self._ranking | None, None),
+            "id": (self._safe, None),
+        }
+        item, decision = self._item_parts(ranges), self._decision_parts()
+        feedback = _feedback_parts(_named("Rewards", ranges, least=1))
+        self.query = _model("Query", one_of=("text", "ranking"), **query)
+        self.message = _model("Message", text=(self._text, ...), id=(self._safe, None))
+        self.decision = _model("DecisionRequest", **decision)
+        self.feedback = _model("Feedback", some_of=("rewards", "utility"), **feedback)
+        self.choice = self._choice()
+        self.correction = self._correction()
+        self.item = _model("ItemRequest", **item)
+        answer = self.item_answer = _model("ItemAnswer", id=(str, ...), **item)
+        self.items_answer = create_model("ItemsAnswer", items=(list[answer], ...), next=(str | None, None))  # type: ignore[valid-type]
+        self.queries = self._batch("Queries", user=(Id, ...), **query)
+        self.decisions = self._batch("Decisions", user=(Id, ...), **decision)
+        self.feedbacks = self._batch("Feedbacks", decision=(Id, ...), **feedback)
+        self.items = self._batch("Items", id=(Id, ...), **item)
+
+    def _batch(self, title: str, **parts: Any) -> Any:
+        entry: Any = Annotated[_model(f"{title}Entry", **parts), WrapValidator(_or_malformed)]
+        entries: Any = Annotated[list[entry], Field(min_length=1, max_length=self._settings.max_batch)]
+        return _model(title, entries=(entries, ...))
+
+    def _correction(self) -> Any:
+        share: Any = Annotated[Finite, Field(ge=0, le=1)]
+        weights: Any = _named("Weights", dict.fromkeys(self._names, (share, None)), positive=True)
+        instead = "Limits in place of those that were said, which stay otherwise."
+        return _model(
+            "Correction",
+            one_of=("ranking", "weights"),
+            ranking=(self._ranking | None, None),
+            weights=(weights | None, None),
+            dismissed=(Annotated[self._ranking | None, Field(description="What does not matter.")], None),
+            where=(Annotated[LIMITS, Field(description=instead)], None),
+            hopes=(Annotated[LIMITS, Field(description="What would be nice, in place of what was said.")], None),
+        )
+
+    def _decision_parts(self) -> dict[str, Any]:
+        most = Field(ge=1, le=self._settings.max_slate, description="How many items, at most.")
+        floor: Any = _floor(self._offer)
+        again = "Whether what was shown since the last words may come again."
+        context = Field(
+            max_length=MOST_ENTRIES,
+            description="What is so about this visit, by name: words, true or false, or numbers from -1 to 1. Feedback"
+            " on the decision tells how the user's weights shift with it.",
+            examples=[{"device": "phone", "weekend": True}],
+        )
+        return {
+            "size": (Annotated[int, most, BeforeValidator(_number)], 1),
+            "offer": (self._offer | None, None),
+            "text": (self._text | None, None),
+            "where": (LIMITS, None),
+            "repeats": (Annotated[bool, Field(strict=True, description=again)], True),
+            "floors": (
+                Annotated[list[floor], Field(max_length=50, description="Shares of slates, together at most 1.")],
+                Field(default_factory=list),
+            ),
+            "context": (Annotated[dict[ContextName, ContextValue] | None, context], None),
+            "id": (self._safe, None),
+        }
+
+    def _choice(self) -> Any:
+        about = "The items that could be picked from; those of the decision by default."
+        could = Field(description=about, min_length=1, max_length=self._settings.max_slate)
+        return _model(
+            "Choice",
+            picked=(Annotated[Id | None, Field(description="The item that was picked; null for none of these.")], ...),
+            offer=(Annotated[list[Id] | None, could], None),
+        )
+
+    def _item_parts(self, ranges: dict[str, Any]) -> dict[str, Any]:
+        values: Any = _named("Values", ranges)
+        counts: Any = _named("Counts", {name: (Annotated[Finite, Field(gt=0)], None) for name in self._names})
+        means = "How many ratings a value that is given is the mean of."
+        return {
+            "name": (Annotated[str, Field(max_length=200)], ""),
+            "description": (Annotated[str, Field(max_length=2000)], ""),
+            "values": (values, Field(default_factory=values)),
+            "details": (Annotated[dict[Text, Detail], Field(max_length=50)], Field(default_factory=dict)),
+            "counts": (counts, Field(default_factory=counts, description=means)),
+        }
+
+
+def _feedback_parts(rewards: Any) -> dict[str, Any]:
+    utility: Any = Annotated[Finite, Field(ge=-1, le=1, description="How good it was as a whole; 1 is the best.")]
+    safe = Field(description="Makes repeating the request safe, whatever came after it.", examples=["booking-1"])
+    return {
+        "item": (Annotated[Id | None, Field(description="Which item; the first by default.")], None),
+        "rewards": (rewards | None, None),
+        "utility": (utility | None, None),
+        "id": (Annotated[Id | None, safe], None),
+    }
 
 
 def _one_of(names: list[str]) -> Any:
@@ -278,15 +225,21 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _distinct(values: list[str]) -> list[str]:
-    if len(set(values)) != len(values):
-        raise ValueError("nothing may stand in this list twice")
-    return values
+def _distinct(entry: Any, about: str, **lengths: Any) -> Any:
+    """Return the type of lists in which nothing stands twice."""
+
+    def check(values: list[str]) -> list[str]:
+        if len(set(values)) != len(values):
+            raise ValueError("nothing may stand in this list twice")
+        return values
+
+    told = Field(json_schema_extra={"uniqueItems": True}, description=about, **lengths)
+    return Annotated[list[entry], AfterValidator(check), told]
 
 
-def _floor(items: Any, limits: Any) -> Any:
+def _floor(items: Any) -> Any:
     """Return the promise that some items get their share of slates."""
-    where: Any = Annotated[limits, Field(description="Limits that say which items.")]
+    where: Any = Annotated[LIMITS, Field(description="Limits that say which items.")]
     return _model(
         "Floor",
         one_of=("items", "where"),
