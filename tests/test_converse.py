@@ -224,6 +224,15 @@ def test_a_transcript_keeps_whole_batches_only(tmp_path):
     (tmp_path / "run-1.jsonl").write_bytes(whole)
     with pytest.raises(InvalidExperiment, match="must be as long as their record"):
         Transcript(tmp_path, NAMES).of(0)
+    (tmp_path / "run-1.jsonl").write_bytes(len(whole) * 9 * b" ")
+    with pytest.raises(InvalidExperiment, match=r"must be lines of JSON .* run-1.jsonl has others; delete its folder"):
+        Transcript(tmp_path, NAMES).of(0)
+    (tmp_path / "run-1.jsonl").write_bytes(b'{"number": 1}\n' * 99)
+    with pytest.raises(InvalidExperiment, match=r"must be as they were written, .* KeyError"):
+        Transcript(tmp_path, NAMES).of(0)
+    (tmp_path / "batches.jsonl").write_bytes(b"[1]\n")
+    with pytest.raises(InvalidExperiment, match=r"batches.jsonl has others"):
+        Transcript(tmp_path, NAMES)
 
 
 def test_a_server_that_answers_rubbish_three_times_in_ten(serve, tiny, tmp_path):
@@ -288,10 +297,10 @@ def test_objectives_need_names(tiny, tmp_path):
     with pytest.raises(InvalidExperiment, match="must have names to be spoken of"):
         default_objectives(load_experiment("synthetic"))
     assert default_objectives(load_experiment("beeradvocate"))[1] == "a beer"
-    (tmp_path / "rewards.csv").write_text("item,calm,cost\na,1,2\n")
+    (tmp_path / "rewards.csv").write_text('\ufeffitem,"calm, at night",cost\na,1,2\n', "utf-8")
     environment = {"name": "reviews", "data": str(tmp_path)}
     named, _ = default_objectives(Experiment("own", environment, {"s-ucb": {}}))
-    assert [objective.name for objective in named] == ["calm", "cost"]
+    assert [objective.name for objective in named] == ["calm, at night", "cost"]
     with pytest.raises(InvalidSetting, match="a model must write or read"):
         Simulators(named, model={"model": "m"})
     with pytest.raises(InvalidSetting, match="but got no model; give --model"):

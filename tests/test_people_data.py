@@ -170,6 +170,16 @@ def test_a_table_that_breaks_its_law_is_refused(tmp_path: Path, change: tuple[st
         read_people(write(tmp_path / "mine", EXPECTED.replace(*change)))
 
 
+def test_a_table_in_any_bytes_is_read_or_refused(tmp_path: Path) -> None:
+    whole = read_people(write(tmp_path / "mine", EXPECTED))
+    marked = read_people(write(tmp_path / "mine", "\ufeff" + EXPECTED))
+    assert (marked.ids, marked.objectives) == (whole.ids, whole.objectives)
+    for odd in (b"person\r,\x80", EXPECTED.encode() + b"\xff", EXPECTED.encode() + b"x" * 200_000):
+        (tmp_path / "mine" / "choices.csv").write_bytes(odd)
+        with pytest.raises(InvalidSetting, match="a table must be a CSV file in UTF-8"):
+            read_people(tmp_path / "mine")
+
+
 def test_a_study_that_is_not_there_says_how_to_bring_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRUTHERS_DATA", str(tmp_path))
     assert people_home() == tmp_path

@@ -1,6 +1,5 @@
 """People who really chose, replayed task by task: the slate they saw, then what they picked."""
 
-import csv
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from druthers.environments.reviews import DATA_VARIABLE
+from druthers.environments.reviews import DATA_VARIABLE, read_rows
 from druthers.errors import InvalidSetting
 from druthers.rankings import as_ranking
 from druthers.types import Floats, Integers
@@ -190,8 +189,7 @@ def _find(study: str | Path, file: str) -> Path:
 
 
 def _lines(path: Path, first: tuple[str, ...]) -> tuple[list[str], list[list[str]]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        names, *lines = list(csv.reader(file)) or [[]]
+    names, *lines = read_rows(path) or [[]]
     if tuple(names[: len(first)]) != first or len(names) <= len(first):
         raise InvalidSetting(f"the first columns must be {', '.join(first)}, then more, but {path} has {names}")
     if not all(len(line) == len(names) for line in lines):

@@ -120,9 +120,17 @@ def _array(source: ArrayLike | str | Path, what: str) -> Floats:
 
 
 def _table(path: Path) -> list[list[float]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        lines = [line for line in csv.reader(file) if line]
+    lines = read_rows(path)
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(lines[0]):
             raise ValueError(f"line {number} has {len(line)} fields, the first has {len(lines[0])}")
     return [[float(field) for field in line[1:]] for line in lines[1:]]
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """Return the lines of a CSV file as their fields, without blank ones."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return [line for line in csv.reader(file) if line]
+    except (OSError, ValueError, csv.Error) as error:
+        raise InvalidSetting(f"a table must be a CSV file in UTF-8, but {path}: {error}") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from druthers import language
+from druthers.environments.reviews import read_rows
 from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments.plan import Experiment
 from druthers.language import PARSERS, WRITERS, Parser, Writer, item_of, load_domain, make_parser, make_writer
@@ -98,8 +99,7 @@ def default_objectives(experiment: Experiment) -> tuple[tuple[Objective, ...], s
         return load_domain(domain), item_of(domain)
     table = None if data is None else Path(data) / "rewards.csv"
     if table is not None and table.exists():
-        names = table.read_text("utf-8").partition("\n")[0].strip().split(",")[1:]
-        return tuple(map(Objective, names)), None
+        return tuple(map(Objective, read_rows(table)[0][1:])), None
     raise InvalidExperiment(
         f"objectives must have names to be spoken of, but those of {experiment.name!r} have none; name them with"
         " --objectives A,B,... or --domain NAME"

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from druthers.errors import InvalidExperiment
 
+REMEDY = "delete its folder, and all is said again"
+
 Key = tuple[int, tuple[int, ...], bool]
 
 
@@ -56,11 +58,15 @@ class Transcript:
         if run not in self._lines:
             path, end = self._path(run), self._end(run)
             if (path.stat().st_size if path.exists() else 0) < end:
-                raise InvalidExperiment(
-                    f"texts must be as long as their record says, but {path} is shorter; delete its folder"
-                )
+                raise InvalidExperiment(f"texts must be as long as their record says, but {path} is shorter; {REMEDY}")
             _cut(path, end)
-            lines = map(self._line, _read(path))
+            rows = list(_read(path))
+            try:
+                lines = [self._line(row) for row in rows]
+            except (KeyError, TypeError, ValueError) as error:
+                raise InvalidExperiment(
+                    f"texts must be as they were written, but {path}: {error!r}; {REMEDY}"
+                ) from None
             self._lines[run] = {line.message.key: line for line in lines}
         return self._lines[run]
 
@@ -117,9 +123,16 @@ def _append(path: Path, rows: Sequence[dict[str, Any]]) -> int:
 
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:
-    if path.exists():
-        for line in path.read_bytes().splitlines():
-            yield json.loads(line)
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise InvalidExperiment(
+                f"texts must be lines of JSON as they were written, but {path} has others; {REMEDY}"
+            )
+        yield row
 
 
 def _cut(path: Path, length: int) -> None:
