@@ -225,9 +225,10 @@ def test_a_transcript_keeps_whole_batches_only(tmp_path):
     with pytest.raises(InvalidExperiment, match="must be as long as their record"):
         Transcript(tmp_path, NAMES).of(0)
     (tmp_path / "run-1.jsonl").write_bytes(len(whole) * 9 * b" ")
-    with pytest.raises(InvalidExperiment, match=r"must be lines of JSON .* run-1.jsonl has others; delete its folder"):
+    with pytest.raises(InvalidExperiment, match=r"must be lines of JSON .*run-1.jsonl has others; delete its folder"):
         Transcript(tmp_path, NAMES).of(0)
-    (tmp_path / "run-1.jsonl").write_bytes(b'{"number": 1}\n' * 99)
+    end = json.loads(record.splitlines()[-1])["end"]
+    (tmp_path / "run-1.jsonl").write_bytes(b'{"number": 1}'.ljust(end - 1) + b"\n")
     with pytest.raises(InvalidExperiment, match=r"must be as they were written, .* KeyError"):
         Transcript(tmp_path, NAMES).of(0)
     (tmp_path / "batches.jsonl").write_bytes(b"[1]\n")
