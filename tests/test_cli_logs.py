@@ -138,6 +138,13 @@ def test_exports(logged):
         assert feedback["pi_b"].shape == (1500, 6, 1)
 
 
+@pytest.mark.parametrize("where", ["none.db", "sqlite:none.db", "postgres://nobody@localhost:1/x?connect_timeout=1"])
+def test_a_journal_is_known_by_any_of_its_addresses(druthers, where):
+    code, _, err = druthers("evaluate", where, "--policy", "s-ucb")
+    assert code == 1
+    assert err.startswith("druthers: a journal must be ")
+
+
 def test_requests_that_cannot_be_met_leave_with_2_and_one_line(logged):
     for words, message in (
         (("log", "tiny.toml", "--policy", "s-ucp"), "did you mean 's-ucb'?"),

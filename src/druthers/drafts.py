@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import math
 import os
 import re
 import tomllib
@@ -32,6 +33,17 @@ def replaced(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[Pat
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON can hold it, None for one that is not finite.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(float("nan"))
+    (0.5, None)
+    """
+    return float(value) if math.isfinite(value) else None
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:

@@ -23,7 +23,7 @@ from druthers.data.catalog.roles import COST, GAIN, Asked
 from druthers.data.catalog.sheets import stem_of
 from druthers.errors import DruthersError, InvalidCatalog, InvalidSetting, UnknownName
 from druthers.language import domain_names, load_domain
-from druthers.stores import open_store
+from druthers.stores import is_journal, open_store
 from druthers.terminal import make_console, table_of
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -113,7 +113,6 @@ Rename = Annotated[list[str] | None, option("OLD=NEW", "An objective that is onl
 Retire = Annotated[bool, flag("Take out items that the catalog lacks.", "--retire")]
 Rescale = Annotated[bool, flag("Take the scales of all objectives from the items.", "--rescale")]
 ADDRESSES = ("http://", "https://")
-JOURNALS = ("sqlite:", "postgresql:", "postgres:")
 
 
 @app.command()
@@ -221,7 +220,7 @@ def _change(where: str, wanted: Catalog, key: str, *, apply: bool, **how: Any) -
         if apply:
             remote.apply(changes)
         return changes
-    if not apply and not where.startswith(JOURNALS):
+    if not apply and not is_journal(where):
         known = _load(where)
         scaled = with_scales(known.objectives, [item.values for item in known.items])
         return _told(

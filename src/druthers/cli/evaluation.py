@@ -21,6 +21,7 @@ from druthers.experiments.running import fresh_policy
 from druthers.logs import UTILITY, Log, read_log, record, to_obp, write_dsjson, write_log
 from druthers.own import settings_of
 from druthers.policies import find_policy
+from druthers.stores import is_journal, open_store
 from druthers.terminal import make_console, show_evaluations
 
 app = typer.Typer()
@@ -30,8 +31,6 @@ LogFile = Annotated[Path, argument("LOG", "A log as Parquet, such as `druthers l
 Judged = Annotated[
     str, argument("LOG", "A log as Parquet, or the journal of a service: `sqlite:PATH`, `postgresql://...`.")
 ]
-STORES = ("sqlite:", "postgresql:")
-
 FORMS = (".parquet", ".dsjson", ".npz")
 FEW = 5  # entries of contexts that are named
 
@@ -143,7 +142,7 @@ def evaluate_(
         druthers evaluate log.parquet --policy mo-pqucb --set radius_scale=0.03 --estimator dr,ips
         druthers evaluate sqlite:druthers.db --policies stated-ucb,random
     """
-    journal = log.startswith(STORES)
+    journal = is_journal(log)
     table = _journal_log(log) if journal else read_log(log)
     names = listed(policies)
     wanted = listed(estimators)
@@ -182,7 +181,6 @@ def _tell_contexts(console: Console, aside: list[str]) -> None:
 
 def _journal_log(address: str) -> Log:
     from druthers.advisor.history import to_log
-    from druthers.stores import open_store
 
     with open_store(address, create=False) as store:
         return to_log(store)
@@ -191,7 +189,6 @@ def _journal_log(address: str) -> Log:
 def _judge_journal(address: str, log: Log, policy: str, settings: dict[str, Any], how: dict[str, Any]) -> Evaluation:
     """Judge a policy on a journal, served as the service serves it."""
     from druthers.advisor.history import chances_of
-    from druthers.stores import open_store
 
     with open_store(address, create=False) as store:
         judged, chances = chances_of(store, policy, settings, learn=how["learn"])

@@ -1,14 +1,13 @@
 """What came of a conversation: how well it was read, what words cost, and what asking a model took."""
 
 import functools
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from druthers.drafts import write_json
+from druthers.drafts import finite, write_json
 from druthers.experiments.plan import Row
 from druthers.experiments.results import Paired, Results, mean_and_error, paired
 from druthers.experiments.simulators import Simulators
@@ -103,4 +102,4 @@ def _called(names: Sequence[str], ranking: Sequence[int]) -> tuple[str, ...]:
 
 
 def _plain(figures: dict[str, float]) -> dict[str, float | None]:
-    return {key: value if math.isfinite(value) else None for key, value in figures.items()}
+    return {key: finite(value) for key, value in figures.items()}

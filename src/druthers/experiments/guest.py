@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from druthers.drafts import finite
 from druthers.environments import Synthetic, Tape
 from druthers.environments.base import expected_utility, felt_utility
 from druthers.environments.tape import Chunk
@@ -113,4 +114,4 @@ def serve(policy: Policy, tape: Tape, chunk: Chunk, row: int, *, feels: bool = T
 
 def _figures(values: Floats) -> list[float | None]:
     """Return numbers as they are sent: with five digits, and null for what is not finite."""
-    return [float(f"{value:.5g}") if math.isfinite(value) else None for value in values.tolist()]
+    return [finite(float(f"{value:.5g}")) for value in values.tolist()]

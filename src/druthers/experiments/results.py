@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import druthers
-from druthers.drafts import replaced, write_json
+from druthers.drafts import finite, replaced, write_json
 from druthers.errors import DruthersError, InvalidExperiment, UnknownName, needs
 from druthers.experiments.floors import FloorLine
 from druthers.experiments.plan import Experiment, Row, short
@@ -167,7 +167,7 @@ class Results:
             "seed": self.experiment.seed,
             "data": self.data,
             "policies": {label: self._figures(rows[label]) for label in self.labels},
-            "rates": {label: {"mean": mean, "se": _number(error)} for label, (mean, error) in self.rates().items()},
+            "rates": {label: {"mean": mean, "se": finite(error)} for label, (mean, error) in self.rates().items()},
         }
 
     def _figures(self, row: Row) -> dict[str, Any]:
@@ -180,9 +180,9 @@ class Results:
             ("gram_error", self.end_error(row.label, "gram_error")),
         ):
             mean, error = mean_and_error(values)
-            figures |= {f"{name}_mean": _number(mean), f"{name}_se": _number(error)}
-        figures["best_arm_share"] = _number(float(self.shares(row.label)[:, 0].mean()))
-        figures["final_regret_runs"] = [_number(value) for value in final]
+            figures |= {f"{name}_mean": finite(mean), f"{name}_se": finite(error)}
+        figures["best_arm_share"] = finite(float(self.shares(row.label)[:, 0].mean()))
+        figures["final_regret_runs"] = [finite(value) for value in final]
         return figures
 
     def timing(self) -> dict[str, Any]:
@@ -306,10 +306,6 @@ def paired(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Paired:
     freedom = len(differences) - 1
     reach = error * float(special.stdtrit(freedom, 0.5 + level / 2.0))
     return Paired(mean, error, mean - reach, mean + reach, 2.0 * float(special.stdtr(freedom, -abs(mean / error))))
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def _by_run(table: "pyarrow.Table") -> dict[tuple[str, int], dict[str, Any]]:

@@ -8,6 +8,19 @@ from druthers.stores.postgres import PostgresStore
 from druthers.stores.sqlite import SQLiteStore
 
 STORES: dict[str, type[Store]] = {store.name: store for store in (MemoryStore, SQLiteStore, PostgresStore)}
+FILES = (".db", ".sqlite")  # as which a path is that of a journal in SQLite
+
+
+def is_journal(where: str) -> bool:
+    """Tell whether a text is the address of a journal that is kept, as `open_store` takes it.
+
+    Examples
+    --------
+    >>> [is_journal(where) for where in ("sqlite:a.db", "a.db", "postgres://h/n", "log.parquet", "http://h/a.db")]
+    [True, True, True, False, False]
+    """
+    kept = (SQLiteStore.name, PostgresStore.name, "postgres")
+    return where.partition(":")[0] in kept or (where.endswith(FILES) and "://" not in where)
 
 
 def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout: float = 5.0) -> Store:
@@ -32,7 +45,7 @@ def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout:
     Traceback (most recent call last):
     druthers.errors.UnknownName: unknown store 'mysql'; known: memory, sqlite, postgresql
     """
-    if url.endswith((".db", ".sqlite")) and "://" not in url and not url.startswith("sqlite:"):
+    if url.endswith(FILES) and "://" not in url and not url.startswith("sqlite:"):
         return SQLiteStore(url, migrate=migrate, create=create, timeout=timeout)
     name, colon, rest = url.partition(":")
     if not colon:
@@ -61,5 +74,6 @@ __all__ = [
     "UserRecord",
     "UserState",
     "inspect",
+    "is_journal",
     "open_store",
 ]

@@ -14,7 +14,7 @@ from druthers.data.reviews.estimates import Estimates, doubts, estimate, most_ac
 from druthers.data.reviews.ratings import Id, Ratings, Sieve, Step
 from druthers.data.reviews.reading import Source, Watch, as_text, find_files
 from druthers.data.reviews.tables import Columns, read_table, scaled
-from druthers.drafts import to_json
+from druthers.drafts import finite, to_json
 from druthers.errors import InvalidSetting, UnknownName
 from druthers.types import Integers
 
@@ -279,4 +279,4 @@ def _facts(
 
 
 def _rounded(value: float) -> float | None:
-    return float(f"{value:.4g}") if np.isfinite(value) else None
+    return finite(float(f"{value:.4g}"))
