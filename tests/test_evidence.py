@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from druthers.policies import rewards as model_of
-from druthers.policies.evidence import ROUNDING, SPREAD_STEP, SPREADS, weigh_features
-from druthers.policies.regression import FIRST_RIDGE, RIDGE_STEP, RIDGES
+from druthers.policies.evidence import SPREAD_STEP, SPREADS, weigh_features
+from druthers.policies.regression import FIRST_RIDGE, RIDGE_STEP, RIDGES, ROUNDING
 
 N_ARMS, P = 30, 3
 
@@ -48,7 +48,7 @@ def test_odds_and_spread_are_those_of_a_dense_twin(slope):
     model = model_of.fresh_model(2, P)
     spread = model.spread
     spread[:], model.lead[:] = [[0.4, 0.1], [0.1, 0.3]], np.arange(2.0)
-    share = weigh_features(model, x, pulls, y, within, overall, False)
+    share = weigh_features(model, x, pulls, y, within, overall)
     for k in range(2):
         chance, likely = dense(x, y[:, k], within[k] / pulls[:, k], overall[k])
         assert share[k] == pytest.approx(chance, rel=1e-6)
@@ -62,7 +62,7 @@ def test_where_all_arms_are_the_same_nothing_is_told_of_them():
     model = model_of.fresh_model(2, P)
     spread = model.spread
     model.lead[:] = np.arange(2.0)
-    share = weigh_features(model, x, pulls, 0.0 * y, np.zeros(2), np.zeros(2), False)
+    share = weigh_features(model, x, pulls, 0.0 * y, np.zeros(2), np.zeros(2))
     assert (share <= 0.5).all()
     assert (np.diag(spread) <= ROUNDING).all()
     assert np.isfinite(spread).all()
@@ -76,7 +76,7 @@ def test_odds_of_few_arms_are_the_mean_of_both():
     model_of.fit_rewards(model, arms, within, overall, True)
     twin.spread[:] = np.diag(overall)
     twin.lead[:] = np.arange(2.0)
-    grid = weigh_features(twin, x, pulls, y, within, overall, False)
+    grid = weigh_features(twin, x, pulls, y, within, overall)
     twin.origin[:], twin.scales[:] = 0.0, 1.0
     model_of.sweep(twin, x, pulls, y, within, overall)
     odds = 0.5 * (grid / (1.0 - grid) + twin.share / (1.0 - twin.share))

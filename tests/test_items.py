@@ -13,7 +13,7 @@ from druthers.environments import Items
 from druthers.errors import DamagedState, InvalidSetting, UnknownArm
 from druthers.policies import rewards as model_of
 from druthers.policies.looking import AGAIN, FIRST_ARMS, ONCE_MORE, gain, look
-from druthers.policies.regression import FIRST_RIDGE, RIDGE_STEP, RIDGES
+from druthers.policies.regression import FIRST_RIDGE, LEAST_SQUARED, RIDGE_STEP, RIDGES
 from druthers.policies.rewards import NEXT
 from druthers.simulation import play_by_steps, play_tape, simulate
 
@@ -124,7 +124,7 @@ def drawn_arms(n_arms=40, n_objectives=3, n_features=4, seed=0, *, gaps=True):
 @pytest.mark.parametrize(("columns", "twin"), [(4, dense_regression), (8, dense_with_squares)])
 def test_the_model_is_exact_against_a_dense_twin(columns, twin):
     """Level, slopes, evidence and uncertainty are those of kriging with a flat level, however often arms were seen."""
-    arms, _, within, overall = drawn_arms(n_arms=40 if columns == 4 else 2 * model_of.LEAST_SQUARED)
+    arms, _, within, overall = drawn_arms(n_arms=40 if columns == 4 else 2 * LEAST_SQUARED)
     model = model_of.fresh_model(3, 4, columns)
     for _ in range(3):
         model_of.fit_rewards(model, arms, within, overall, False)

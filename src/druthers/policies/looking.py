@@ -255,7 +255,7 @@ def look(
         top = max(top, out[3, j])
     for j in range(offer.shape[0]):
         new = never_seen(arms, offer[j])
-        if not new and not (again and hardly_seen(arms.pulls[offer[j]])):
+        if not new and not (again and arms.pulls[offer[j]].max() < AGAIN):
             continue
         gap, meant = max(best - out[0, j], 0.0), rounds if new else ONCE_MORE * rounds
         odds = gap * gap / (spreads[j] + 1e-300)
@@ -264,15 +264,6 @@ def look(
             if score > out[3, j]:
                 out[1, j] += score - out[3, j]
                 out[3, j] = score
-
-
-@kernel
-def hardly_seen(pulls: Floats) -> bool:
-    """Tell whether an arm was seen so few times that bad luck may have buried it."""
-    most = 0.0
-    for k in range(pulls.shape[0]):
-        most = max(most, pulls[k])
-    return bool(most < AGAIN)
 
 
 @kernel

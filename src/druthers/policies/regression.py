@@ -1,5 +1,7 @@
 """Ridge regression of arms' means on their features, with the evidence of several ridges and of none."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from druthers._eigen import eigen
@@ -12,8 +14,28 @@ RIDGES = 12
 FIRST_RIDGE = 0.03
 RIDGE_STEP = 2.5
 TINY = 1e-300
+# Variance below which arms are taken to be all the same: what is left of it is rounding, and no evidence of anything.
+ROUNDING = 1e-12
+# Fewest arms seen for squares of features to be looked at.
+LEAST_SQUARED = 64
 # A square says no more than this many standard deviations do.
 FARTHEST = 4.0
+
+
+class Weighed(NamedTuple):
+    """The columns (n, q) of arms of which each counts so much: around their mean, along the axes of their moments.
+
+    The first `p` columns are features; the others are squares, which count where they are `squared`.
+    """
+
+    x: Floats
+    p: int
+    squared: bool
+    weights: Floats
+    share: float  # one over the sum of weights
+    middle: Floats
+    values: Floats  # the sums of squares along the axes
+    axes: Floats
 
 
 @kernel
@@ -76,23 +98,25 @@ def weigh_arms(pulls: Floats, spread: Floats, within: Floats, lead: Floats, firs
 
 
 @kernel
-def average(x: Floats, weights: Floats, share: float, out: Floats) -> None:
-    """Write the weighted mean of rows; `share` is one over the sum of weights."""
-    for j in range(out.shape[0]):
-        out[j] = 0.0
+def weigh(x: Floats, p: int, pulls: Floats, spread: Floats, within: Floats, lead: Floats, first: int) -> Weighed:
+    """Return the columns of arms as they count for the objectives that `first` leads."""
+    size = x.shape[1]
+    weights, middle = np.empty(x.shape[0]), np.zeros(size)
+    total = weigh_arms(pulls, spread, within, lead, first, weights)
+    share = 1.0 / total if total > 0.0 else 0.0
+    moments, values, axes = np.empty((size, size)), np.empty(size), np.zeros((size, size))
+    for j in range(size):
         for i in range(x.shape[0]):
-            out[j] += share * weights[i] * x[i, j]
-
-
-@kernel
-def add_squares(x: Floats, weights: Floats, middle: Floats, out: Floats) -> None:
-    """Write the weighted sum of squares of rows around their middle."""
-    for j in range(out.shape[0]):
+            middle[j] += share * weights[i] * x[i, j]
+    for j in range(size):
         for h in range(j + 1):
-            total = 0.0
+            moment = 0.0
             for i in range(x.shape[0]):
-                total += weights[i] * (x[i, j] - middle[j]) * (x[i, h] - middle[h])
-            out[j, h] = out[h, j] = total
+                moment += weights[i] * (x[i, j] - middle[j]) * (x[i, h] - middle[h])
+            moments[j, h] = moments[h, j] = moment
+    squared = size > p and x.shape[0] >= LEAST_SQUARED
+    find_axes(moments, p, squared, values, axes)
+    return Weighed(x, p, squared, weights, share, middle, values, axes)
 
 
 @kernel
@@ -105,7 +129,6 @@ def find_axes(moments: Floats, p: int, squared: bool, values: Floats, axes: Floa
     size = moments.shape[0]
     line, turned = moments[:p, :p].copy(), np.empty((p, p))
     eigen(line, values[:p], turned)
-    axes[:] = 0.0
     axes[:p, :p] = turned
     if not squared:
         return
@@ -136,42 +159,72 @@ def find_axes(moments: Floats, p: int, squared: bool, values: Floats, axes: Floa
 
 
 @kernel
-def add_products(
-    x: Floats, weights: Floats, middle: Floats, y: Floats, center: float, axes: Floats, out: Floats
-) -> None:
-    """Write the weighted sum of rows, around their middle and along the axes, times y around its center."""
+def project_means(weighed: Weighed, y: Floats, out: Floats) -> tuple[float, float, float]:
+    """Write the weighted sum of rows, around their middle and along the axes, times y around its center.
+
+    Return that center, the weighted squares around it, and how many arms count.
+    """
+    x, weights = weighed.x, weighed.weights
+    center = around = count = 0.0
+    for i in range(x.shape[0]):
+        center += weighed.share * weights[i] * y[i]
     raw = np.zeros(out.shape[0])
     for i in range(x.shape[0]):
         weight = weights[i] * (y[i] - center)
+        if weights[i] > 0.0:
+            count += 1.0
+            around += weights[i] * (y[i] - center) ** 2 + ROUNDING
         for j in range(out.shape[0]):
-            raw[j] += weight * (x[i, j] - middle[j])
+            raw[j] += weight * (x[i, j] - weighed.middle[j])
     for j in range(out.shape[0]):
         out[j] = 0.0
         for h in range(out.shape[0]):
-            out[j] += axes[h, j] * raw[h]
+            out[j] += weighed.axes[h, j] * raw[h]
+    return center, max(around, ROUNDING), count
+
+
+@kernel
+def ridge_of(place: int, p: int) -> float:
+    """Return one of the ridges that are tried with p features."""
+    return float(FIRST_RIDGE * p * RIDGE_STEP**place)
+
+
+@kernel
+def explain(values: Floats, along: Floats, ridge: float) -> tuple[float, float]:
+    """Return how much of the squares a ridge explains, and how freely: sums over the axes."""
+    told = free = 0.0
+    for j in range(values.shape[0]):
+        told += along[j] * along[j] / (values[j] + ridge)
+        free += np.log(1.0 + values[j] / ridge)
+    return told, free
+
+
+@kernel
+def prior_of_nothing(squared: bool) -> float:
+    """Return the log-odds of no features before anything is seen, against one ridge.
+
+    Half of the prior is on nothing at all: where there are squares, that neither of two tells anything.
+    """
+    return float(np.log(RIDGES * (1.0 / (np.sqrt(2.0) - 1.0) if squared else 1.0)))
 
 
 @kernel
 def weigh_ridges(
-    values: Floats, along: Floats, spread: float, around: float, count: float, against: float, tilt: Floats
+    values: Floats, along: Floats, spread: float, around: float, count: float, nothing: float, tilt: Floats
 ) -> float:
     """Write the mean of 1/(value + ridge) over ridges, by their evidence; return the chance that features tell.
 
     Against no features at all, the log-evidence of a ridge is half the sum of along^2/(spread (value + ridge))
-    - ln(1 + value/ridge) over the axes; `against` are the odds of that before anything is seen. The chance does not
-    take the spread for known, which is estimated too small where features fit by luck: in place of along^2/spread,
+    - ln(1 + value/ridge) over the axes; `nothing` are the log-odds of that before anything is seen. The chance does
+    not take the spread for known, which is estimated too small where features fit by luck: in place of along^2/spread,
     added up, it has -(count - 1) ln(1 - along^2/around), with the squares `around` the center of so many arms.
     """
     p = values.shape[0]
     evidence = np.empty(RIDGES + 1)  # the last is that of no features at all
     chances = np.empty(RIDGES + 1)
-    evidence[RIDGES] = chances[RIDGES] = np.log(float(RIDGES) * against)
+    evidence[RIDGES] = chances[RIDGES] = nothing
     for g in range(RIDGES):
-        ridge = FIRST_RIDGE * p * RIDGE_STEP**g
-        told = free = 0.0
-        for j in range(p):
-            told += along[j] * along[j] / (values[j] + ridge)
-            free += np.log(1.0 + values[j] / ridge)
+        told, free = explain(values, along, ridge_of(g, p))
         evidence[g] = 0.5 * (told / spread - free)
         chances[g] = -0.5 * ((count - 1.0) * np.log(max(1.0 - told / around, 1e-12)) + free)
     softmax(evidence)
@@ -179,9 +232,8 @@ def weigh_ridges(
     for j in range(p):
         tilt[j] = 0.0
     for g in range(RIDGES):
-        ridge = FIRST_RIDGE * p * RIDGE_STEP**g
         for j in range(p):
-            tilt[j] += evidence[g] / (values[j] + ridge)
+            tilt[j] += evidence[g] / (values[j] + ridge_of(g, p))
     return float(1.0 - chances[RIDGES])
 
 

@@ -12,18 +12,18 @@ import numpy as np
 
 from druthers._jit import kernel
 from druthers._matrices import copy_vector
-from druthers.policies.evidence import ROUNDING, weigh_features
+from druthers.policies.evidence import weigh_features
 from druthers.policies.regression import (
+    ROUNDING,
     TINY,
+    Weighed,
     add_leverage,
-    add_products,
-    add_squares,
-    average,
-    find_axes,
     find_leads,
+    prior_of_nothing,
+    project_means,
     standard,
     standardize,
-    weigh_arms,
+    weigh,
     weigh_ridges,
 )
 from druthers.types import Floats, Integers
@@ -35,8 +35,6 @@ SWEEPS = 2
 OFTEN = 1.05
 # Fewest arms seen for features to be looked at.
 LEAST_ARMS = 3
-# Fewest arms seen for squares of features to be looked at.
-LEAST_SQUARED = 64
 # Prior spread of arms seen is taken twice as large: a best arm lies in its tail, and must not be shrunk for good.
 CAUTION = 2.0
 # Correlations between objectives are shrunk as if so many arms had shown none.
@@ -154,8 +152,7 @@ def fit_rewards(model: RewardModel, arms: Any, within: Floats, overall: Floats, 
     find_leads(pulls, model.lead)
     p, grid = model.origin.shape[0], np.zeros(overall.shape[0])
     if few and p > 0:
-        squared = x.shape[1] > p and x.shape[0] >= LEAST_SQUARED
-        grid = weigh_features(model, x, pulls, means, within, overall, squared)
+        grid = weigh_features(model, x, pulls, means, within, overall)
     sweep(model, x, pulls, means, within, overall)
     if few and p > 0:
         for k in range(overall.shape[0]):
@@ -207,49 +204,36 @@ def regress(model: RewardModel, x: Floats, pulls: Floats, means: Floats, within:
 
     An arm counts by how much of what it shows is its own mean and not noise, on average over these objectives.
     """
-    p = model.origin.shape[0]
-    squared = x.shape[1] > p and x.shape[0] >= LEAST_SQUARED
-    # Half of the prior is on nothing at all: that neither of two tells anything.
-    against = 1.0 / (np.sqrt(2.0) - 1.0) if squared else 1.0
-    weights = np.empty(x.shape[0])
-    moments = np.empty((x.shape[1], x.shape[1]))
-    products = np.empty(x.shape[1])
-    values = np.empty(x.shape[1])
     for first in range(pulls.shape[1]):
-        if model.lead[first] != first:
-            continue
-        middle, axes = model.middle[first], model.axes[first]
-        total = weigh_arms(pulls, model.spread, within, model.lead, first, weights)
-        share = 1.0 / total if total > 0.0 else 0.0
-        average(x, weights, share, middle)
-        add_squares(x, weights, middle, moments)
-        find_axes(moments, p, squared, values, axes)
-        for k in range(first, pulls.shape[1]):
-            if model.lead[k] == first:
-                model.level[k] = share
-                center = 0.0
-                for i in range(x.shape[0]):
-                    center += share * weights[i] * means[i, k]
-                add_products(x, weights, middle, means[:, k], center, axes, products)
-                spread, tilt = max(model.spread[k, k], ROUNDING), model.tilt[k]
-                around = count = 0.0
-                for i in range(x.shape[0]):
-                    if pulls[i, k] > 0.0:
-                        count += 1.0
-                        around += weights[i] * (means[i, k] - center) ** 2 + ROUNDING
-                known = (spread, max(around, ROUNDING), count, against)
-                model.share[k] = weigh_ridges(values[:p], products[:p], *known, tilt[:p])
-                tilt[p:] = 0.0
-                if squared:
-                    bent = weigh_ridges(values[p:], products[p:], *known, tilt[p:])
-                    model.share[k] = 1.0 - (1.0 - model.share[k]) * (1.0 - bent)
-                for i in range(x.shape[1]):
-                    slope = 0.0
-                    for j in range(x.shape[1]):
-                        slope += axes[i, j] * model.tilt[k, j] * products[j]
-                    model.slopes[i, k] = slope
-                    center -= slope * middle[i]
-                model.center[k] = center
+        if model.lead[first] == first:
+            weighed = weigh(x, model.origin.shape[0], pulls, model.spread, within, model.lead, first)
+            model.middle[first] = weighed.middle
+            model.axes[first] = weighed.axes
+            for k in range(first, pulls.shape[1]):
+                if model.lead[k] == first:
+                    regress_objective(model, weighed, means[:, k], k)
+
+
+@kernel
+def regress_objective(model: RewardModel, weighed: Weighed, y: Floats, k: int) -> None:
+    """Fit center and slopes of the k-th objective to arms' means y of it."""
+    p, size, tilt, values = weighed.p, weighed.x.shape[1], model.tilt[k], weighed.values
+    products = np.empty(size)
+    center, around, count = project_means(weighed, y, products)
+    known = (max(model.spread[k, k], ROUNDING), around, count, prior_of_nothing(weighed.squared))
+    model.level[k] = weighed.share
+    model.share[k] = weigh_ridges(values[:p], products[:p], *known, tilt[:p])
+    tilt[p:] = 0.0
+    if weighed.squared:
+        bent = weigh_ridges(values[p:], products[p:], *known, tilt[p:])
+        model.share[k] = 1.0 - (1.0 - model.share[k]) * (1.0 - bent)
+    for i in range(size):
+        slope = 0.0
+        for j in range(size):
+            slope += weighed.axes[i, j] * tilt[j] * products[j]
+        model.slopes[i, k] = slope
+        center -= slope * weighed.middle[i]
+    model.center[k] = center
 
 
 @kernel
@@ -283,15 +267,20 @@ def expect_arm(model: RewardModel, arms: Any, arm: int) -> None:
 
 
 @kernel
+def widen(spread: Floats, leverage: Floats, caution: float, prior: Floats) -> None:
+    """Write the prior covariance of an arm: the spread, and how unsure it is what to expect, taken so much wider."""
+    for k in range(spread.shape[0]):
+        for j in range(spread.shape[0]):
+            prior[k, j] = caution * spread[k, j] * (1.0 + leverage[k] * leverage[j])
+
+
+@kernel
 def recall_arm(spread: Floats, arms: Any, arm: int, within: Floats) -> None:
     """Write what is believed of an arm that was seen: its prior, taken wider, and its own rewards."""
     size = spread.shape[0]
     prior = np.empty((size, size))
     doubt = np.empty((size, size))
-    leverage = arms.leverage[arm]
-    for k in range(size):
-        for j in range(size):
-            prior[k, j] = CAUTION * spread[k, j] * (1.0 + leverage[k] * leverage[j])
+    widen(spread, arms.leverage[arm], CAUTION, prior)
     update(prior, arms.expected[arm], arms.pulls[arm], arms.means[arm], within, arms.believed[arm], doubt)
     place = 0
     for k in range(size):
@@ -308,10 +297,7 @@ def predict_arms(model: RewardModel, arms: Any, within: Floats, means: Floats, v
     covariance = np.empty((size, size))
     for arm in range(means.shape[0]):
         expect_arm(model, arms, arm)
-        leverage = arms.leverage[arm]
-        for k in range(size):
-            for j in range(size):
-                prior[k, j] = model.spread[k, j] * (1.0 + leverage[k] * leverage[j])
+        widen(model.spread, arms.leverage[arm], 1.0, prior)
         update(prior, arms.expected[arm], arms.pulls[arm], arms.means[arm], within, means[arm], covariance)
         for k in range(size):
             variances[arm, k] = max(covariance[k, k], 0.0)

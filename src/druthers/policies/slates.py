@@ -289,15 +289,6 @@ class Slate:
                 found.append((int(scores.argmax()), share))
         return found
 
-    def chance(self, before: tuple[int, ...], place: int) -> float:
-        """Return the chance that an arm stands next."""
-        groups = self.groups(before)
-        given = sum(share for arm, share in groups if arm == place)
-        free = 1.0 - sum(share for _, share in groups)
-        left = len(self._scores) - len(before)
-        own = (1.0 - self._exploration) * (place == self.best(before)) + self._exploration / left
-        return float(given + free * own)
-
     def chances(self, before: tuple[int, ...]) -> Floats:
         """Return the chance of every offered arm to stand next."""
         groups = self.groups(before)
@@ -332,7 +323,7 @@ class Slate:
                 place = int(coins[3 * k + 2] * (len(self._scores) - k))
                 for one in sorted(slate):
                     place += place >= one
-            chances.append(self.chance(slate, place))
+            chances.append(float(self.chances(slate)[place]))
             slate = (*slate, place)
         return slate, tuple(chances), tuple(best)
 
