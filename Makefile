@@ -8,28 +8,38 @@ READY := $(VENV)/.ready
 PIP := -m pip --disable-pip-version-check -qq
 # Tests start hundreds of interpreters: where bytecode is not kept, each compiles the package anew.
 export PYTHONDONTWRITEBYTECODE :=
+# Matrices of tests are small: more threads only wait for each other, and take half of the time of some files for that.
+suite plain test-browser test-full coverage: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-browser test-full test-model browser kernels bytecode plain coverage check bench docs lock clean
+.PHONY: help setup run test suite served kernels bytecode plain test-browser test-full test-model browser coverage check \
+  bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with the pinned versions of constraints.txt
 
+# uv takes a third of pip's time. It does not read pip's settings: where these name an index of the machine's own, or
+# where uv fails, pip does it.
+OWN_INDEX = $(BIN)/python -m pip --disable-pip-version-check config list | grep -q 'index.url=.*http'
+WITH_UV = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints constraints.txt
+WITH_PIP = $(BIN)/python $(PIP) install --no-compile --constraint constraints.txt
+INSTALL = install() { { ! $(OWN_INDEX) && $(WITH_UV) "$$@"; } || $(WITH_PIP) "$$@"; }; install
+
 # Made anew when a requirement or a pin changes, so that nothing forgotten stays installed; bytecode is made of what is
-# imported, not of all that is installed, which is a third of pip's time. First a pip that takes half of the time of the
-# one that comes with Python 3.11, and what compiles kernels, so that they can be compiled while all else is installed.
+# imported, not of all that is installed, which is a third of pip's time. First what compiles kernels, so that they can
+# be compiled while all else is installed.
 $(CORE): pyproject.toml constraints.txt
 	@echo "making $(VENV): the package and its development tools, a minute or two"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python $(PIP) install --no-compile -c constraints.txt pip
-	@$(BIN)/python $(PIP) install --no-compile -c constraints.txt numba
+	@$(WITH_PIP) uv
+	@$(INSTALL) numba
 	@touch $@
 
 $(READY): $(CORE)
-	@$(BIN)/python $(PIP) install --no-compile -c constraints.txt -e '.[dev]'
+	@$(INSTALL) --editable '.[dev]'
 	@touch $@
 
 run: $(READY) ## compare our policies with those of the paper on its synthetic benchmark; report in results/synthetic
@@ -43,23 +53,31 @@ browser:
 	    { $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } > /dev/null 2>&1 < /dev/null; } || \
 	  echo "NO BROWSER: install chromium to have the page tested" >&2
 
-kernels: $(CORE) ## compile ahead what the quick tests use, by two processes that share the work
+# What every server uses, which most tests wait for: it comes first.
+served: $(CORE)
+	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py served
+
+kernels: served ## compile ahead what the quick tests use, by three processes that share the work
 	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py
 
-# Three files at a time, for two cores: tests that wait for servers, browsers and disks leave a sixth of them idle. In
-# the order of tests/conftest.py: by the number of their tests, long files of few tests would come last. A test that
-# hangs tells where and fails, for a run that waits forever tells nothing.
-PATIENCE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
-test: $(READY) browser kernels bytecode plain ## run the quick tests and the doctests, and the kernels once more as plain Python
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(PATIENCE)
+test: kernels plain suite ## run the quick tests and the doctests, and the kernels once more as plain Python
 
-# Made by one process, in place of three at the same time; what is wrong with a test, its own run tells.
+# More files at a time than cores: tests wait for servers, browsers and disks, and beside other work many processes get
+# more of a machine than few. In the order of tests/conftest.py, which begins with what needs few kernels: with
+# `make --jobs` the others are compiled meanwhile. A test that hangs tells where and ends
+# the run: no other process is given it.
+WORKERS := 6
+PATIENCE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+suite: $(READY) browser served bytecode
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(PATIENCE)
+
+# Made by one process, in place of all at the same time; what is wrong with a test, its own run tells.
 bytecode: $(READY)
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || true
 
 # Needs nothing compiled, so `make --jobs` does it while the rest is.
 plain: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PATIENCE) tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves
 
 test-browser: $(READY) browser ## run only the tests that drive the page in a real chromium
 	$(BIN)/python -m pytest -m browser

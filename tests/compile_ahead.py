@@ -1,7 +1,8 @@
-"""Compiles ahead what the quick tests use, by two processes that share the work, and prints what each part of it took.
+"""Compiles ahead what the quick tests use, by three processes that share the work, and prints what each took.
 
-Run by `make kernels`. Processes that run tests on an empty cache compile the same machine code at the same time, and
-have nothing of being two; where all is kept already, this takes seconds.
+Run by `make kernels`, and before by `make served` for what every server uses. Processes that run tests on an empty
+cache compile the same machine code at the same time, and have nothing of being many; where all is kept already, this
+takes seconds.
 """
 
 from __future__ import annotations
@@ -23,17 +24,20 @@ from druthers.evaluation.following import LEARN, follow
 from druthers.logs import record
 from druthers.simulation import play_tape
 
-# What shares most of its kernels is compiled by one process; the longest first, so that both end together.
-TOGETHER = (
-    ("fisher-pqucb-robust", "mixture"),
-    ("fisher-pqucb", "fisher-ucb", "likelihood"),
-    ("stated-ucb",),
-    ("mo-pqucb-gl", "mo-pqucb-gl-recipe", "group-lasso"),
-    ("mo-pqucb", "mo-pqucb-recipe", "greedy"),
-)
+# What every server of the tests uses.
+SERVED = "stated-ucb"
 # Forms of policies that tests use beside the plain ones.
-FORMS = {"fisher-pqucb": {"population": True}, "mo-pqucb": {"anchor": Mixture()}}
-# Who follows logs in quick tests, and who follows those of picks.
+FORMS = {"a population": ("fisher-pqucb", {"population": True}), "a mixture": ("mo-pqucb", {"anchor": Mixture()})}
+# What shares most of its kernels is compiled by one process; the longest first, so that all end together.
+TOGETHER = (
+    ("fisher-pqucb", "fisher-ucb", "likelihood"),
+    ("fisher-pqucb-robust", "mixture"),
+    ("a population",),
+    ("mo-pqucb", "a mixture", "mo-pqucb-recipe", "greedy"),
+    ("mo-pqucb-gl", "mo-pqucb-gl-recipe", "group-lasso"),
+)
+# Who is served in contexts by quick tests, who follows logs in them, and who those of picks.
+IN_CONTEXTS = (SERVED, "fisher-pqucb")
 FOLLOW = ("s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb")
 FOLLOW_PICKS = ("fisher-pqucb",)
 SIZE = cache_steps.N_OBJECTIVES
@@ -46,14 +50,16 @@ def use(names):
         before = time.process_time()
         if name in dr.ANCHORS:
             cache_steps.done(name, list(cache_steps.ANCHOR_METHODS))
+        elif name in FORMS:
+            policy, settings = FORMS[name]
+            serve(policy, **settings)
+            play(policy, "utility", **settings)
         else:
             cache_steps.done(name, list(cache_steps.POLICY_METHODS))
-            serve(name)
+            if name in IN_CONTEXTS or not dr.POLICIES[name].learns_contexts:
+                serve(name)
             play(name, "utility", logs=name in FOLLOW)
             play(name, "choice", logs=name in FOLLOW_PICKS)
-            if name in FORMS:
-                serve(name, **FORMS[name])
-                play(name, "utility", **FORMS[name])
         took.append((name, time.process_time() - before))
     return took
 
@@ -74,13 +80,18 @@ def play(name, feedback, *, logs=False, **settings):
         follow(follower, record(recorder, tape), LEARN)
 
 
-def main(processes):
-    rest = [(name,) for name in (*dr.POLICIES, *dr.ANCHORS) if not any(name in family for family in TOGETHER)]
+def main(words):
+    if words == ["served"]:
+        families, processes = [(SERVED,)], 1
+    else:
+        known = {name for family in TOGETHER for name in family} | {SERVED}
+        rest = [(name,) for name in (*dr.POLICIES, *dr.ANCHORS) if name not in known]
+        families, processes = [*TOGETHER, *rest], int(words[0]) if words else 3
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        for family in pool.map(use, (*TOGETHER, *rest)):
+        for family in pool.map(use, families):
             for name, seconds in family:
                 print(f"{name:20s} {seconds:6.1f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2)
+    main(sys.argv[1:])

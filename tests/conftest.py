@@ -29,15 +29,22 @@ settings.register_profile("unhurried", deadline=None, derandomize=True, suppress
 settings.load_profile("unhurried")
 
 
-# Files that take longest, where several workers begin: one that came last would leave the others without work. Those
-# that mostly wait, for a browser or for servers, stand between those that mostly compute.
-LONGEST = (
-    *("browser_views", "cache", "items", "browser_talk", "own", "restarts", "service_replicas", "messages", "units"),
-    *("service_put_back", "kernels", "migrations", "service_torture", "service_fuzz", "cli_logs", "language", "asking"),
-    *("service_kills", "history", "theory", "service_description", "anchors", "llm", "stores", "trust", "converse"),
-    *("postgres", "service", "half_said", "histories", "fetching", "cli", "service_keys", "understanding", "contexts"),
+# Where several workers begin: files that take long, and need few kernels beside those of servers, for the others are
+# compiled meanwhile. A long one that came last would leave the others without work.
+FIRST = (
+    *("own", "browser_views", "cache", "browser_talk", "service_replicas", "service_torture", "language", "theory"),
+    *("messages", "service_put_back", "service_fuzz", "service_description", "service_kills", "llm", "converse"),
+    *("stores", "postgres", "service", "half_said", "histories", "fetching", "service_keys", "understanding", "cli"),
 )
-TURNS = {f"test_{name}": turn for turn, name in enumerate(LONGEST)}
+# Where they end: files that need many kernels, the longest of them first.
+LAST = (
+    *("items", "restarts", "units", "kernels", "asking", "history", "migrations", "contexts", "cli_logs", "anchors"),
+    *("crowds", "choices", "trust", "fisher", "stateful", "policies", "simulation", "evaluation", "experiments"),
+    *("population", "grouplasso", "mixture", "slates", "intervals", "moving", "guarantee", "soft", "anytime", "paper"),
+    *("predicting", "revising", "saving", "logs", "gym", "bench", "wrong_uses"),
+)
+TURNS = {f"test_{name}": turn - len(FIRST) for turn, name in enumerate(FIRST)}
+TURNS |= {f"test_{name}": 1 + turn for turn, name in enumerate(LAST)}
 
 
 def pytest_addoption(parser):
@@ -45,13 +52,13 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Begin with what takes longest, or shuffle the tests where that is asked for.
+    """Keep to the turns above, or shuffle the tests where that is asked for.
 
     Those of a file stay together, for they may share a server.
     """
     seed = config.getoption("shuffle", None)
     if seed is None:
-        items.sort(key=lambda item: TURNS.get(item.path.stem, len(TURNS)))
+        items.sort(key=lambda item: TURNS.get(item.path.stem, 0))
         return
     chance = random.Random(seed)
     files = sorted({item.path for item in items})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 
-import choix
 import naive
 import numpy as np
 import pytest
@@ -86,6 +85,8 @@ def as_top1(rankings, n_objectives):
 
 
 def choix_estimate(rankings, n_objectives, ridge=0.0):
+    import choix
+
     # choix penalizes alpha |c|^2 where we have ridge |c|^2 / 2.
     estimate = choix.opt_top1(n_objectives, as_top1(rankings, n_objectives), alpha=ridge / 2, tol=1e-10)
     return estimate - estimate.mean()

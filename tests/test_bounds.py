@@ -9,7 +9,6 @@ import math
 import warnings
 from pathlib import Path
 
-import cvxpy
 import mpmath
 import numpy as np
 import pytest
@@ -310,6 +309,8 @@ def test_information_of_many_objectives_is_drawn():
 @pytest.mark.parametrize(("seed", "n_users", "n_arms"), [(0, 1, 4), (1, 2, 4), (2, 1, 4), (3, 2, 4), (4, 3, 12)])
 def test_the_floor_is_that_of_a_conic_solver(seed, n_users, n_arms):
     """The convex program of the docstring, written for CVXPY; with and without rankings, one user or several."""
+    import cvxpy
+
     rng = np.random.default_rng(seed)
     size, horizon = 2 + seed % 3, 20_000.0
     means, weights = rng.uniform(0, 1, (n_arms, size)), rng.uniform(0, 1, (n_users, size))

@@ -19,7 +19,6 @@ from gymnasium.vector import AsyncVectorEnv
 from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics
 from mo_gymnasium import wrappers
 from mo_gymnasium.wrappers import vector as vector_wrappers
-from river import bandit
 
 from druthers import make_policy
 from druthers.environments import Reviews, Synthetic
@@ -323,6 +322,8 @@ except ImportError as error:
 
 def test_river_evaluates_its_policies_on_it():
     """It copies the environment in the middle of an episode, which must go on with the same luck in each copy."""
+    from river import bandit
+
     env = Scalarized(gymnasium.make(HOTELS, horizon=100))
     policies = [bandit.UCB(delta=1, seed=1), bandit.UCB(delta=1, seed=1), bandit.EpsilonGreedy(epsilon=0.5, seed=1)]
     trace = list(bandit.evaluate(policies, env, n_episodes=2, seed=1))

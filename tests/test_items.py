@@ -315,7 +315,9 @@ def test_useless_features_are_not_believed():
     np.testing.assert_array_equal(plain.choose("ada").reasons, featured.choose("ada").reasons)
 
 
-@pytest.mark.parametrize("name", ["fisher-pqucb", "fisher-ucb", "fisher-pqucb-robust"])
+@pytest.mark.parametrize(
+    "name", ["fisher-pqucb", "fisher-ucb", pytest.param("fisher-pqucb-robust", marks=pytest.mark.slow)]
+)
 def test_a_saved_policy_goes_on_with_its_model(name, tmp_path):
     """Features, model and beliefs are part of the state; what comes next is the same bit for bit."""
     policy, truth = shop(policy=name)

@@ -144,11 +144,12 @@ def test_nothing_jumps_where_the_form_changes(gap):
 
 @pytest.mark.parametrize("scale", [1.0, 200.0])
 def test_a_thousand_objectives(scale):
-    rng = np.random.default_rng(1)
-    preference = rng.uniform(-scale, scale, 1000)
-    preference[:500] = preference[500:]  # ties
-    order = rng.permutation(1000)
-    check_ranking_kernels(order, 1000, preference)
+    """As plain Python, which takes twelve seconds for them, a hundred."""
+    rng, size = np.random.default_rng(1), 100 if SWITCHED_OFF else 1000
+    preference = rng.uniform(-scale, scale, size)
+    preference[: size // 2] = preference[size // 2 :]  # ties
+    order = rng.permutation(size)
+    check_ranking_kernels(order, size, preference)
     assert loss(order, 1, preference) == pytest.approx(naive.loss([order[:1]], preference), rel=1e-12)
 
 

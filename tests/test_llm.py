@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from collections import Counter
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import given
@@ -32,7 +33,7 @@ from druthers.language.llm.replies import (
 )
 from druthers.testing import check_parser
 
-pytest.importorskip("openai")
+pytestmark = pytest.mark.skipif(find_spec("openai") is None, reason="openai is not installed")
 
 OBJECTIVES = ("price", "location", "cleanliness", "service")
 TEXTS = [

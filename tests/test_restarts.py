@@ -64,7 +64,18 @@ def plain(setting):
     return {**setting.params, "class": type(setting)} if hasattr(setting, "params") else setting
 
 
-@pytest.mark.parametrize("name", POLICIES)
+# One of each form of what is kept of people, with every setting there is; the others take theirs from these.
+QUICK = ("s-ucb", "mo-oful", "conucb", "prucb", "mo-pqucb", "stated-ucb", "fisher-pqucb", "oracle")
+
+
+def test_the_quick_ones_have_every_setting():
+    settings = {name: set(kind(n_objectives=3).params) for name, kind in POLICIES.items()}
+    assert set.union(*(settings[name] for name in QUICK)) == set.union(*settings.values())
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in POLICIES]
+)
 def test_what_is_asked_for_holds_after_a_restart(name):
     store = open_store("memory:")
     first = Advisor(INNS, store=store, policy=name, parser="lexicon")
