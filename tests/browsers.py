@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import pytest
 
-PATIENCE = 30_000  # milliseconds that a busy machine may need for anything
+PATIENCE = 120_000  # milliseconds that a busy machine may need for anything
 WIDTHS = (390, 768, 1440)
 THEMES = ("light", "dark")
 # Drawn without a graphics card, and without the watch over one, which takes a busy machine for a broken one.
@@ -44,9 +44,13 @@ class Visitor:
         self.browser, self.server = browser, server
         self.errors, self.elsewhere, self.contexts = [], [], []
 
-    def open(self, path="/", *, width=1440, theme="light", allow=(), key=None):
+    def open(self, path="/", *, width=1440, theme="light", allow=(), key=None, still=False):
         """Open a page, by itself in the browser; messages that hold one of `allow` are no errors."""
-        context = self.browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+        context = self.browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=theme,
+            reduced_motion="reduce" if still else "no-preference",
+        )
         context.set_default_timeout(PATIENCE)
         self.contexts.append(context)
         page = context.new_page()

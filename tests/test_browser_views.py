@@ -68,7 +68,9 @@ def lost(page):
 
 
 def test_the_demo_plays_pauses_steps_and_ends(visitor):
-    page = visitor.open("/demo")
+    page = visitor.open("/demo", still=True)  # which else may have played before a busy machine looks
+    page.get_by_label("Speed").select_option("slow")
+    page.get_by_role("button", name="Play again").click()
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="To the end").click()
     page.get_by_text("Lost after round 150").wait_for()
@@ -98,8 +100,8 @@ def test_the_demo_plays_pauses_steps_and_ends(visitor):
     ],
 )
 def test_every_slider_of_the_demo_changes_the_guest_and_the_address(visitor, label, name, value):
-    page = visitor.open("/demo")
-    page.get_by_role("button", name="Pause").click()
+    page = visitor.open("/demo", still=True)
+    page.get_by_role("button", name="Play again").wait_for()
     with page.expect_response(f"**/v1/demo?*{name}={value}*") as told:
         page.get_by_label(label).fill(value)
     played = told.value.json()
