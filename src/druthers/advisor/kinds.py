@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.advisor.messages import Context, Kind
+from druthers.advisor.messages import STATED, Context, Kind
 from druthers.advisor.said import RATING, Said
 from druthers.advisor.sayings import PLACES, feeling, ways, whole_words
 from druthers.catalogs import Item
@@ -116,9 +116,21 @@ def chances(text: str, encoder: Encoder | None, names: Sequence[str] = ()) -> di
     return dict(zip(model["kinds"], map(float, shares / shares.sum()), strict=True))
 
 
+def tells_of_one(said: Said) -> bool:
+    """Tell whether a message tells of one item from its beginning on, and neither asks nor picks: "2 looks lovely"."""
+    other = said.asks or said.picks or said.settled or said.bare or ways("unlike", "undecided").search(said.core)
+    return bool(said.places) and ways("of_one").match(said.plain) is not None and not other
+
+
 def told_of_items(said: Said, likely: Mapping[Kind, float]) -> dict[Kind, float]:
     """Return how likely it is that an item pointed at is told of, where that is sure and only not in which way."""
     together = sum(likely[kind] for kind in CHANGING)
+    if tells_of_one(said):
+        other = Kind.REJECT if said.rejects else Kind.LIKE if said.has("like") else Kind.FEEDBACK
+        sure = max(CHANGING, key=likely.__getitem__)
+        kind = sure if likely[sure] >= LIKELY and (sure != Kind.REJECT or said.rejects) else other
+        stated = sum(likely[one] for one in (*STATED, Kind.UNCLEAR))
+        return {Kind.WISH: 0.0, **{one: (together + stated) * (one == kind) for one in CHANGING}}
     if (
         not said.places
         or ways("undecided").search(said.core)

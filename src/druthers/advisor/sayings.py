@@ -88,7 +88,8 @@ def _places(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     """Return which places a text speaks of, whether or not anything was shown there."""
     found = [(match.start(2), int(match.group(2)) - 1) for match in ways("place").finditer(text)]
     for place, words in enumerate(table["counts"]):
-        numbered = WORDINGS.pattern(rf"(?<!\w)<numbered>\s*(?:{words})\b")
+        alone = rf"^(?!one\b)(?:{words})(?= (?:is|was|looks?|sounds?|seems?) (?!enough|too|plenty)\w)"
+        numbered = WORDINGS.pattern(rf"(?<!\w)<numbered>\s*(?:{words})\b|{alone}")
         found += [(match.start(), place) for match in numbered.finditer(text)]
     for match in ways("paired").finditer(text):  # "between one and three"
         for group in (1, 2):

@@ -36,7 +36,8 @@ class Clock(NamedTuple):
     def of_numbers(cls, name: str, numbers: Any) -> "Clock | None":
         """Return the clock of a column of numbers that is called like one, 8 and 18.5; None if it is none."""
         known = numbers[np.isfinite(numbers)]
-        called = bool(set(stems(name)) & words("clocks")) and not set(stems(name)) & units().keys()
+        counts = set(stems(name)) & units().keys() and not re.search(r"(?i)hour(?!s)", name)  # "closing hour" is one
+        called = bool(set(stems(name)) & words("clocks")) and not counts
         day = known.size > 0 and known.min() >= 0 and 4 < known.max() <= 24
         return cls(float(known.min()), float(known.max()), numeric=True) if called and day else None
 

@@ -152,7 +152,11 @@ class Index:
         made = parts[0].removesuffix("ed")
         if len(parts) == 1 and made != parts[0] and len(made) > 3:  # "I need a seat", of what is seated
             known |= {(one,) for one in (made, f"{made}e", f"{made}ing") if one not in taken}
-        if day := next((part for part in parts if part in WEEK), ""):  # "works on Sundays"
+        if "safe" in parts:  # "nothing poisonous"
+            self.without |= {(bad,): {name: True} for bad in words("unsafe") - taken}
+        if day := next(
+            (part for part in parts if part in WEEK or (len(parts) == 2 and part in words("dayparts") - taken)), ""
+        ):  # "works on Sundays"
             known |= {(day,)}
         fits: list[Key] = []
         if len(parts) > 2 and parts[0] in words("fitting") and parts[1] in FOR:  # "get along with my cat"

@@ -98,9 +98,12 @@ def meant(found: Sequence[Stated], folded: str) -> list[Stated]:
     wanted = {one.name for one in found if any(start <= one.start < end for start, end in asked)}
     told = [match.span() for match in SENTENCE.finditer(folded) if match.group().strip().count(" ") >= FEW_WORDS]
     out = list(ways("those_out").finditer(folded))
+    denied = {(one.name, one.limit["not"]) for one in found if _is_denied(one)}
     left = []
     for one in found:
         text = not isinstance(one.limit, bool | int | float | dict)
+        if text and (one.name, str(one.limit)) in denied:  # "not black, everybody's got black"
+            continue
         inside = any(start <= one.start < end for start, end in asked)
         if text and one.name in wanted and not inside and any(start <= one.start < end for start, end in told):
             continue
@@ -159,6 +162,10 @@ def _is_several(one: Stated, folded: str) -> bool:
         and said[-1] != own[-1]
         and not ways("both_of").search(folded[: one.start])
     )
+
+
+def _is_denied(one: Stated) -> bool:
+    return isinstance(one.limit, dict) and isinstance(one.limit.get("not"), str)
 
 
 def _value(limit: object) -> object:

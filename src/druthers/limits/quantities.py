@@ -136,6 +136,10 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
     if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
         return None
+    if (
+        match.group(1) == "one" and not units_ and pattern(r"\s*<of_one>").match(text[end:])
+    ):  # "fast over one that's perfect"
+        return None
     if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
         speedy, older = speedy and not units_, older and is_year(value)
         strict = pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None
@@ -197,7 +201,7 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
     # "12 gears or more", "32 GB of RAM at least", "a 2 year warranty or longer"
     of_what = (
-        r"(?:\s*\b(?:of\s+)?(?:(?:the|my)\s+)?(?!<no_noun>\b)[a-z]+"
+        r"(?:\s*\b(?:of\s+)?(?:(?:the|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+(?:up|aside))?"
         r"|\s*\b(?:on|in|for|until|till|before|to)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+[a-z]+)?)?\s*,?\s*"
     )
     owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
@@ -218,7 +222,7 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
 def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     """Return the words that may be a unit, of the number itself and after it, and where they end."""
     found = [sign for sign in number if sign in "$€£¥"]
-    after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|km/h|[^\W\d_]+2?)", text[end:])
+    after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|per cent|km/h|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
         if word not in units() and len(word) > 4 and not ways("no_unit").fullmatch(word):  # "dolars"

@@ -18,6 +18,7 @@ from druthers.limits.index import FOR, Index
 from druthers.limits.linking import accepted, linked, meant, put_right
 from druthers.limits.shortening import Key, stands_alone
 from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
+from druthers.limits.spread import find_spread
 from druthers.limits.stated import Limits, Stated, contradicting, joined, lost_alternatives
 from druthers.limits.where import Where, is_sound
 from druthers.limits.words import blanked, fold, pattern, stem, stems, table, telling_stems, ways, words
@@ -26,6 +27,7 @@ from druthers.types import Objective
 MOST_LETTERS = 2_000  # of a text that limits are read in
 LONGEST_LEAD = 60  # letters before a piece that may say how it is meant
 LINKS = frozenset({"or", "and", "please"})
+LEFT_OUT = ("without", "no", "lacking")
 VERY = ("very", "extremely", "really", "super", "too", "ultra")
 
 
@@ -130,14 +132,14 @@ class LimitReader:
         return {name: True for key, name in self.index.flags.items() if spoken.issuperset(key)}
 
     def _spread(self, folded: str, text: str) -> list[Stated]:
-        """Return flags whose last word stands after a verb: "the first talk has to be free"."""
+        """Return flags whose words stand apart: "the first talk has to be free"."""
         found = []
-        for key, name in self.index.flags.items():
-            if len(key) > 1 and all(part in folded for part in key):
-                first = r"\W+".join(rf"{re.escape(part)}\w{{0,2}}" for part in key[:-1])
-                match = pattern(rf"\b{first}\s+<modal>\s+{re.escape(key[-1])}\w{{0,2}}\b").search(folded)
-                if match is not None:
-                    found.append(Stated(name, True, text[match.start() : match.end()], match.start(), match.end()))
+        for name, start, end in find_spread(folded, self.index.flags):
+            clause, before = clause_of(folded, start, end), ways("breaks").split(folded[:start])[-1]
+            idle = clauses.is_soft(folded, start, end) or ways("story").search(clause) or "?" in folded[end:]
+            if not idle and not pattern("<unneeded>").search(clause):
+                negated, _ = self._denied(before, text)
+                found.append(Stated(name, negated is None, text[start:end], start, end))
         return found
 
     def _unneeded(self, folded: str, found: Iterable[Stated]) -> list[tuple[str, tuple[int, int] | None]]:
@@ -224,6 +226,8 @@ class LimitReader:
             before = ways("breaks").split(before)[-1]
             negated, demanded = self._denied(before, text)
         out = ways("ruled_out").match(folded[end:])
+        if negated and ways("useless").match(folded[end:]) and negated.group().strip().split(" ")[0] in LEFT_OUT:
+            negated, demanded = None, negated  # "without a lift it's no use"
         if negated and out:  # "a flat without a lift is no good"
             negated, demanded, out = None, negated, None
         if ways("spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
@@ -302,6 +306,7 @@ class LimitReader:
             return None, found.lead
         abroad = self._said.language(text) != ENGLISH
         beside = ways("denied_before").search(before) or (ways("not_abroad").search(before) if abroad else None)
+        beside = beside or (None if abroad else ways("denied_so").search(before))
         return beside or (found.lead if found is not None else None), None
 
     @staticmethod
@@ -367,6 +372,9 @@ class LimitReader:
         # Elsewhere it is enough to name it, and not to ask: "deve esserci un giardino".
         abroad = self._said.language(text) != ENGLISH and "?" not in folded[end:]
         day = said[-1] in WEEK and re.search(r"\bon(?: an?)?\s+$|^\s*$", before) is not None  # "we move on a Sunday"
+        if said == [one for one in said if one in words("dayparts")] != stems(name):  # "it can only be on a weekend"
+            day = ways("only_then").search(before) is not None
+            lead = follow = None
         if not (lead or follow or alone or describes or abroad or day) or pattern("<unneeded>").search(clause):
             return None
         if negated and words("letting") & set(stems(name)) and ways("not_mine").search(before):

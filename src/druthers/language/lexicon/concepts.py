@@ -119,7 +119,8 @@ def adjectives(noun: str) -> list[str]:
         if noun.endswith(ending) and len(noun) > len(ending) + 2:
             found = [noun.removesuffix(ending) + other for other in others]
             return [word for word in found if word in english()]
-    return [f"{noun}y"] if not noun.endswith(("e", "y")) and f"{noun}y" in english() else []  # "salty"
+    others = ((f"{noun}y" if not noun.endswith(("e", "y")) else ""), f"{noun}ful")  # "salty", "careful"
+    return [word for word in others if word in english()]
 
 
 def easy_to(noun: str) -> list[tuple[str, ...]]:

@@ -1,5 +1,6 @@
 """Where a text speaks of which objective: the words of the lexicon, with typing errors mended."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,7 +8,7 @@ from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.binding import bind
 from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
-from druthers.language.lexicon.spelling import Speller
+from druthers.language.lexicon.spelling import Speller, english
 from druthers.language.text.tokens import Token
 from druthers.types import Objective
 
@@ -28,6 +29,11 @@ _OTHER_WAY = {Kind.GOOD: Kind.BAD, Kind.BAD: Kind.GOOD}
 _DOUBTFUL, _ONE_OF_MANY = 0.4, 0.8
 # Languages that write compounds as one word, and how many letters these have, and each part of them, at least.
 _COMPOUNDING, _COMPOUND, _PART = ("de", "nl"), 9, 4
+
+# How good something is, in its description: "how forgiving it is", "how carefully they handle things".
+_HOW = re.compile(
+    r"(?i)how (?!(?:much|many|well|often|long|far|little|few|quick|hard|good|likely|high|low|big)(?:ly)?\b)([a-z]{4,})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,7 @@ class Words:
                 own.add(words_of(text))
                 self._add_own(index, text, objectives)
         self._give_heads(objectives)
+        self._give_described(objectives)
         self._idle = {words_of(phrase) for phrase in split(read_data("idle.toml")["phrases"])} - own
         self._speller = Speller(word for words in self._senses for word in words if len(word) > 3)
         self._foreign: dict[str, dict[tuple[str, ...], Mention]] = {}
@@ -140,6 +147,27 @@ class Words:
             index = None if sense.named else named.get(head, led.get(words[0]) if len(words) > 1 else None)
             if index is not None and index != sense.objective:
                 self._senses[words] = replace(sense, objective=index, concept="")
+
+    def _give_described(self, objectives: Sequence[Objective]) -> None:
+        """Give nouns to the only objective that is described by them, and know how each is described to be good.
+
+        "Strategy" is a matter of the depth that is "how much strategy it takes", and not of fun; "how carefully they
+        handle things" is about careful ones.
+        """
+        told = [{*words_of(one.name), *words_of(one.description)} for one in objectives]
+        for index, objective in enumerate(objectives):
+            for word in words_of(objective.description):
+                known = self._senses.get((word,))
+                if known is not None and known.kind is Kind.NOUN and not known.named and known.objective != index:
+                    elsewhere = sum(word in words for words in told) > 1 or word in words_of(known.concept)
+                    if not elsewhere and known.concept not in ("price", *small_words("amounts")):
+                        self._senses[word,] = replace(known, objective=index, concept="")
+            match = _HOW.match(objective.description)
+            how = "" if match is None else match[1].casefold().removesuffix("ly")
+            if how and (how,) not in self._senses and how not in small_words("light") and how in english():
+                kind = Kind.BAD if objective.less_is_better else Kind.GOOD
+                for form in (how, *inflections(how)):
+                    self._senses.setdefault((form,), Mention(index, 0, 0, kind, WORTH[kind], how))
 
     def _senses_of(self, language: str) -> dict[tuple[str, ...], Mention]:
         """Return what words of another language mean; the catalog's own names hold in all of them."""
