@@ -33,8 +33,8 @@ def find_spread(folded: str, flags: Mapping[Key, str]) -> Iterator[tuple[str, in
                     yield name, piece.start() + spots[first][0], piece.start() + spots[last][1]
         for match in pattern(r"\b<able> ([a-z]{4,})\b").finditer(piece.group()):
             done = match.group().rsplit(" ", 1)[1]
-            names = (flags.get(key) for key in ((stem(f"{done.removesuffix('e')}ing"),), (f"{done}able",)))
-            if name := next(filter(None, names), None):
+            forms = (stem(f"{done.removesuffix('e')}ing"), f"{done}able")
+            for name in {flags[form,] for form in forms if (form,) in flags}:
                 yield name, piece.start() + match.start(), piece.start() + match.end()
 
 
