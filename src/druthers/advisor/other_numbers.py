@@ -15,11 +15,15 @@ from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.where import BOUNDS
 from druthers.limits.words import blanked
 
+MAKE_IT = re.compile(r"[,;.!?]\s*(?:(?:so|but|and|ok|please|then|let's)\s+)*make (?:it|that) (?P<number>[^,;!?]*)$")
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 
 
 def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
     """Return a number that takes the place of a limit said before: "make that 40"."""
+    if anew := MAKE_IT.search(said.plain):  # "the boss pays half, so make it fifteen hundred"
+        alone = replace(said, plain=anew["number"])
+        said = alone if _bare_number(alone) else said
     quantities, limits = find_quantities(said.plain) or _bare_number(said), said.context.limits
     ways_said = {bound for limit in reader.read(said.text).where.values() for bound in _bounds(limit)}
     bounds = {  # "I meant at most 25" is no least number of gears

@@ -9,6 +9,7 @@ from druthers.limits.abroad import counted_abroad
 from druthers.limits.attributes import Attribute, find_attribute, letting_in
 from druthers.limits.clauses import clause_of
 from druthers.limits.index import Index
+from druthers.limits.numbers import plain_number
 from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.stated import Stated
@@ -17,6 +18,7 @@ from druthers.limits.words import in_english, pattern, stem, stems, ways
 
 ENGLISH = "en"
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
+EXACTLY = r"\b(?:exactly|precisely|genau|exactement|exactamente|esattamente)\s+$"
 SEVERAL = r"(?:\b\d+\s*(?:,|or|and|nor)\s*)+$"  # "not 2022 or 2023"
 
 
@@ -33,7 +35,12 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
     found, unmatched, lost = Amounts([], [], [])
     language = said.language(text)
     foreign = "" if language == ENGLISH and said.leans_english(text) else language
-    quantities = filter(None, map(partial(clauses.meant, folded), find_quantities(folded)))
+    if any(one.lowest < 0.0 for one in index.attributes):  # below -5 degrees
+        folded = re.sub(r"\bminus (?=\d)", "     -", folded)
+        numbers = find_quantities(folded, signed=True)
+    else:
+        numbers = find_quantities(folded)
+    quantities = filter(None, map(partial(clauses.meant, folded), numbers))
     for quantity in map(partial(counted_abroad, folded, language=language), quantities):
         if _is_name(folded, quantity, index):
             continue
@@ -154,5 +161,9 @@ def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index)
     if limit is None:
         return {}
     before = re.sub(SEVERAL, "", folded[: quantity.start])
-    denied = not isinstance(limit, dict) and ways("denied_before").search(before)  # "not from 2024"
-    return {attribute.name: {"not": limit} if denied else limit}
+    bare = not quantity.bound and attribute.counted
+    if bare and re.search(EXACTLY, before):
+        limit = plain_number(quantity.numbers[0])
+    if (bare or not isinstance(limit, dict)) and ways("denied_before").search(before):  # "not from 2024", "not 3 rooms"
+        limit = {"not": plain_number(quantity.numbers[0]) if bare else limit}
+    return {attribute.name: limit}

@@ -43,6 +43,7 @@ NOUNS = {
     **{"hold": "capacity", "holds": "capacity"},
 }
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
+ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters
 MANY = 100.0  # of what is counted, from which on it is rather measured
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
@@ -60,6 +61,7 @@ class Attribute:
     numbers: frozenset[float] = frozenset()  # those there are, of what is counted
     less_is_better: bool = False
     least: float = -math.inf  # the lowest number that an item has
+    whole: bool = True  # whether all its numbers are, as of what is counted: sleeps of 4, but no sleep of 4.3
 
     @classmethod
     def of_objective(cls, one: Objective, numbers: Floats) -> "Attribute":
@@ -67,7 +69,8 @@ class Attribute:
         own = frozenset(word for text in (without_units(one.name), *one.synonyms) for word in telling_stems(text))
         about = " ".join([in_words(one.name), *one.synonyms, one.description]).casefold()
         least, less = float(np.nanmin(numbers)), one.less_is_better
-        return cls(one.name, own, about, one.low, one.high, objective=True, less_is_better=less, least=least)
+        ends, whole = (one.low, one.high), bool(np.all(np.isnan(numbers) | (numbers == np.round(numbers))))
+        return cls(one.name, own, about, *ends, objective=True, less_is_better=less, least=least, whole=whole)
 
     @classmethod
     def of_detail(cls, name: str, column: Floats) -> "Attribute":
@@ -130,7 +133,9 @@ class Attribute:
         made = any(word == f"{own}er" for own in self.words for word in said)  # "a two-seater" has two seats
         alike = known & {units().get(word, word) for word in said}
         # not a price per person, nor the kilos that a machine takes
-        crowd = self.words & people and people & set(said) and not self.measures("money") and not self.units
+        crowd = (
+            self.whole and self.words & people and people & set(said) and not self.measures("money") and not self.units
+        )
         return bool(alike or made or crowd)
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
@@ -178,7 +183,7 @@ class Attribute:
 
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
-        if measure == "time" and self.in_years:
+        if (measure == "time" and self.in_years) or (measure == "area" and self.words & ROOMS):
             return False
         if self.units:
             return any(units()[word][0] == measure for word in self.units)
@@ -286,8 +291,9 @@ def find_attribute(
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
         for one in attributes:
-            if timed and one not in timed and not one.spans(quantity):
-                continue  # "a place within 10 weeks" is no number of places
+            # "A place within 10 weeks" is no number of places, nor are people how good rooms are.
+            if (timed and one not in timed and not one.spans(quantity)) or (quantity.of_people and not one.whole):
+                continue
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure)
             # Not "10 minutes to the floor".
@@ -313,7 +319,8 @@ def find_attribute(
             return next((one for one in prices if far and one.beyond(quantity) == 1.0), found)
     if held and quantity.measure is None and quantity.bound in ("min", ""):
         people = set(table()["hints"]["people"])
-        roomy = (one for one in attributes if one.words & people and (quantity.bound or not one.objective))
+        roomy = (one for one in attributes if one.whole and one.words & people)
+        roomy = (one for one in roomy if quantity.bound or not one.objective)
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
     if not quantity.units and all(map(is_year, quantity.numbers)):

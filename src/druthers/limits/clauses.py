@@ -1,7 +1,7 @@
 """Pieces of a text that limits are looked for in: its clauses, and words that a catalog may know."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
@@ -62,7 +62,7 @@ def clause_of(text: str, start: int, end: int) -> str:
 def is_soft(text: str, start: int, end: int) -> bool:
     """Tell whether a piece is only hoped for, or not needed: "a lock would be nice", but not "but no bell" after it."""
     before = text[max(0, start - LONGEST_CLAUSE) : start].rpartition(" but ")[2]
-    after = text[end : end + LONGEST_CLAUSE].partition(" but ")[0]
+    after = re.split(r"(?:^|\s)but\s", text[end : end + LONGEST_CLAUSE], maxsplit=1)[0]
     piece = clause_of(before + text[start:end] + after, len(before), len(before) + end - start)
     return ways("softened").search(piece) is not None
 
@@ -107,7 +107,7 @@ def counted(folded: str, quantity: Quantity) -> str:
 
 def meant(folded: str, quantity: Quantity) -> Quantity | None:
     """Return a number as it is meant: None if it is only hoped for, or said for a case that is not refused."""
-    if is_soft(folded, quantity.start, quantity.end):
+    if is_soft(folded, quantity.start, quantity.end) or ways("only_if").match(folded[quantity.end :]):
         return None
     if is_condition(folded, quantity.start):  # "if it takes longer than 90 minutes nobody will play it"
         if quantity.bound not in OTHER_WAY or not ways("refused").match(folded[quantity.end :]):
@@ -131,6 +131,15 @@ def named(before: str, name: str) -> re.Match[str] | None:
     """Return the name of a detail where it stands right before a text: "size " before "L"; None where it does not."""
     match = ways("named_before").search(before)
     return match if match is not None and stem(match["name"]) in telling_stems(name) else None
+
+
+def is_written(text: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
+    """Tell whether a tiny word is meant as a text: written in capitals, or right after the name of its column."""
+    if any(named(before, name) for name in owners):
+        return True
+    after_sentence = not before.strip() or before.strip()[-1] in ".!?:"  # "A quiet one", and "I" anywhere
+    pronoun = text[start:end] == "I" or (text[start:end] == "A" and after_sentence)
+    return text[start:end].isupper() and not pronoun and not text.isupper()
 
 
 def begin_of(start: int, before: str, lead: re.Match[str] | None) -> int:

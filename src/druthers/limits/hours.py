@@ -10,7 +10,7 @@ import numpy as np
 from druthers.limits.days import Days, bound_of, month_of
 from druthers.limits.numbers import plain_number, value_of
 from druthers.limits.where import MOST
-from druthers.limits.words import pattern, stem, stems, table, units, ways, words
+from druthers.limits.words import fold, pattern, stem, stems, table, units, ways, words
 
 NAMED = {"noon": 12.0, "midday": 12.0, "midnight": 24.0}
 PAST = {"half past": 0.5, "quarter past": 0.25, "quarter to": -0.25}
@@ -81,7 +81,8 @@ def find_hours(text: str, clocks: Mapping[str, Clock]) -> Iterator[Days]:
         match = found.pop(0)
         lead = pattern(r"\b(?:<span_from>)\s*$").search(text[: match.start()])
         if found and lead and pattern(r"\s*(?:<span_to>)\s*").fullmatch(text, match.end(), found[0].start()):
-            marked = _is_marked(match) or _is_marked(found[0]) or _is_clocked(text, match)
+            named = any(name in text[max(0, lead.start() - len(name) - 1) : lead.start()] for name in map(fold, clocks))
+            marked = _is_marked(match) or _is_marked(found[0]) or _is_clocked(text, match) or named
             if marked and _could_be(match):
                 yield from _between(text, clocks, match, found.pop(0), lead.start())
         elif _is_marked(match) or _is_clocked(text, match):

@@ -50,15 +50,19 @@ def accepted(
     kept, also, spared = [], [], []
     for one in found:
         match, else_ = ways("accepted").match(folded[one.end :]), ways("or_else").match(folded[: one.start])
+        more = not match and not isinstance(one.limit, dict) and ways("also_before").search(folded[: one.start])
+        if not match and not isinstance(one.limit, dict):  # "in Vienna too"
+            match = ways("too_after").match(folded[one.end :])
+            more = more or match
         texts = not isinstance(one.limit, bool | dict) or holds(one.limit)
-        if not (match or else_) or not texts or one.name not in names:
+        if not (match or else_ or more) or not texts or one.name not in names:
             kept.append(one)
             continue
         whole = one._replace(end=one.end + (match.end() if match else 0))
         if holds(one.limit) and "not" in one.limit:
             spared += [whole._replace(limit=value) for value in values_of(one.limit["not"])]
             continue
-        also.append((whole, match is None or match["too"] is not None))
+        also.append((whole, not more and (match is None or match["too"] is not None)))
     asked = {one.name for one in kept if not (holds(one.limit) and set(one.limit) == {"not"})}
     for one in (one for one, _ in also if one.name in asked):
         limit = widened(joined(other for other in kept if other.name == one.name)[one.name], one.limit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 
-from druthers.limits.numbers import ANY_NUMBER, ends, is_year, value_of
+from druthers.limits.numbers import ANY_NUMBER, FIRST_YEAR, ends, is_year, value_of
 from druthers.limits.words import pattern, stem, table, units, ways
 
 OTHER_WAY = {"min": "max", "max": "min"}
@@ -19,6 +19,7 @@ FOR, ALONE = (
 )
 FEW = range(2, 13)
 SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
+EITHER = re.compile(r"(\d+)\s+(?:or|oder|o|ou|of)\s+(\d+)(?![\d.,])")
 MOST = 50  # numbers that are looked at in one text
 
 
@@ -52,8 +53,8 @@ class Quantity:
         return None if self.unit is None else units()[self.unit][0]
 
 
-def find_quantities(text: str) -> list[Quantity]:
-    """Return the numbers of a folded text with what bounds them.
+def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
+    """Return the numbers of a folded text with what bounds them; with signs where some may be below zero.
 
     Examples
     --------
@@ -61,14 +62,18 @@ def find_quantities(text: str) -> list[Quantity]:
     [((1500.0,), 'max', ('euro',)), ((10.0, 20.0), 'range', ('km',))]
     """
     found: list[Quantity] = []
-    for match in islice(
-        pattern(rf"(?<![\w.,])({ANY_NUMBER})(?:\s*(<to>|<and>)\s*({ANY_NUMBER}))?").finditer(text), MOST
-    ):
+    number = rf"(?:(?<!\S)-(?=\d))?{ANY_NUMBER}" if signed else ANY_NUMBER
+    for match in islice(pattern(rf"(?<![\w.,])({number})(?:\s*(<to>|<and>)\s*({number}))?").finditer(text), MOST):
         place = found[-1].end if found else 0
         if match.start() < place:
             continue
         before = text[place : match.start()]
         between = pattern(r"\b<between>\s*$").search(before)
+        if (either := EITHER.match(text, match.start())) and int(either[2]) == int(either[1]) + 1 < FIRST_YEAR:
+            units_, end = _units(text, either[2], either.end())
+            if units_ and not ways("denied_before").search(before):  # "2 or 3 rooms"
+                found.append(Quantity((float(either[1]), float(either[2])), "range", units_, match.start(), end))
+                continue
         if match.group(3) and (between or match.group(2) in table()["to"]):
             numbers = ends(match.group(1), match.group(3))
             units_, end = _units(text, match.group(), match.end())
@@ -77,7 +82,20 @@ def find_quantities(text: str) -> list[Quantity]:
             continue
         if one := _quantity(text, match, place):
             found.append(one)
-    return _put_right(text, [one for one in found if all(map(math.isfinite, one.numbers))])
+    return _put_right(text, _shared(text, [one for one in found if all(map(math.isfinite, one.numbers))]))
+
+
+def _shared(text: str, found: Sequence[Quantity]) -> list[Quantity]:
+    """Return numbers, of which the other end of what was bounded has its unit: "at most 3 rooms but at least 2"."""
+    shared: list[Quantity] = []
+    for one in found:
+        last, alike = (shared[-1] if shared else None), one
+        if last is not None and last.units and not one.units and OTHER_WAY.get(last.bound) == one.bound:
+            sound = (one.numbers[0] <= last.numbers[0]) == (one.bound == "min")
+            if sound and re.fullmatch(r"\s*[a-z]*\s*,?\s*(?:(?:but|and|yet|also)\s+)+", text[last.end : one.start]):
+                alike = replace(one, units=last.units)
+        shared.append(alike)
+    return shared
 
 
 def _put_right(text: str, found: Sequence[Quantity]) -> list[Quantity]:
@@ -202,6 +220,7 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
     # "12 gears or more", "32 GB of RAM at least", "a 2 year warranty or longer"
     of_what = (
         r"(?:\s*\b(?:of\s+)?(?:(?:the|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+(?:up|aside))?"
+        r"|(?:\s*\b(?:on|in|for|until|till|before|to|by|from)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+){1,2}"
         r"|\s*\b(?:on|in|for|until|till|before|to)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+[a-z]+)?)?\s*,?\s*"
     )
     owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
@@ -225,6 +244,8 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
     after = re.match(r"\s*-?\s*(?:of (?=us\b))?(m²|%|per cent|km/h|[^\W\d_]+2?)", text[end:])
     if after:
         word = stem(after.group(1))
+        if word == "min" and re.match(r"\s*\.?\s*[:=]?\s*\d", text[end + after.end() :]):  # "max 50 min 45"
+            return tuple(found), end
         if word not in units() and len(word) > 4 and not ways("no_unit").fullmatch(word):  # "dolars"
             word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
         if word in units() or (len(word) > 3 and not ways("no_unit").fullmatch(word)) or word == "us":

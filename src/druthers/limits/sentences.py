@@ -218,7 +218,7 @@ class LimitReader:
         if key in index.ambiguous and self._said.leans_english(f"{text[:start]} {text[end:]}"):
             return None
         clause = clause_of(folded, start, end)
-        if clauses.is_soft(folded, start, end) or ways("story").search(clause):
+        if clauses.is_soft(folded, start, end) or ways("story").search(clause) or clauses.is_condition(folded, start):
             return None
         before = folded[max(0, start - LONGEST_LEAD) : start]
         negated, demanded = ways("all_but").search(before), None
@@ -280,6 +280,8 @@ class LimitReader:
     ) -> bool:
         """Tell whether words said all the time, tiny ones, or those of how far something is, are those of a column."""
         (start, end), first = span, key[0]
+        if len(key) == 1 and first.isdigit() and not named:  # of floors 1 to 3: "1. price 2. noise"
+            return False
         if len(key) == 1 and not named:
             translated = not folded.startswith(first, start) and first in words("common") - words("bodily")
             if (translated or folded[start:end] in words("common")) and not self._is_strict(
@@ -288,7 +290,7 @@ class LimitReader:
                 return False
             if first in words("denying"):  # "never", of what never closes
                 return False
-        if first in words("tiny") and len(key) == 1 and not self._is_written(text, start, end, before, owners):
+        if first in words("tiny") and len(key) == 1 and not clauses.is_written(text, start, end, before, owners):
             return False
         no_month = first in words("month_names") and not clauses.is_month(text, folded, start, end)
         return not (no_month or ways("near_to").search(before))
@@ -308,15 +310,6 @@ class LimitReader:
         beside = ways("denied_before").search(before) or (ways("not_abroad").search(before) if abroad else None)
         beside = beside or (None if abroad else ways("denied_so").search(before))
         return beside or (found.lead if found is not None else None), None
-
-    @staticmethod
-    def _is_written(text: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
-        """Tell whether a tiny word is meant as a text: written in capitals, or right after the name of its column."""
-        if any(clauses.named(before, name) for name in owners):
-            return True
-        after_sentence = not before.strip() or before.strip()[-1] in ".!?:"  # "A quiet one", and "I" anywhere
-        pronoun = text[start:end] == "I" or (text[start:end] == "A" and after_sentence)
-        return text[start:end].isupper() and not pronoun and not text.isupper()
 
     def _is_strict(self, folded: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
         """Tell whether a text that is said all the time is meant as a limit: "small ones only", "medium or large"."""
@@ -371,6 +364,9 @@ class LimitReader:
             return None  # "online is fine" asks for nothing, "pets are fine" does
         # Elsewhere it is enough to name it, and not to ask: "deve esserci un giardino".
         abroad = self._said.language(text) != ENGLISH and "?" not in folded[end:]
+        part = {*said} != {*stems(name)} and not words("included").isdisjoint(stems(name))
+        if part and not free and re.search(r"\b(?:be|is|are)(?: (?:very|really|so|as|quite))*\s+$", before):
+            return None  # "it should be light" asks for no lights
         day = said[-1] in WEEK and re.search(r"\bon(?: an?)?\s+$|^\s*$", before) is not None  # "we move on a Sunday"
         if said == [one for one in said if one in words("dayparts")] != stems(name):  # "it can only be on a weekend"
             day = ways("only_then").search(before) is not None

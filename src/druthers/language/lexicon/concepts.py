@@ -101,6 +101,7 @@ _NOUNS = {
 _IRREGULAR = {
     "length": "long", "warmth": "warm", "strength": "strong", "height": "tall", "width": "wide", "depth": "deep",
     "beauty": "beautiful", "ease": "easy", "health": "healthy", "taste": "tasty", "comfort": "comfortable",
+    "size": "big", "capacity": "big", "volume": "big",
     "speed": "fast", "noise": "noisy", "color": "colorful", "harmony": "harmonious", "elegance": "elegant",
 }  # fmt: skip
 

@@ -22,9 +22,13 @@ _WANTED = re.compile(
 )
 _DENIED = re.compile(rf"\b{_NO}\b")
 _PLEASE = re.compile(rf"^{_GAP} ?please\b")
-_MOST = re.compile(r"\b(?:the|as)(?: most)?$")
+_MOST = re.compile(r"\b(?:the|as)(?: most| more)?$")
 _POSSIBLE = re.compile(r"^(?: [\w-]+){0,4} as (?:possible|can be|it gets|they come|i can get)\b")
 _THE_MORE = re.compile(r"^(?: [\w-]+){0,3} ,? ?the (?:better|merrier)\b")
+_BETTER = re.compile(
+    r"^ (?:is|are|would be|sounds) (?:(?:even|much) )?(?:better|best|good|great|perfect|nice|what (?:i|we) want)\b"
+)
+_ALONE = re.compile(r"(?:(?:no|ok|well|actually|rather|something|now|then)\b ?,? ?)*")
 _LESS = re.compile(
     r"\b(?:low|little|minimal|bearable|reduced|away|outside|less|out|down|protection|kept|barrier|proof\w*|cancel\w*"
     r"|insulat\w*|reduc\w*|block\w*)\b"
@@ -70,8 +74,15 @@ def is_opposite(tokens: Sequence[Token], mention: Mention) -> bool:
     if _DENIED.search(before) or _LESS.search(after):
         return False
     most = _MOST.search(before) is not None
+    if (
+        not after
+        and mention.last == len(tokens)
+        and _ALONE.fullmatch(" ".join(one.text for one in tokens[: mention.first]))
+    ):
+        return True  # "no, expensive"
     return bool(
-        _WANTED.search(before)
+        _BETTER.search(after)
+        or _WANTED.search(before)
         or _PLEASE.search(after)
         or (most and (_POSSIBLE.search(after) or _THE_MORE.search(_on(tokens, mention))))
     )

@@ -38,6 +38,7 @@ _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
 _LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
 _MUCH = re.compile(r"\b(?:much|many|a lot of|lots of|too)\b")
 _BURDEN = re.compile(r"\b(?:have|need|got) to @\d+$")
+_WOULD_LIKE = re.compile(r"would not (?:\w+ )*mind (?:an?|some|having|getting|more|a bit of)\b")  # "a quiet room"
 _FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
 
@@ -356,5 +357,6 @@ def _gives_up(mention: Mention, match: Match) -> bool:
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
     # "the service is fine", but "barking is fine"
     burden = mention.less_is_better and mention.concept != "price"
-    fine = mention.kind is Kind.NOUN and match.text.split()[-1] in _FINE and not burden
+    liked = match.text.split()[-1] in _FINE or _WOULD_LIKE.match(match.text)
+    fine = mention.kind is Kind.NOUN and liked and not burden
     return mention.kind is not Kind.GOOD and not fine
