@@ -118,11 +118,17 @@ def unit_evidence(axes: Axes, units: Floats, variance: float, out: Floats) -> No
             pull = pulled + pushed * per_unit[i]
             out[i] += 0.5 * pull * pull / information
             products[i] *= information
-        if k % 4 == 3 or k == gains.shape[0] - 1:
+        if k % 4 == 3:
+            far = 0
             for i in range(n_units):
-                if products[i] < 1e-150 or products[i] > 1e150 or k == gains.shape[0] - 1:
-                    out[i] -= 0.5 * np.log(products[i])  # one logarithm for several factors
-                    products[i] = 1.0
+                far += products[i] < 1e-150 or products[i] > 1e150
+            if far > 0:  # counted first: else LLVM takes all logarithms each time and forgets them, half of the time
+                for i in range(n_units):
+                    if products[i] < 1e-150 or products[i] > 1e150:
+                        out[i] -= 0.5 * np.log(products[i])
+                        products[i] = 1.0
+    for i in range(n_units):
+        out[i] -= 0.5 * np.log(products[i])  # one logarithm for several factors
 
 
 @kernel
