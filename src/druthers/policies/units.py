@@ -14,6 +14,7 @@ import numpy as np
 from druthers._eigen import diagonalize
 from druthers._jit import kernel
 from druthers._matrices import (
+    add_squares,
     copy_matrix,
     factor,
     multiply,
@@ -234,23 +235,6 @@ def likely_unit(told: Evidence, said: Floats, law: UnitLaw) -> float:
     if abs(total) > FAR * chance:
         return fit_unit(told, law.usual, 0.0)
     return float(law.usual * np.exp(total / chance))
-
-
-@kernel
-def add_squares(values: Floats, spread: Floats) -> None:
-    """Add vv' for each row v of `values` to `spread`; four rows go together."""
-    n_rows, size = values.shape
-    if n_rows == 4:
-        for k in range(size):
-            first, second, third, fourth = values[0, k], values[1, k], values[2, k], values[3, k]
-            for j in range(size):
-                both = first * values[0, j] + second * values[1, j]
-                spread[k, j] += both + (third * values[2, j] + fourth * values[3, j])
-        return
-    for i in range(n_rows):
-        for k in range(size):
-            for j in range(size):
-                spread[k, j] += values[i, k] * values[i, j]
 
 
 @kernel
