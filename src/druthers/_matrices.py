@@ -287,23 +287,6 @@ def add_product(left: Floats, right: Floats, out: Floats) -> None:
 
 
 @kernel
-def add_squares(values: Floats, spread: Floats) -> None:
-    """Add vv' for each row v of `values` to `spread`; four rows go together."""
-    n_rows, size = values.shape
-    if n_rows == 4:
-        for k in range(size):
-            first, second, third, fourth = values[0, k], values[1, k], values[2, k], values[3, k]
-            for j in range(size):
-                both = first * values[0, j] + second * values[1, j]
-                spread[k, j] += both + (third * values[2, j] + fourth * values[3, j])
-        return
-    for i in range(n_rows):
-        for k in range(size):
-            for j in range(size):
-                spread[k, j] += values[i, k] * values[i, j]
-
-
-@kernel
 def sandwich(axes: Floats, matrix: Floats, out: Floats) -> None:
     """Write B'MB into `out` (D, D), M symmetric and B `axes` (n, D)."""
     n_rows, size = axes.shape

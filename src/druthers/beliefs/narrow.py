@@ -12,7 +12,6 @@ import numpy as np
 from druthers._jit import kernel
 from druthers._matrices import (
     add_product,
-    add_squares,
     copy_vector,
     factor,
     multiply,
@@ -139,6 +138,23 @@ def glance_site(outlook: Outlook, picked: int, site: Floats) -> None:
         if many == 4 or j == n_rows - 1:
             add_squares(values[:many], site)
             many = 0
+
+
+@kernel
+def add_squares(values: Floats, spread: Floats) -> None:
+    """Add vv' for each row v of `values` to `spread`; four rows go together."""
+    n_rows, size = values.shape
+    if n_rows == 4:
+        for k in range(size):
+            first, second, third, fourth = values[0, k], values[1, k], values[2, k], values[3, k]
+            for j in range(size):
+                both = first * values[0, j] + second * values[1, j]
+                spread[k, j] += both + (third * values[2, j] + fourth * values[3, j])
+        return
+    for i in range(n_rows):
+        for k in range(size):
+            for j in range(size):
+                spread[k, j] += values[i, k] * values[i, j]
 
 
 @kernel

@@ -14,7 +14,6 @@ import numpy as np
 from druthers._eigen import diagonalize
 from druthers._jit import kernel
 from druthers._matrices import (
-    add_squares,
     copy_matrix,
     factor,
     multiply,
@@ -22,6 +21,7 @@ from druthers._matrices import (
     softmax,
     solve_transposed_columns,
 )
+from druthers.beliefs.narrow import add_squares
 from druthers.policies.belief import NOTHING, Evidence, fit_unit
 from druthers.types import Floats
 
