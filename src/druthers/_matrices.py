@@ -248,11 +248,42 @@ def log_evidence(information: Floats, pull: Floats) -> float:
 
 @kernel
 def multiply(matrix: Floats, x: Floats, out: Floats) -> None:
-    """Write Mx into `out`."""
-    for k in range(matrix.shape[0]):
-        out[k] = 0.0
-        for j in range(matrix.shape[1]):
-            out[k] += matrix[k, j] * x[j]
+    """Write Mx into `out`, four rows at a time."""
+    n_rows, size = matrix.shape
+    whole = n_rows - n_rows % 4
+    for k in range(0, whole, 4):
+        first = second = third = fourth = 0.0
+        for j in range(size):
+            value = x[j]
+            first += matrix[k, j] * value
+            second += matrix[k + 1, j] * value
+            third += matrix[k + 2, j] * value
+            fourth += matrix[k + 3, j] * value
+        out[k], out[k + 1], out[k + 2], out[k + 3] = first, second, third, fourth
+    for k in range(whole, n_rows):
+        value = 0.0
+        for j in range(size):
+            value += matrix[k, j] * x[j]
+        out[k] = value
+
+
+@kernel
+def add_product(left: Floats, right: Floats, out: Floats) -> None:
+    """Add LR to `out`, four rows of R at a time."""
+    n_rows, size = left.shape
+    whole = size - size % 4
+    for j in range(n_rows):
+        for i in range(0, whole, 4):
+            first, second, third, fourth = left[j, i], left[j, i + 1], left[j, i + 2], left[j, i + 3]
+            for k in range(right.shape[1]):
+                value = out[j, k] + first * right[i, k]
+                value += second * right[i + 1, k]
+                value += third * right[i + 2, k]
+                out[j, k] = value + fourth * right[i + 3, k]
+        for i in range(whole, size):
+            value = left[j, i]
+            for k in range(right.shape[1]):
+                out[j, k] += value * right[i, k]
 
 
 @kernel
@@ -260,16 +291,14 @@ def sandwich(axes: Floats, matrix: Floats, out: Floats) -> None:
     """Write B'MB into `out` (D, D), M symmetric and B `axes` (n, D)."""
     n_rows, size = axes.shape
     half = np.zeros((n_rows, size))
-    for j in range(n_rows):
-        for i in range(n_rows):
-            for k in range(size):
-                half[j, k] += matrix[j, i] * axes[i, k]
+    add_product(matrix, axes, half)
     for k in range(size):
-        for i in range(k + 1):
-            value = 0.0
-            for j in range(n_rows):
-                value += axes[j, k] * half[j, i]
-            out[k, i] = out[i, k] = value
+        for i in range(size):
+            out[k, i] = 0.0
+    add_product(axes.T, half, out)
+    for k in range(size):
+        for i in range(k):
+            out[i, k] = out[k, i]
 
 
 @kernel

@@ -10,7 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import copy_vector, factor, multiply, softmax, solve_transposed_columns
+from druthers._matrices import (
+    add_product,
+    copy_vector,
+    factor,
+    multiply,
+    softmax,
+    solve_transposed_columns,
+)
 from druthers.types import Floats
 
 # A choice that was so sure before it was made, in log-odds and standard deviations, says nothing more.
@@ -36,11 +43,11 @@ class Outlook(NamedTuple):
 def look_ahead(offer: Floats, mean: Floats, covariance: Floats) -> Outlook:
     """Return what is expected of a choice where c is N(mean, covariance)."""
     n_rows, size = offer.shape
-    utilities, chances, spreads = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    average, rows, along = np.zeros(size), np.empty((n_rows, size)), np.zeros((n_rows, size))
+    numbers, both = np.empty((3, n_rows)), np.zeros((2, n_rows, size))
+    utilities, chances, spreads = numbers[0], numbers[1], numbers[2]
+    rows, along, average = both[0], both[1], np.zeros(size)
     multiply(offer, mean, utilities)
-    for j in range(n_rows):
-        chances[j] = utilities[j]
+    copy_vector(utilities, chances)
     softmax(chances)
     for j in range(n_rows):
         for k in range(size):
@@ -48,15 +55,8 @@ def look_ahead(offer: Floats, mean: Floats, covariance: Floats) -> Outlook:
     for j in range(n_rows):
         for k in range(size):
             rows[j, k] = offer[j, k] - average[k]
-        for k in range(0, size - size % 4, 4):  # four go together
-            first, second, third, fourth = rows[j, k], rows[j, k + 1], rows[j, k + 2], rows[j, k + 3]
-            for i in range(size):
-                both = first * covariance[k, i] + second * covariance[k + 1, i]
-                along[j, i] += both + (third * covariance[k + 2, i] + fourth * covariance[k + 3, i])
-        for k in range(size - size % 4, size):
-            value = rows[j, k]
-            for i in range(size):
-                along[j, i] += value * covariance[k, i]
+    add_product(rows, covariance, along)
+    for j in range(n_rows):
         spreads[j] = 0.0
         for k in range(size):
             spreads[j] += rows[j, k] * along[j, k]
@@ -105,18 +105,17 @@ def glance_site(outlook: Outlook, picked: int, site: Floats) -> None:
     """
     utilities, chances, rows, along, spreads = outlook
     n_rows, size = rows.shape
-    later, pulled, shift = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    toward, average = np.zeros(size), np.zeros(size)
+    numbers, vectors, values, many = np.empty((3, n_rows)), np.zeros((2, size)), np.empty((4, size)), 0
+    later, pulled, shift = numbers[0], numbers[1], numbers[2]
+    toward, average = vectors[0], vectors[1]
     average_chances(chances, spreads, later)
     moved = level = 0.0
     for j in range(n_rows):
         pulled[j] = (1.0 if j == picked else 0.0) - later[j]
         for k in range(size):
             toward[k] += pulled[j] * rows[j, k]
+    multiply(along, toward, shift)
     for j in range(n_rows):
-        shift[j] = 0.0
-        for k in range(size):
-            shift[j] += along[j, k] * toward[k]
         moved += chances[j] * shift[j]
         later[j] = utilities[j] + shift[j]
     for j in range(n_rows):
@@ -129,15 +128,33 @@ def glance_site(outlook: Outlook, picked: int, site: Floats) -> None:
         for k in range(size):
             average[k] += later[j] * rows[j, k]
     for j in range(n_rows):
-        weight = pulled[j] + later[j] * (shift[j] - level)
+        weight, root = pulled[j] + later[j] * (shift[j] - level), np.sqrt(later[j])
         for k in range(size):
             site[k, size] += weight * rows[j, k]
-            toward[k] = rows[j, k] - average[k]
         if later[j] > 1e-9:
             for k in range(size):
-                weight = later[j] * toward[k]
-                for i in range(size):
-                    site[k, i] += weight * toward[i]
+                values[many, k] = root * (rows[j, k] - average[k])
+            many += 1
+        if many == 4 or j == n_rows - 1:
+            add_squares(values[:many], site)
+            many = 0
+
+
+@kernel
+def add_squares(values: Floats, spread: Floats) -> None:
+    """Add vv' for each row v of `values` to `spread`; four rows go together."""
+    n_rows, size = values.shape
+    if n_rows == 4:
+        for k in range(size):
+            first, second, third, fourth = values[0, k], values[1, k], values[2, k], values[3, k]
+            for j in range(size):
+                both = first * values[0, j] + second * values[1, j]
+                spread[k, j] += both + (third * values[2, j] + fourth * values[3, j])
+        return
+    for i in range(n_rows):
+        for k in range(size):
+            for j in range(size):
+                spread[k, j] += values[i, k] * values[i, j]
 
 
 @kernel
@@ -255,16 +272,7 @@ def condition_utilities(spread: Floats, chances: Floats, gradient: Floats) -> bo
 def add_in_rows(rows: Floats, curve: Floats, pulled: Floats, site: Floats) -> None:
     """Add X'HX and X'h (D, D + 1), X being the rows."""
     n_rows, size = rows.shape
-    along = np.empty(size)
-    for j in range(n_rows):
-        for k in range(size):
-            along[k] = 0.0
-        for i in range(n_rows):
-            value = curve[j, i]
-            for k in range(size):
-                along[k] += value * rows[i, k]
-        for k in range(size):
-            value = rows[j, k]
-            for i in range(size):
-                site[k, i] += value * along[i]
-            site[k, size] += value * pulled[j]
+    weighed = np.zeros((n_rows, size + 1))
+    add_product(curve, rows, weighed)
+    copy_vector(pulled, weighed[:, size])
+    add_product(rows.T, weighed, site)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from druthers._jit import kernel
-from druthers._matrices import inverse
+from druthers._matrices import inverse, multiply
 from druthers.beliefs.choices import choice_site
 from druthers.beliefs.narrow import doubt_about, expansion_site, glance_site, is_certain, look_ahead
 from druthers.policies.belief import Posterior
@@ -40,11 +40,17 @@ def offer_rows(arms: Any, usual: Floats, variances: Floats, offer: Integers, row
     within an arm and over all of them.
     """
     size = usual.shape[0]
-    for j in range(rows.shape[0]):
+    for j in range(offer.shape[0]):
+        means, pulls = arms.means[offer[j]], arms.pulls[offer[j]]
+        for k in range(size):  # two loops: where too many arrays meet in one, LLVM makes no vector instructions
+            mean, other = means[k], usual[k]
+            rows[j, k] = mean if pulls[k] > 0.0 else other
         for k in range(size):
-            pulls = arms.pulls[offer[j], k] if j < offer.shape[0] else 0.0
-            rows[j, k] = arms.means[offer[j], k] if pulls > 0.0 else usual[k]
-            spreads[j, k] = variances[0, k] / pulls if pulls > 0.0 else variances[1, k]
+            within, overall = variances[0, k], variances[1, k]
+            spreads[j, k] = within / pulls[k] if pulls[k] > 0.0 else overall
+    for j in range(offer.shape[0], rows.shape[0]):
+        for k in range(size):
+            rows[j, k], spreads[j, k] = usual[k], variances[1, k]
 
 
 @kernel
@@ -56,14 +62,12 @@ def soften(rows: Floats, spreads: Floats, picked: int, weights: Floats, covarian
     difference divided by sqrt(1 + pi t/8).
     """
     size = weights.shape[0]
-    own = 0.0
+    squares, errors = np.empty(size), np.empty(rows.shape[0])
     for k in range(size):
-        own += (weights[k] * weights[k] + covariance[k, k]) * spreads[picked, k]
+        squares[k] = weights[k] * weights[k] + covariance[k, k]
+    multiply(spreads, squares, errors)
     for j in range(rows.shape[0]):
-        error = own
-        for k in range(size):
-            error += (weights[k] * weights[k] + covariance[k, k]) * spreads[j, k]
-        scale = 1.0 / np.sqrt(1.0 + LOGISTIC * error)
+        scale = 1.0 / np.sqrt(1.0 + LOGISTIC * (errors[picked] + errors[j]))
         if j != picked:
             for k in range(size):
                 rows[j, k] = rows[picked, k] + scale * (rows[j, k] - rows[picked, k])

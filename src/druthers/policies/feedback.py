@@ -301,7 +301,8 @@ def take_in(
     size = weights.shape[0]
     totals = totals_of(state.clock, size)
     n_rows = offer.shape[0] + (place == NONE_OF_THESE)
-    rows, spreads = np.empty((n_rows, size)), np.empty((n_rows, size))
+    both = np.empty((2, n_rows, size))  # at once: memory takes 0.1 us each time
+    rows, spreads = both[0], both[1]
     offer_rows(state.arms, totals.means, reward_variances(totals), offer, rows, spreads)
     picked = offer.shape[0] if place == NONE_OF_THESE else place
     return add_choice(rows, spreads, picked, weights, covariance, site, glance)
@@ -319,15 +320,17 @@ def _learn_choice(state: Any, user: int, offer: Integers, place: int) -> None:
     begin_choices(users, user, state.settings.ridge)
     weights, covariance = users.kept.mean[user], users.kept.covariance[user]
     told = users.feedbacks[user] + users.choices[user] + users.anchor.queries[user]
-    site = np.zeros((size, size + 1))
-    glance, done = told < users.kept.due[user] and not has_context(state.visit), False
+    elsewhere = has_context(state.visit)
+    site = np.zeros((size, size + 1)) if elsewhere else users.sites[user]
+    glance, done = told < users.kept.due[user] and not elsewhere, False
     while not done:
         if not glance:
             believe_words(state, user, weights, covariance)
-            users.kept.due[user] = 0.0 if has_context(state.visit) else AGAIN * told
+            users.kept.due[user] = 0.0 if elsewhere else AGAIN * told
         done = take_in(state, offer, place, weights, covariance, site, glance)
         glance = False
-    add_matrix(site, users.sites[user])
-    add_within(state.visit, site, True)
+    if elsewhere:
+        add_matrix(site, users.sites[user])
+        add_within(state.visit, site, True)
     users.choices[user] += 1.0
     settle(state, user, CHOICE)

@@ -21,6 +21,7 @@ from druthers._matrices import (
     softmax,
     solve_transposed_columns,
 )
+from druthers.beliefs.narrow import add_squares
 from druthers.policies.belief import NOTHING, Evidence, fit_unit
 from druthers.types import Floats
 
@@ -118,11 +119,17 @@ def unit_evidence(axes: Axes, units: Floats, variance: float, out: Floats) -> No
             pull = pulled + pushed * per_unit[i]
             out[i] += 0.5 * pull * pull / information
             products[i] *= information
-        if k % 4 == 3 or k == gains.shape[0] - 1:
+        if k % 4 == 3:
+            far = 0
             for i in range(n_units):
-                if products[i] < 1e-150 or products[i] > 1e150 or k == gains.shape[0] - 1:
-                    out[i] -= 0.5 * np.log(products[i])  # one logarithm for several factors
-                    products[i] = 1.0
+                far += products[i] < 1e-150 or products[i] > 1e150
+            if far > 0:  # counted first: else LLVM takes all logarithms each time and forgets them, half of the time
+                for i in range(n_units):
+                    if products[i] < 1e-150 or products[i] > 1e150:
+                        out[i] -= 0.5 * np.log(products[i])
+                        products[i] = 1.0
+    for i in range(n_units):
+        out[i] -= 0.5 * np.log(products[i])  # one logarithm for several factors
 
 
 @kernel
@@ -228,23 +235,6 @@ def likely_unit(told: Evidence, said: Floats, law: UnitLaw) -> float:
     if abs(total) > FAR * chance:
         return fit_unit(told, law.usual, 0.0)
     return float(law.usual * np.exp(total / chance))
-
-
-@kernel
-def add_squares(values: Floats, spread: Floats) -> None:
-    """Add vv' for each row v of `values` to `spread`; four rows go together."""
-    n_rows, size = values.shape
-    if n_rows == 4:
-        for k in range(size):
-            first, second, third, fourth = values[0, k], values[1, k], values[2, k], values[3, k]
-            for j in range(size):
-                both = first * values[0, j] + second * values[1, j]
-                spread[k, j] += both + (third * values[2, j] + fourth * values[3, j])
-        return
-    for i in range(n_rows):
-        for k in range(size):
-            for j in range(size):
-                spread[k, j] += values[i, k] * values[i, j]
 
 
 @kernel
