@@ -42,7 +42,7 @@ def alike(text: str, names: Sequence[str] = ()) -> str:
     >>> alike("Is number 3 under 500?"), alike("compare 1 and the Birch Inn", ["Birch Inn"])
     ('is the second one under 20?', 'compare the second one and the second one')
     """
-    plain = RATING.sub(f" {RATED} ", fold(text))
+    plain = ways("in_order").sub(",", RATING.sub(f" {RATED} ", fold(text)))
     for name in sorted((fold(name) for name in names if len(name) > 2), key=len, reverse=True):
         plain = re.sub(rf"(?<!\w)(?:the )?{re.escape(re.sub('^the ', '', name))}(?!\w)", ITEM, plain)
     beyond = len(names) or len(PLACES)  # "give me 5" points at nothing where three are shown

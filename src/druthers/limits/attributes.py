@@ -291,9 +291,8 @@ def find_attribute(
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
         for one in attributes:
-            # "A place within 10 weeks" is no number of places, nor are people how good rooms are.
             if (timed and one not in timed and not one.spans(quantity)) or (quantity.of_people and not one.whole):
-                continue
+                continue  # "a place within 10 weeks" is no number of places, nor are people how good rooms are
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure)
             # Not "10 minutes to the floor".
