@@ -16,7 +16,13 @@ def advisor():
         {
             "id": f"f{n}",
             "name": f"Flat {n}",
-            "values": {"rent": 500 + 90 * n, "care": 1.1 + n % 4, "weight": 2 + n, "depth": 1.5 + n % 3, "fun": 4.5 - n % 4},
+            "values": {
+                "rent": 500 + 90 * n,
+                "care": 1.1 + n % 4,
+                "weight": 2 + n,
+                "depth": 1.5 + n % 3,
+                "fun": 4.5 - n % 4,
+            },
             "details": {
                 "rooms": 1 + n % 6,
                 "floor": ("ground", "1", "2", "3")[n % 4],

@@ -74,6 +74,8 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
             unsaid |= {parser.objectives[k].name: at for k in signs}
             continue
         denied = ways("negation").search(clause) is not None
+        if ways("if_only").search(clause) and signs:
+            felt, signs = -FELT, dict.fromkeys(signs, -1)
         aspects = {parser.objectives[k].name: _judged(felt, sign, denied) for k, sign in signs.items()}
         for place in about_items if len(about_items) > 1 else (at,):
             opinion = opinions.setdefault(place, Opinion([], {}))

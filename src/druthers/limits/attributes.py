@@ -318,8 +318,9 @@ def find_attribute(
             return next((one for one in prices if far and one.beyond(quantity) == 1.0), found)
     if held and quantity.measure is None and quantity.bound in ("min", ""):
         people = set(table()["hints"]["people"])
-        roomy = (one for one in attributes if one.whole and one.words & people)
-        roomy = (one for one in roomy if quantity.bound or not one.objective)
+        roomy = (
+            one for one in attributes if one.whole and one.words & people and (quantity.bound or not one.objective)
+        )
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
     if not quantity.units and all(map(is_year, quantity.numbers)):
