@@ -1,8 +1,11 @@
 """Tables as newcomers bring them: what their names and cells say is neither lost nor guessed in silence."""
 
+import json
 from dataclasses import replace
 from itertools import permutations
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -172,6 +175,159 @@ def test_a_number_beyond_all_prices_is_told_and_not_known(tmp_path, file, text):
     told = build_catalog(tmp_path / file)
     assert [dict(item.values) for item in told.catalog.items[:2]] == [{"stars": 1}, {"price": 5, "stars": 1}]
     assert [doubt for doubt in told.doubts if "1 number is beyond 1e+15 and taken for not known" in doubt]
+
+
+def built_with(tmp_path, header, *cells):
+    rows = (f"i{place},{10 + place},{1 + place % 5},{cell}" for place, cell in enumerate(cells))
+    return built(tmp_path, f"id,price,rating,{header}\n" + "\n".join(rows))
+
+
+def last_of(made, header):
+    """Return the last detail of the items, and what was guessed of its column."""
+    guess = next(line for line in made.guesses if f" {header}" in line)
+    return made.catalog.items[-1].details.get(header), " ".join(guess.split())
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("account", [str(1357924680135792468 + k) for k in range(20)]),
+        ("account", [f"{10**20 + k}" for k in range(18)] + ["7", "8"]),
+        ("seen", [f"2021-13-{40 + k}" for k in range(20)]),
+        ("zip", [f"0{1067 + k}" for k in range(20)]),
+        ("zip", ["01067"] + [f"{80331 + k}" for k in range(19)]),
+        ("article", ["0017", "123456", "0018"] * 5),
+    ],
+)
+def test_numbers_that_are_codes_are_kept_as_they_stand(tmp_path, header, cells):
+    """Those of accounts are beyond all amounts, those of places and parts begin with 0, and no day is the 45th."""
+    made = built_with(tmp_path, header, *cells)
+    detail, guess = last_of(made, header)
+    assert detail == cells[-1]
+    assert guess.startswith(f"detail {header}: texts of ")
+
+
+def test_numbers_that_are_amounts_are_no_codes(tmp_path):
+    """A price may be written with a 0 before it, and one cell among others is a slip."""
+    made = built(tmp_path, "id,price,rooms\n" + "".join(f"i{k},0{k + 1},{k + 1}\n" for k in range(9)))
+    assert made.catalog.item("i3").values["price"] == 4
+    assert made.catalog.item("i3").details["rooms"] == 4
+    assert last_of(built_with(tmp_path, "rooms", *"12345678", "10", "08"), "rooms")[0] == 8
+    assert last_of(built_with(tmp_path, "part", *["0.5", "0"] * 9), "part")[0] == 0
+
+
+def test_a_detail_that_is_asked_for_may_be_known_nowhere(tmp_path):
+    (tmp_path / "shop.csv").write_text("id,price,rating,fee\na,1,2,1e20\nb,2,3,1e21\n")
+    made = build_catalog(tmp_path / "shop.csv", Asked(details=("fee",)))
+    assert "detail         fee: nowhere known" in made.guesses
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("phone", [f"+49 89 {k}234567" for k in range(20)]),
+        ("minimum", [f"${k}k" for k in range(20)]),
+        ("lasts", [f"{k}:15" for k in range(20)]),
+        ("hash", [f"{k:02}f4a91b2c{k:02}" for k in range(20)]),
+        ("class", ["★" * k + "!" for k in range(20)]),
+    ],
+)
+def test_figures_units_and_signs_are_no_names(tmp_path, header, cells):
+    made = built_with(tmp_path, header, *cells)
+    assert [item.name for item in made.catalog.items] == [item.id for item in made.catalog.items]
+    assert "name           the id" in made.guesses
+    assert last_of(made, header)[0] == cells[-1]
+
+
+def test_words_with_figures_in_them_are_names(tmp_path):
+    cells = [f"{word} {k}" for k in range(5) for word in ("Route", "Inn", "Bar", "Canon EOS")]
+    assert [item.name for item in built_with(tmp_path, "called", *cells).catalog.items] == cells
+
+
+def test_a_column_of_a_parquet_file_that_is_no_text_is_told(tmp_path):
+    table = pa.table(
+        {
+            "id": ["a", "b", "c"],
+            "price": [1, 2, 3],
+            "called": [b"Anna", b"Berta", b"Cilli"],
+            "image": [b"\x00\xff", b"\x89PNG", b"\xff\xd8"],
+        }
+    )
+    pq.write_table(table, tmp_path / "shop.parquet")
+    made = build_catalog(tmp_path / "shop.parquet")
+    assert [item.name for item in made.catalog.items] == ["Anna", "Berta", "Cilli"]
+    assert "left out       image: empty" in made.guesses
+    assert "image: bytes that are no text are taken for not known" in made.doubts
+
+
+def test_lengths_of_time_with_colons_are_numbers_where_a_name_says_so(tmp_path):
+    made = built_with(tmp_path, "duration", *(f"{1 + k % 4}:{k:02}" for k in range(20)))
+    assert made.catalog.items[1].values["duration"] == 121
+    assert made.doubts == ("duration: '1:00' is taken for hours and minutes; if it is not, write it with a unit",)
+    made = built_with(tmp_path, "duration_h", *(f"0:{k:02}:30" for k in range(20)))
+    assert made.catalog.items[3].values["duration"] == pytest.approx(3.5 / 60)
+    assert made.doubts == ()
+    made = built_with(tmp_path, "lasts", *["2 h 15 min", "1h05", "45 min", "3 Std. 1 min"] * 5)
+    assert [item.details["lasts minutes"] for item in made.catalog.items[:4]] == [135, 65, 45, 181]
+    assert last_of(built_with(tmp_path, "departure", *["8:30", "9:45"] * 9), "departure")[0] == "9:45"
+
+
+def test_stars_are_counted(tmp_path):
+    made = built_with(tmp_path, "stars", *["[★★★]", "★★½", "⭐️⭐️⭐️⭐️⭐️", "★"] * 5)
+    assert [item.values["stars"] for item in made.catalog.items[:4]] == [3, 2.5, 5, 1]
+    made = built_with(tmp_path, "stars", *["★★☆☆☆", "★★★★★", "★★½☆☆"] * 5)
+    assert [item.values["stars"] for item in made.catalog.items[:3]] == [2, 5, 2.5]
+    assert made.catalog.objectives[-1].high == 5
+
+
+def test_what_is_called_a_number_and_holds_none_is_doubted(tmp_path):
+    made = built_with(tmp_path, "delay", *(f"#{k}#{k}#" for k in range(20)))
+    doubt = "delay: called like a number, but texts such as '#0#0#' are read as none; write figures, with a unit"
+    assert doubt in made.doubts
+    assert built_with(tmp_path, "location", *["Berlin", "Bonn"] * 9).doubts == ()
+    made = built_with(tmp_path, "fee", *["#REF!", "#DIV/0!", "3", "4"] * 5)
+    assert [item.values.get("fee") for item in made.catalog.items[:4]] == [None, None, 3, 4]
+
+
+@pytest.mark.parametrize("second", ["Price", "PRICE", "price"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_columns_that_differ_by_capitals_alone_have_names_of_their_own(tmp_path, form, second):
+    rows = [(f"i{k}", k, 10 - k) for k in range(5)]
+    if form == "csv":
+        text = f"id,price,{second}\n" + "\n".join(",".join(map(str, row)) for row in rows)
+    elif second != "price":
+        text = "\n".join(json.dumps(dict(zip(("id", "price", second), row, strict=True))) for row in rows)
+    else:
+        return
+    file = tmp_path / f"shop.{form}"
+    file.write_text(text)
+    made = build_catalog(file)
+    assert [one.name for one in made.catalog.objectives] == ["price", "price 3"]
+    assert f"{second!r} stands above two columns: the second one is called {second + ' 3'!r}" in made.doubts
+    assert build_catalog(file, like=made.catalog).catalog.objectives == made.catalog.objectives
+
+
+def test_markup_is_no_list_and_one_kind_is_one(tmp_path):
+    made = built_with(tmp_path, "html", *["<div>ok</div>"] * 20)
+    assert "left out       html: the same everywhere" in made.guesses
+    made = built_with(tmp_path, "html", *["<b>ok</b>", "<b>no</b>"] * 10)
+    assert last_of(made, "html") == ("<b>no</b>", "detail html: texts of 2 kinds (<b>ok</b>, <b>no</b>)")
+    made = built_with(tmp_path, "offers", *["wifi; pool"] * 20)
+    assert "left out       offers: the same everywhere" in made.guesses
+    assert last_of(built_with(tmp_path, "city", *["Bonn"] * 19, ""), "city")[1].startswith(
+        "detail city: texts of 1 kind ("
+    )
+
+
+def test_an_earlier_catalog_says_that_it_asks_for_a_column(tmp_path):
+    earlier = built(tmp_path, "id,name,rent,size\na,A,5,1\nb,B,7,3\n").catalog
+    (tmp_path / "later.csv").write_text("id,name,size,cost\na,A,5,1\nb,B,7,3\n")
+    with pytest.raises(InvalidSetting) as refused:
+        build_catalog(tmp_path / "later.csv", like=earlier)
+    assert str(refused.value) == (
+        "a table must have the objectives of the earlier catalog (--like), but later.csv has no column 'rent';"
+        " known: id, name, size, cost; add it, or say what matters now: --objectives"
+    )
 
 
 def test_a_column_of_gaps_is_not_called_the_same_everywhere(tmp_path):

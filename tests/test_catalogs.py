@@ -215,6 +215,10 @@ DAMAGES = [
         {"items__1__details": {"price": 60}},
         'items[1] "barn": details.price must not have the name of an objective, but got 60; give it as values.price, *',
     ),
+    (
+        {"items__1__counts": {"price": 3}},
+        'items[1] "barn": counts.price must count the ratings of a value that is given; leave it out',
+    ),
     ({"items__1__details": {"": 3}}, f'items[1] "barn": the name of a detail {WORD}, but got ""'),
 ]
 

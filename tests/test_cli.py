@@ -15,6 +15,7 @@ from service_processes import until
 
 from druthers import __version__
 from druthers.cli import app
+from druthers.experiments import load_experiment
 
 TINY = """
 title = "A tiny experiment"
@@ -68,6 +69,17 @@ def test_settings_change_by_option(druthers, tmp_path):
     settings = json.loads((tmp_path / "there" / "settings.json").read_text())
     assert settings["experiment"]["environment"]["corruption"] == 0.5
     assert not (tmp_path / "there" / "figures").exists()
+
+
+def test_what_is_told_of_an_experiment_is_told_as_what_it_is_unchanged(druthers):
+    """Else it names policies that do not play, and sizes that are others."""
+    words = ("--horizon", "20", "--workers", "1", "--no-figures")
+    about = load_experiment("synthetic").about
+    out = druthers("run", "synthetic", "--policies", "s-ucb,random", "--runs", "1", *words)[1]
+    assert f"\nAs it comes along: {about}\n" in out
+    assert " p  " not in out.splitlines()[3]  # of one run nothing is known of chance
+    assert "p: chance" not in out
+    assert "p: chance" in druthers("run", "tiny.toml", "--runs", "2", *words)[1]
 
 
 def test_a_run_says_that_it_replaces_results_of_other_settings(druthers):
@@ -141,6 +153,7 @@ def test_requests_that_cannot_be_met_leave_with_2_and_one_line(druthers):
         (("reproduce", "--only", "sinthetic"), "did you mean 'synthetic'?"),
         (("reproduce", "--only", ","), "unknown experiment of the paper ','"),
         (("theory", "check", "--only", ","), "unknown claim ','"),
+        (("run", "tiny.toml", "--policies", ""), "unknown policy ''; known: "),
         (("read", "quiet", "--objectives", ","), "at least one, but got []"),
     ):
         code, _, err = druthers(*words)

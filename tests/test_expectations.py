@@ -7,8 +7,9 @@ import pytest
 
 from druthers.__main__ import main
 from druthers.catalogs import Catalog
+from druthers.cli.expect import read_scenarios
 from druthers.errors import InvalidExperiment, UnknownName
-from druthers.expectations import examine, read_scenarios
+from druthers.expectations import examine
 
 BOATS = {
     "name": "boats",
@@ -78,6 +79,30 @@ def test_mistakes_in_a_file_are_refused(tmp_path):
     (tmp_path / "bad.json").write_text("[1")
     with pytest.raises(InvalidExperiment, match="cannot be read"):
         read_scenarios(tmp_path / "bad.json")
+    for content, told in (
+        ("[]", r"bad\.json must hold scenarios, each with its id, catalog and steps, but it is '\[\]'"),
+        ('{"scenarios": {}}', "but it is "),
+        ('{"scenarios": [[]]}', r"but scenarios\[0\] has no id"),
+        ('{"scenarios": [{"id": "a", "catalog": "hotels"}]}', r"but scenarios\[0\] has no steps"),
+        (
+            '{"scenarios": [{"id": "a", "catalog": "hotels", "steps": [{"recomend": 3}]}]}',
+            r"but scenario 'a' has 'recomend' in steps\[0\]; known: .*; did you mean 'recommend'\?",
+        ),
+    ):
+        (tmp_path / "bad.json").write_text(content)
+        with pytest.raises(InvalidExperiment, match=told):
+            read_scenarios(tmp_path / "bad.json")
+    for step in ({"recomend": 3}, {"user": "ada"}):
+        with pytest.raises(InvalidExperiment, match="a step must hear, recommend"):
+            examine(scenario(step), Catalog.from_content(BOATS), parser="lexicon")
+
+
+def test_a_step_that_fails_is_told_where_nothing_is_expected():
+    (one,) = examine(scenario({"recommend": 1, "where": {"wings": 2}}), Catalog.from_content(BOATS), parser="lexicon")
+    assert not one.passed
+    (one,) = examine(scenario({"preference": True, "user": "bob"}), Catalog.from_content(BOATS), parser="lexicon")
+    assert (one.check, one.passed) == ("steps", False)
+    assert "UnknownUser" in one.found
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

@@ -17,7 +17,7 @@ from druthers import Policy, make_anchor, make_policy
 from druthers.advisor import Advisor
 from druthers.engines import Processes
 from druthers.environments import find_environment
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import InvalidSetting, OwnFailure, UnknownName
 from druthers.experiments import Experiment, Results, load_experiment, run_experiment
 from druthers.own import own_digest
 from druthers.policies import find_policy
@@ -246,6 +246,81 @@ def test_a_mistake_in_a_file_of_one_s_own_is_told_in_a_line(druthers, tmp_path, 
     assert code == 1
     assert err.splitlines()[-1].startswith(f"druthers: a part of your own must not fail, but {told}")
     assert "Traceback" not in err
+
+
+UNFIT = """
+from druthers import PlainPolicy, Policy
+from druthers.environments import Environment, Synthetic
+
+class Abstract(Environment):
+    name = "abstract"
+
+class NoArrays(Synthetic):
+    def draw_truth(self, rng):
+        return 3
+
+class Bare(Synthetic):
+    def __init__(self, foo):
+        pass
+
+class Unmade(PlainPolicy):
+    def __init__(self, foo):
+        pass
+
+class NoKernels(Policy):
+    name = "none"
+
+class NoDictionary(PlainPolicy):
+    def fresh_user(self):
+        return 3
+
+    def score(self, user, arms):
+        return arms.means[:, 0]
+
+class NoNumbers(NoDictionary):
+    def fresh_user(self):
+        return {"kept": {"a": 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ("Abstract", r"Abstract in make_environment: TypeError: .*abstract method '?draw_truth"),
+        ("NoArrays", "NoArrays in tape: TypeError: cannot unpack"),
+        ("Bare", "Bare in make_environment: TypeError: .* missing 1 required positional argument: 'foo'"),
+        ("Unmade", "Unmade in make_policy: TypeError: .*unexpected keyword argument"),
+        ("NoKernels", "NoKernels in _new_arm: AttributeError: "),
+        ("NoDictionary", "NoDictionary in _fresh_users: TypeError: 'int' object is not a mapping"),
+        ("NoNumbers", r"NoNumbers in _fresh_users: TypeError: float\(\) argument"),
+    ],
+)
+def test_a_part_that_lacks_or_returns_what_we_cannot_use_is_told_in_a_line(druthers, tmp_path, part, told):
+    """Though the error arises in our lines: it is the class that does not do what its kind does."""
+    (tmp_path / "mine.py").write_text(UNFIT)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    (tmp_path / "world.toml").write_text(
+        TINY.split("n_arms", maxsplit=1)[0].replace("synthetic", f"mine.py:{part}") + "[policies.s-ucb]"
+    )
+    environment = part in ("Abstract", "NoArrays", "Bare")
+    words = ("world.toml",) if environment else ("tiny.toml", "--policies", f"mine.py:{part}")
+    code, _, err = druthers("run", *words, "--workers", "1")
+    assert (code, "Traceback" in err) == (1, False), err
+    assert re.match(f"druthers: a part of your own must not fail, but mine.py, {told}", err.splitlines()[-1]), err
+
+
+def test_an_advisor_tells_of_a_part_that_fails(tmp_path):
+    source = FAILING.replace("pass", "raise KeyError('boom')").replace("meens", "means[:, 0]")
+    (tmp_path / "mine.py").write_text(source.replace("    def learn", '    name = "failing"\n\n    def learn'))
+    options = {"parser": "lexicon", "policy": f"{tmp_path}/mine.py:Failing", "store": f"sqlite:{tmp_path}/journal.db"}
+    law = "a part of your own must not fail, but mine.py, line 8, in learn: KeyError: 'boom'; mend it there"
+    with Advisor("hotels", **options) as advisor:
+        advisor.message("ada", "cheap")
+        with pytest.raises(OwnFailure, match=law) as told:
+            advisor.message("ada", "the first was great")
+        assert isinstance(told.value.__cause__, KeyError)
+    with pytest.raises(OwnFailure, match=law):
+        Advisor(**options).preference("ada")
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

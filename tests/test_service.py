@@ -205,6 +205,15 @@ def test_items_are_live(call):
     assert call("GET", "/v1/objectives")[0]["name"] == "cleanliness"
 
 
+def test_a_count_of_ratings_without_a_value_is_refused(call):
+    for body in ({"counts": {"value": 5}}, {"values": {"cleanliness": 5}, "counts": {"value": 5}}):
+        refused = call("PUT", "/v1/items/new-inn", body, expect=422)
+        assert "counts.value must count the ratings of a value that is given; leave it out" in str(refused)
+    rated = {"values": {"value": 4}, "counts": {"value": 5}}
+    assert call("PUT", "/v1/items/new-inn", rated, expect=201)["counts"] == {"value": 5}
+    call("DELETE", "/v1/items/new-inn", expect=204)
+
+
 def test_pages_of_items_hold_each_once_in_order(call):
     """Items that came and went before are no trouble; no page sorts them."""
     for k in (5, 1, 9, 3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 
 import naive_data as naive
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from druthers.__main__ import main
 from druthers.data import Columns, build_table
+from druthers.data.reviews.tables import Coded, _numbers
 from druthers.environments.reviews import read_folder
 from druthers.errors import InvalidSetting, UnknownName
 
@@ -183,6 +185,43 @@ def test_what_is_no_table_of_ratings_is_refused(tmp_path):
     with pytest.raises(InvalidSetting, match="a column must hold single values, but clean holds list"):
         build_table(nested, tmp_path / "out", COLUMNS)
     assert not (tmp_path / "out").exists()
+
+
+def test_commas_before_decimals_are_read_and_told(tmp_path):
+    table = ratings().assign(clean=lambda all: all.clean + 0.5)
+    plain = build_table(written(table, tmp_path / "plain.csv"), tmp_path / "plain", COLUMNS)
+    commas = table.assign(clean=[str(value).replace(".", ",") for value in table.clean])
+    read = build_table(written(commas, tmp_path / "commas.csv"), tmp_path / "commas", COLUMNS)
+    assert np.array_equal(read.estimates.rewards, plain.estimates.rewards)
+    assert read.repaired == {"clean with a comma before decimals": 400}
+    both = commas.assign(clean=["1.234", *commas.clean[1:]])
+    with pytest.raises(InvalidSetting, match="decimals must be written in one way, but clean has commas before them"):
+        build_table(written(both, tmp_path / "both.csv"), tmp_path / "out", COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("4,5", 4.5),
+        ("-0,125", -0.125),
+        ("1.234,50", 1234.5),
+        ("1234,567", 1234.567),
+        ("240,50", 240.5),
+        ("1,234", np.inf),  # it may be a thousand and more
+        ("1,2,3", np.inf),
+        ("1,5x", np.inf),
+    ],
+)
+def test_a_comma_that_can_only_stand_before_decimals(text, number):
+    found = Counter()
+    assert _numbers(Coded([text], np.array([0, 0])), found).tolist() == [number, number]
+    assert found[","] == 2 * np.isfinite(number)
+
+
+def test_what_was_skipped_is_told_where_nothing_is_left(tmp_path):
+    few = ratings().head(9).assign(clean=["?"] * 6 + [1, 2, 3])
+    with pytest.raises(InvalidSetting, match="or see what was skipped before: 6 × clean that is no number"):
+        build_table(written(few, tmp_path / "few.csv"), tmp_path / "out", COLUMNS)
 
 
 def test_what_is_no_text_at_all_is_refused(tmp_path):

@@ -3,7 +3,7 @@
 import sys
 
 from druthers.errors import DruthersError, needs
-from druthers.own import blame
+from druthers.own import own_parts
 
 # What the exit codes say; 0 is success.
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -16,7 +16,8 @@ def main() -> None:
             needs(package, "lab", load=False)
         from druthers.cli import app
 
-        app(prog_name="druthers")
+        with own_parts():
+            app(prog_name="druthers")
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:
             print("\nstopped; what was finished is kept: the same command goes on from there", file=sys.stderr)
@@ -24,15 +25,11 @@ def main() -> None:
     except DruthersError as error:
         print(f"druthers: {error}", file=sys.stderr)
         sys.exit(MISUSED if isinstance(error, ValueError | KeyError) else FAILED)
-    except Exception as error:
-        told = blame(error)
-        if told:
-            print(f"druthers: a part of your own must not fail, but {told}; mend it there", file=sys.stderr)
-        elif isinstance(error, OSError) and error.strerror:
-            where = f"{error.filename}: " if error.filename else ""
-            print(f"druthers: files must be readable and writable, but {where}{error.strerror}", file=sys.stderr)
-        else:
+    except OSError as error:
+        if not error.strerror:
             raise
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"druthers: files must be readable and writable, but {where}{error.strerror}", file=sys.stderr)
         sys.exit(FAILED)
 
 

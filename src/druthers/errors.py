@@ -117,6 +117,10 @@ class UnknownOutcome(StoreFailure):
     """
 
 
+class OwnFailure(DruthersError):
+    """A part of someone's own, in a file named FILE.py:Class, failed."""
+
+
 class EngineFailure(DruthersError):
     """Tasks could not be carried out where they were sent."""
 

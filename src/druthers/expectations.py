@@ -5,10 +5,8 @@ A step hears a sentence, recommends, gives feedback or looks at a card, and may 
 names a `check`, a method of `Exam`, with its arguments and a `because`.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from druthers.advisor import Advisor, Recommendation
@@ -344,13 +342,17 @@ def examine(scenario: Mapping[str, Any], catalog: Catalog, *, parser: str = "def
             if not problem:
                 try:
                     now = exam.play(step)
-                except (DruthersError, KeyError, LookupError) as error:
+                except InvalidExperiment:  # a mistake of the file, and not of the advisor
+                    raise
+                except (DruthersError, LookupError) as error:
                     problem = f"{type(error).__name__}: {error}"
             for one in _expected(step):
                 given = {key: value for key, value in one.items() if key not in ("check", "because", "kind")}
                 passed, found = (False, problem) if problem else _checked(exam, now, one["check"], given)
                 told = scenario["id"], one.get("kind", scenario.get("kind", "")), one["check"]
                 outcomes.append(Outcome(*told, passed, found, one.get("because", "")))
+    if problem and all(one.found != problem for one in outcomes):  # nothing was expected any more
+        outcomes.append(Outcome(scenario["id"], scenario.get("kind", ""), "steps", False, problem, ""))
     return outcomes
 
 
@@ -371,24 +373,3 @@ def _checked(exam: Exam, now: Any, check: str, given: Mapping[str, Any]) -> Verd
         return False, "nothing was recommended"
     passed, found = getattr(exam, check)(now, **given)
     return bool(passed), found
-
-
-def read_scenarios(path: Path) -> list[tuple[Mapping[str, Any], Catalog]]:
-    """Return the scenarios of a file, each with its catalog."""
-    try:
-        whole = json.loads(path.read_text("utf-8"))
-        scenarios, catalogs = whole["scenarios"], whole.get("catalogs", {})
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidExperiment(f"{path} must be a JSON file with scenarios, but cannot be read: {error}") from error
-    made: dict[str, Catalog] = {}
-    pairs = []
-    for scenario in scenarios:
-        catalog = scenario["catalog"]
-        if isinstance(catalog, str):
-            if catalog not in made:
-                content = catalogs.get(catalog)
-                made[catalog] = Catalog.load(catalog) if content is None else Catalog.from_content(content)
-            pairs.append((scenario, made[catalog]))
-        else:
-            pairs.append((scenario, Catalog.from_content(catalog)))
-    return pairs

@@ -13,17 +13,19 @@ import re
 import sys
 import traceback
 from abc import ABC
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
+from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from types import CodeType, ModuleType, UnionType
 from typing import Any, ClassVar, TypeGuard, TypeVar, Union, dataclass_transform, get_args, get_origin
 
-from druthers.errors import InvalidSetting, UnknownName, require
+from druthers.errors import DruthersError, InvalidSetting, OwnFailure, UnknownName, require
 
 T = TypeVar("T")
 
@@ -220,32 +222,46 @@ def own_digest(name: str) -> str:
     return digest.hexdigest()
 
 
-def blame(error: BaseException) -> str:
+@contextmanager
+def own_parts() -> Iterator[None]:
+    """Tell of a part of someone's own that fails as such, in a line that also comes out of another process."""
+    try:
+        yield
+    except Exception as error:
+        told = "" if isinstance(error, DruthersError) else _blame(error)
+        if not told:
+            raise
+        raise OwnFailure(f"a part of your own must not fail, but {told}; mend it there") from error
+
+
+def _blame(error: Exception) -> str:
     """Return where in a file of someone's own an error arose, the last step first, and what it is; "" if not in one.
 
-    What comes from another process has lost its steps: there they are noted on the error, with this text.
+    What we do with a class of such a file, and cannot, arose there too: a method that it lacks has no line.
     """
-    notes: Sequence[str] = getattr(error, "__notes__", ())
-    if noted := [note for note in notes if note.startswith(_NOTED)]:
-        return noted[0].removeprefix(_NOTED)
-    kind = f"{type(error).__name__}: {error}"
     if isinstance(error, SyntaxError) and error.filename and Path(error.filename).parent in _FOLDERS.values():
         return f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+    frames = list(traceback.walk_tb(error.__traceback__))[::-1]
     steps = [
         f"{Path(frame.f_code.co_filename).name}, line {line}, in {frame.f_code.co_name}"
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if str(frame.f_globals.get("__name__")).partition(".")[0] in _FOLDERS
+        for frame, line in frames
+        if _is_in_own_file(frame.f_globals.get("__name__"))
     ]
-    return f"{', from '.join(reversed(steps))}: {kind}" if steps else ""
+    if not steps and not isinstance(error, OSError | MemoryError):
+        used = (
+            f"{kind.__module__.rpartition('.')[2]}.py, {kind.__name__} in {frame.f_code.co_name}"
+            for frame, _ in frames
+            for kind in (one if isinstance(one, type) else type(one) for one in frame.f_locals.values())
+            if _is_in_own_file(kind.__module__)
+        )
+        steps = [*islice(used, 1)]
+    return f"{', from '.join(steps)}: {type(error).__name__}: {error}" if steps else ""
 
 
-def note_blame(error: BaseException) -> None:
-    """Note on an error where in a file of someone's own it arose, to be told where it is sent."""
-    if told := blame(error):
-        error.add_note(_NOTED + told)
+def _is_in_own_file(module: object) -> bool:
+    return str(module).partition(".")[0] in _FOLDERS
 
 
-_NOTED = "in a file of your own: "
 _FOLDERS: dict[str, Path] = {}
 _LOADED: dict[Path, tuple[dict[Path, bytes], ModuleType]] = {}
 

@@ -137,10 +137,11 @@ def show_results(console: Console, results: Results) -> None:
     ]
     # From here on, only what there is room for.
     columns["µs/round"] = [f"{timing[row.label]['us_per_round']:,.1f}" for row in rows]
-    columns["p"] = [
-        "best" if rivals[row.label] == row.label else _chance(results.paired(row.label, rivals[row.label]).p)
-        for row in rows
-    ]
+    if results.experiment.runs > 1:  # one run tells no chance
+        columns["p"] = [
+            "best" if rivals[row.label] == row.label else _chance(results.paired(row.label, rivals[row.label]).p)
+            for row in rows
+        ]
     columns["growth"] = [_shortly(results.growth(row.label), "t^{:.2f}") for row in rows]
     if any(results.learns(row.label) for row in rows):
         columns["error"] = [_shortly(results.end_error(row.label), "{:.3g}") for row in rows]
@@ -204,7 +205,7 @@ def show_comparison(console: Console, pairs: Sequence[tuple[str, str, Paired]], 
             Text(second),
             f"{difference.mean:,.1f}",
             f"{difference.low:,.1f} to {difference.high:,.1f}",
-            _chance(difference.p),
+            _chance(difference.p) if math.isfinite(difference.high) else "",
             verdict,
         )
     print_whole(console, table)

@@ -22,6 +22,7 @@ from druthers.advisor.updating import Changes, apply_changes, find_changes, open
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidSetting, ObjectivesChanged
 from druthers.language import Parser, make_parser
+from druthers.own import own_parts
 from druthers.stores import Snapshot, Store, UserState, open_store
 from druthers.stores.base import PAGE
 from druthers.types import Context
@@ -281,6 +282,7 @@ class Advisor:
         """The names of what matters."""
         return tuple(objective.name for objective in self.fold.catalog.objectives)
 
+    @own_parts()
     def catch_up(self) -> int:
         """Fold in what others appended; returns the position."""
         with self._lock:
@@ -306,11 +308,9 @@ class Advisor:
 
     def _make_parser(self) -> Parser:
         """Return a parser for the objectives of now: one that was given must be for them."""
-        objectives = self.fold.catalog.objectives
         if isinstance(self._parser, str):
-            return make_parser(self._parser, objectives=objectives, **self._parser_settings)
-        names = [objective.name for objective in self._parser.objectives]
-        if names != [objective.name for objective in objectives]:
+            return make_parser(self._parser, objectives=self.fold.catalog.objectives, **self._parser_settings)
+        if (names := [objective.name for objective in self._parser.objectives]) != list(self.objectives):
             raise InvalidSetting(
                 f"a parser must be for the objectives of the journal, {list(self.objectives)}, but got one for {names};"
                 " make another one, or name it"
@@ -363,6 +363,7 @@ class Advisor:
     def __exit__(self, *problem: object) -> None:
         self.close()
 
+    @own_parts()
     def _run(self, operation: Operation[T]) -> T:
         """Drive an operation, with all that it needs done at once; nothing else happens meanwhile."""
         with self._lock:

@@ -10,12 +10,14 @@ from druthers.advisor.predicting import Predictor
 from druthers.anchors import Mixture
 from druthers.catalogs import Catalog
 from druthers.errors import InvalidSetting
+from druthers.own import own_parts
 from druthers.policies import Policy, find_policy, make_policy
 from druthers.stores import Store
 
 _log = logging.getLogger(__name__)
 
 
+@own_parts()
 def start_fold(
     store: Store, editions: Editions, policy: str, settings: Mapping[str, Any], population: bool = True
 ) -> Fold:
@@ -45,6 +47,7 @@ def make_served(name: str, catalog: Catalog, settings: Mapping[str, Any]) -> Pol
     return policy
 
 
+@own_parts()
 def compile_steps(policy: Policy, catalog: Catalog) -> None:
     """Take every step once with a policy of the same kind, so that all machine code is there."""
     scratch = type(policy)(**policy.params)

@@ -242,7 +242,7 @@ def _check_items(
     owners: dict[str, str] = {}
     for where, table in tables:
         _check_fields(found, where, table, ITEM_FIELDS)
-        identity, values, details = table.get("id"), table.get("values"), table.get("details")
+        identity, values, details = table.get("id"), table.get("values", {}), table.get("details")
         if isinstance(identity, str):
             owner = owners.setdefault(identity, where)
             if owner != where:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from druthers.cli import options
-from druthers.cli.options import argument, flag, listed, load_named, option, read_setting
+from druthers.cli.options import argument, flag, load_named, named, option, read_setting
 from druthers.drafts import read_value, write_json
 from druthers.engines import Processes
 from druthers.errors import InvalidExperiment, UnknownName
@@ -140,7 +140,7 @@ def reproduce(
         druthers reproduce
         druthers reproduce --data ~/data --only synthetic,tripadvisor
     """
-    names = PAPER if only is None else listed(only) or [only]  # nothing listed is no name of any
+    names = PAPER if only is None else named(only)
     for name in names:
         if name not in PAPER:
             raise UnknownName.of("experiment of the paper", name, PAPER)
@@ -254,7 +254,7 @@ def _other_settings(experiment: Experiment, folder: Path) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError):
         return ["settings, which cannot be read"]
     wanted = json.loads(json.dumps(experiment.settings()))
-    return [name for name in wanted if name in there and there[name] != wanted[name]]
+    return [name for name in wanted if name not in ("title", "about") and name in there and there[name] != wanted[name]]
 
 
 def illustrate(console: Console, everything: dict[Path, Results], page: Path) -> None:

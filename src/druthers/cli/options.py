@@ -1,6 +1,7 @@
 """What several commands are told: options that mean the same everywhere, and how their texts are read."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,11 +77,15 @@ def load_named(
         if not data.is_dir():
             raise InvalidExperiment(f"--data must be a folder, but got {data}")
         os.environ[DATA_VARIABLE] = str(data.resolve())  # so that other processes find it too
-    experiment = load_experiment(name)
-    if policies is not None:
-        experiment = experiment.only(listed(policies))
+    known = load_experiment(name)
+    experiment = known if policies is None else known.only(named(policies))
     given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-    return experiment.with_settings(given | dict(map(read_setting, settings or ())))
+    found = experiment.with_settings(given | dict(map(read_setting, settings or ())))
+    if known.about and any(
+        getattr(found, key) != getattr(known, key) for key in ("environment", "policies", "horizon")
+    ):
+        found = replace(found, about=f"As it comes along: {known.about}")  # which may not hold of what is asked for
+    return found
 
 
 def read_setting(text: str) -> tuple[str, Any]:
@@ -100,6 +105,11 @@ def listed(text: str) -> list[str]:
     ['clean', 'quiet']
     """
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def named(text: str) -> list[str]:
+    """Read A,B,... of which there must be some: nothing listed is a name that is not known."""
+    return listed(text) or [text]
 
 
 def listed_objectives(text: str | None, domain: str | None) -> tuple[Objective, ...] | None:

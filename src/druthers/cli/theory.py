@@ -41,7 +41,7 @@ def check_(
         druthers theory check --only rate,penalty --json
     """
     console = make_console(quiet or as_json)
-    names = None if only is None else options.listed(only) or [only]  # nothing listed is no name of any
+    names = None if only is None else options.named(only)
     with shown_progress(console) as watch:
         checked = check(names, fast=fast, workers=workers or min(os.cpu_count() or 1, 4), watch=watch)
     page = write_theory(checked, out, fast=fast)

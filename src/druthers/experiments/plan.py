@@ -81,7 +81,8 @@ class Row:
     def make_environment(self) -> Environment:
         """Return the environment of this row."""
         settings = dict(self.environment)
-        return find_environment(settings.pop("name"))(**settings)
+        family = find_environment(settings.pop("name"))
+        return family(**settings)
 
     def make_policy(self, n_objectives: int, seed: int = 0, **truth: Any) -> Policy:
         """Return a fresh policy of this row; `truth` is for policies that know it."""

@@ -18,7 +18,7 @@ from druthers.environments import Environment, Reviews, Tape
 from druthers.errors import DamagedState
 from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.results import Results
-from druthers.own import is_own, note_blame, own_digest, settings_of
+from druthers.own import is_own, own_digest, own_parts, settings_of
 from druthers.policies import Policy, find_policy
 from druthers.simulation import Run, simulate, spread_rounds
 from druthers.sources import our_digest
@@ -88,11 +88,8 @@ _COMPILED_HERE: set[str] = set()
 
 def play_all(tasks: Sequence[Task]) -> list[Outcome]:
     """Carry out some tasks, one after the other."""
-    try:
+    with own_parts():
         return [play(task) for task in tasks]
-    except Exception as error:
-        note_blame(error)
-        raise
 
 
 def run_experiment(

@@ -111,9 +111,7 @@ class Handlers:
             raise Problem(409, f"a catalog must hold at most {self.settings.max_items} items, and is full")
         details = {name.strip(): trimmed(detail) for name, detail in body.details.items()}
         details = {name: detail for name, detail in details.items() if name and detail != ""}
-        values = told(body.values)
-        counts = {name: count for name, count in told(body.counts).items() if name in values}
-        item = Item(id, body.name.strip(), body.description, values, details, counts)
+        item = Item(id, body.name.strip(), body.description, told(body.values), details, told(body.counts))
         new = await self.desk.run(self.ask.put_item(item))
         return item.content(), new
 

@@ -25,6 +25,7 @@ from druthers.data.catalog.roles import (
     direction,
     find_roles,
     has,
+    is_called,
     tells_apart,
     tidy,
     tokens,
@@ -34,7 +35,7 @@ from druthers.data.catalog.sheets import FEW, SIGNS, Sheet, counted, few, read_s
 from druthers.data.catalog.units import PAID, is_told
 from druthers.data.reviews.estimates import means_of_items
 from druthers.data.reviews.reading import as_text
-from druthers.errors import InvalidSetting
+from druthers.errors import InvalidSetting, choices
 from druthers.types import Floats, Objective
 
 LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000
@@ -70,6 +71,12 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
     if like is not None and not chosen:
         ways = tuple((one.name, COST if one.less_is_better else GAIN) for one in like.objectives)
         asked = replace(asked, objectives=ways)
+        missing = [name for name, _ in ways if not any(is_called(header, name) for header in sheet.names)]
+        if missing:
+            raise InvalidSetting(
+                f"a table must have the objectives of the earlier catalog (--like), but {path.name} has no column"
+                f" {missing[0]!r}; {choices(missing[0], sheet.names)}; add it, or say what matters now: --objectives"
+            )
     columns = _read(sheet, asked, like)
     doubts = list(sheet.doubts)
     try:
@@ -93,6 +100,7 @@ def _read(sheet: Sheet, asked: Asked, like: Catalog | None) -> dict[str, Cells]:
             money=is_money(header),
             counted=counts_ratings(header),
             rated=has(said, "opinions"),
+            lasting=has(said, "durations"),
             usual=usual,
             semicolons=sheet.form.endswith(SIGNS[";"]),
         )
@@ -364,6 +372,8 @@ def _told(cells: Cells) -> str:
     known = cells.known
     gaps = len(cells.values) - len(known)
     tail = f", {gaps:,} not known" if gaps else ""
+    if not known:
+        return "nowhere known"
     if cells.kind == FLAG:
         return f"yes or no, {sum(known):,} yes{tail}"
     if cells.kind == NUMBER:
@@ -372,4 +382,4 @@ def _told(cells: Cells) -> str:
         return f"dates, {min(known)} to {max(known)}{tail}"
     parts = Counter(part for value in known for part in (value if cells.kind == LIST else [value]))
     some = ", ".join(str(part)[:30] for part, _ in parts.most_common(FEW)) + (", ..." if len(parts) > FEW else "")
-    return f"{'lists' if cells.kind == LIST else 'texts'} of {len(parts):,} kinds ({some}){tail}"
+    return f"{'lists' if cells.kind == LIST else 'texts'} of {counted(parts, 'kind', 'kinds')} ({some}){tail}"

@@ -8,14 +8,14 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
 from typing import Any
 
 from druthers.data.catalog.numerals import NO_HINTS, NUMERAL, Hints, decimal_mark, mark_of, value_of
-from druthers.data.catalog.units import Amount, in_one_unit, is_currency, unit_of, without_rare
+from druthers.data.catalog.units import CURRENCIES, UNITS, Amount, in_one_unit, is_currency, unit_of, without_rare
 from druthers.data.reviews.tables import LARGEST
 
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
@@ -25,6 +25,15 @@ MISSING, YES, NO = (set(_WORDS[kind]) for kind in ("missing", "yes", "no"))
 ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?")
 LOCAL_DATE = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
 YEAR = re.compile(r"(?:19|20)\d\d")
+STARS = re.compile(r"[\[(]?((?:[★⭐]\ufe0f?)+)(½?)((?:☆\ufe0f?)*)[\])]?")
+CLOCK = re.compile(
+    r"(\d{1,3})(:(?=\d\d)| ?(?:h|hrs?|hours?|std\.?|stunden?|heures?) ?)([0-5]?\d)(?::([0-5]\d))?"
+    r"(?: ?(?:h|m|mins?|minutes?|minuten))?",
+    re.IGNORECASE,
+)
+LASTING = "{!r} is taken for hours and minutes; if it is not, write it with a unit"
+CODE = re.compile(r"0\d+")  # a number that begins with 0 is none: it is that of a place, or of a part
+MARKUP = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 SEPARATORS = (r"\|", ";", ",", "/", "[|;,/]")  # one for all cells, or else any
 SENTENCE = (".", "!", "?")
 MOST_PARTS, LONGEST_PART = 50, 30  # of a list
@@ -84,6 +93,22 @@ def read_cells(
     dates = sum(count for text, count in texts.items() if _is_date(text))
     doubts = [f"{dates:,} cells are dates and the others are not: all are kept as texts"] * (dates >= MANY * len(known))
     return Cells(TEXT, [None if cell is None else _as_text(cell) for cell in plain], doubts=doubts)
+
+
+def are_words(texts: Sequence[str]) -> bool:
+    """Tell whether most texts are words: not figures, units and signs, as telephones, amounts and bytes are.
+
+    Examples
+    --------
+    >>> are_words(["Inn 21", "Route 66", "B&B"]), are_words(["+49 89 123456", "2 h 15 min", "$57k", "★★★"])
+    (True, False)
+    """
+    return sum(map(_is_worded, texts)) > HALF * len(texts)
+
+
+def _is_worded(text: str) -> bool:
+    words = (word for word in re.findall(r"[^\W\d_]+", text.casefold()) if word not in UNITS and word not in CURRENCIES)
+    return sum(map(len, words)) > sum(map(str.isdecimal, text))
 
 
 def _all_plain(cells: Sequence[Any]) -> list[Any]:
@@ -149,7 +174,7 @@ def _flags(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
 
 
 def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: float, hints: Hints) -> Cells | None:
-    matches = {text: match for text in texts if (match := NUMERAL.fullmatch(text)) is not None}
+    matches = {text: match for text in texts if (match := NUMERAL.fullmatch(_as_numeral(text, hints))) is not None}
     if n_known - sum(texts[text] for text in texts if text not in matches) < least * n_known:
         return None
     signs = {part.strip().casefold() for match in matches.values() for part in (match["lead"] or "", match["tail"])}
@@ -172,15 +197,45 @@ def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: 
     alike = in_one_unit(told, texts, hints.unit)
     values = _spread(plain, alike.values, float)
     large = [text for text, value in alike.values.items() if not abs(value) <= LARGEST]
+    few = good - sum(texts[text] for text in large) < least * n_known
+    if least == MOST and (few or _are_codes(told, texts)):  # of accounts, places and parts; a price is no code
+        return None
     values = [value if value is None or abs(value) <= LARGEST else None for value in values]
     if large:
         count = sum(texts[text] for text in large)
         many = "1 number is" if count == 1 else f"{count:,} numbers are"
         doubts.append(f"{many} beyond {LARGEST:g} and taken for not known: {large[0][:40]!r}")
+    doubts += [LASTING.format(text) for text in told if text.count(":") == 1 and CLOCK.fullmatch(text)][:1]
     odd = Counter({text: count for text, count in texts.items() if text not in told})
     tops = Counter(one.top for one in told.values() if one.top is not None)
     top = tops.most_common(1)[0][0] if tops else None
     return Cells(NUMBER, values, alike.unit, top, odd, [*doubts, *alike.doubts], mark_of(numerals))
+
+
+def _as_numeral(text: str, hints: Hints) -> str:
+    """Return a text with stars as their number, and hours and minutes, where a length of time is told, in minutes.
+
+    Examples
+    --------
+    >>> [_as_numeral(text, Hints(lasting=True)) for text in ("[★★★]", "★★☆☆☆", "5:58", "2 h 5 min")]
+    ['3 stars', '2/5', '358 min', '125 min']
+    """
+    if stars := STARS.fullmatch(text):
+        full, empty = (sum(sign in "★⭐☆" for sign in part) for part in (stars[1], stars[3]))
+        half = ".5" if stars[2] else ""
+        return f"{full}{half}/{full + empty + bool(half)}" if empty else f"{full}{half} stars"
+    clock = CLOCK.fullmatch(text)
+    if clock is None or (clock[2] == ":" and not hints.lasting):  # it may be one of day
+        return text
+    return f"{60 * int(clock[1]) + int(clock[3]) + int(clock[4] or 0) / 60:.6g} min"
+
+
+def _are_codes(told: Mapping[str, Amount], texts: Counter[str]) -> bool:
+    """Tell whether numbers are codes: many begin with 0, or one does and all are equally long."""
+    whole = [text for text in told if text.isdecimal()]
+    codes = [text for text in whole if CODE.fullmatch(text)]
+    many = sum(texts[text] for text in codes) >= MANY * sum(texts[text] for text in told)
+    return bool(codes) and (many or len({len(text) for text in whole}) == 1)
 
 
 def _is_date(text: str) -> re.Match[str] | None:
@@ -200,6 +255,8 @@ def _dates(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
     doubts = ["3/4/2021 is taken for the third of April"] if either else []
     told = {text: _day(match, month_first and "/" in text) for text, match in found.items()}
     odd = Counter({text: texts[text] for text in texts if told.get(text) is None})
+    if odd.total() == n_known:
+        return None
     return Cells(DATE, _spread(plain, told, lambda cell: None), odd=odd, doubts=doubts)
 
 
@@ -219,7 +276,7 @@ def _lists(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | N
     written = {text: parts for text in texts if text[0] in "[{(" and (parts := _written(text)) is not None}
     if sum(texts[text] for text in written) >= MOST * n_known:
         return Cells(LIST, _spread(plain, written, lambda cell: None))
-    sentences = sum(count for text, count in texts.items() if text.endswith(SENTENCE))
+    sentences = sum(count for text, count in texts.items() if text.endswith(SENTENCE) or MARKUP.search(text))
     if sentences > HALF * n_known:
         return None
     for sign in SEPARATORS:

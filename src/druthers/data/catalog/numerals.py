@@ -27,6 +27,7 @@ class Hints(NamedTuple):
     money: bool = False  # whether it is called like money
     counted: bool = False  # whether it is called like a number of ratings
     rated: bool = False  # whether it is called like an opinion, which is never in thousands
+    lasting: bool = False  # whether it is called like a length of time, which may be written 5:58
     usual: str = ""  # the sign before decimals in other columns of the file
     semicolons: bool = False  # whether these stand between cells, as they do where decimals have commas
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells
+from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, are_words
 from druthers.data.catalog.numerals import is_numeral
 from druthers.errors import InvalidSetting, choices
 
@@ -154,7 +154,7 @@ class Asked:
 
     def is_objective(self, header: str) -> bool:
         """Tell whether a column is said to be an objective."""
-        return any(_is_called(header, name) for name, _ in self.objectives or ())
+        return any(is_called(header, name) for name, _ in self.objectives or ())
 
 
 @dataclass
@@ -215,7 +215,8 @@ def _wanted(asked: Sequence[tuple[str, str]]) -> dict[str, str]:
     return wanted
 
 
-def _is_called(header: str, name: str) -> bool:
+def is_called(header: str, name: str) -> bool:
+    """Tell whether a column is called so, tidied up or not."""
     short, unit = tidy(header)
     return tokens(name) in (tokens(header), tokens(short), tokens(f"{short} {unit}"))
 
@@ -224,7 +225,7 @@ def _find(columns: Collection[str], name: str, source: str) -> str:
     """Return the column that somebody calls so: as in the file, or tidied up."""
     if name in columns:
         return name
-    alike = [one for one in columns if _is_called(one, name)]
+    alike = [one for one in columns if is_called(one, name)]
     if len(alike) != 1:
         known = choices(name, list(columns)) if not alike else f"it may be {' or '.join(map(repr, alike))}"
         raise InvalidSetting(f"a column must be one of {source}, but {name!r} is not; {known}")
@@ -271,7 +272,8 @@ def _name(columns: dict[str, Cells], taken: set[str | None], *, by_cells: bool) 
     for name, cells in columns.items() if by_cells else ():
         if cells.kind == TEXT and name not in taken and not has(tokens(name), "links"):
             known = cells.known
-            if len(set(known)) >= OF_THEIR_OWN * len(known) and _length(known) <= LONG and not _is_link(known[0]):
+            apart = len(set(known)) >= OF_THEIR_OWN * len(known) and _length(known) <= LONG
+            if apart and not _is_link(known[0]) and are_words(known):
                 return name
     return None
 
@@ -338,6 +340,9 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
                 roles.doubts.append(
                     f"{name}: {MOST_OBJECTIVES} other numbers matter already; --objectives says which ones do"
                 )
+        elif guess and cells.kind == TEXT and not are_words(cells.known):
+            some = f"{name}: called like a number, but texts such as {cells.known[0][:40]!r} are read as none"
+            roles.doubts.append(f"{some}; write figures, with a unit")
     _assign_counts(roles, counts)
     for name in others if kept is None else kept:
         if name not in roles.objectives and name not in roles.left_out and name not in counts:
@@ -386,6 +391,6 @@ def _no_detail(name: str, cells: Cells) -> str:
         return "links"
     if cells.kind == TEXT and max(map(len, known)) > LONGEST:
         return "long texts"
-    if len(known) > 1 and cells.kind not in (LIST,) and len(set(known)) == 1 and len(known) == len(cells.values):
+    if 1 < len(known) == len(cells.values) and len(set(map(repr, known))) == 1:
         return "the same everywhere"
     return ""

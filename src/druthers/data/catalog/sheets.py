@@ -27,7 +27,7 @@ PACKED, FORMS = (".gz",), (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".
 class Sheet(NamedTuple):
     """A table, column by column."""
 
-    names: list[str]  # of the columns as they stand there, no two alike
+    names: list[str]  # of the columns as they stand there, no two alike, whatever their capitals
     columns: list[list[Any]]  # their cells: texts of a CSV file, whatever JSON or Parquet has, None for nothing
     lines: list[int]  # where each row stands in the file, counted from 1
     form: str  # what kind of file it is, in words
@@ -157,7 +157,7 @@ def _names(header: Sequence[str], path: Path, doubts: list[str]) -> list[str]:
     names: list[str] = []
     for place, name in enumerate(plain, 1):
         own = name or f"column {place}"
-        while own in names:
+        while own.casefold() in map(str.casefold, names):
             own = f"{own} {place}"
         if name and own != name:
             doubts.append(f"{name!r} stands above two columns: the second one is called {own!r}")
@@ -189,8 +189,9 @@ def _json(text: str, path: Path) -> Sheet:
             f" {len(odd):,} that are none, the first in line {odd[0]}"
         )
     doubts = [f"{counted(odd, 'row is', 'rows are')} left out, which are no JSON objects: {few(odd)}"] if odd else []
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return Sheet(names, [[row.get(name) for row in rows] for name in names], lines, "JSON", doubts)
+    keys = list(dict.fromkeys(name for row in rows for name in row))
+    names = _names(keys, path, doubts)
+    return Sheet(names, [[row.get(key) for row in rows] for key in keys], lines, "JSON", doubts)
 
 
 def _objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
@@ -242,7 +243,20 @@ def _parquet(data: bytes, path: Path) -> Sheet:
         raise InvalidSetting(f"a Parquet file must be whole, but {path}: {error}; write it again") from None
     doubts: list[str] = []
     names = _names([name.replace(".", " ") for name in table.column_names], path, doubts)
+    for name, column in zip(names, columns, strict=True):
+        texts = [_as_text(cell) if isinstance(cell, bytes) else cell for cell in column]
+        if texts.count(None) > column.count(None):
+            doubts.append(f"{name}: bytes that are no text are taken for not known")
+        column[:] = texts
     return Sheet(names, columns, list(range(1, table.num_rows + 1)), "Parquet", doubts)
+
+
+def _as_text(data: bytes) -> str | None:
+    """Return bytes as the text that they are; None where they are none."""
+    try:
+        return data.decode("utf-8") if b"\0" not in data else None
+    except UnicodeDecodeError:
+        return None
 
 
 def counted(some: Sized, one: str, many: str) -> str:

@@ -193,12 +193,11 @@ def build_table(
 
 def _sieve(ratings: Ratings, source: Source) -> Sieve:
     if not len(ratings):
-        found = ", ".join(f"{number:,} × {kind}" for kind, number in source.damaged.items()) or "nothing"
         raise InvalidSetting(
-            f"raw data must hold reviews, but {', '.join(path.name for path in source.paths)} held {found}; "
-            "see that it is the right file, whole and unpacked"
+            f"raw data must hold reviews, but {', '.join(path.name for path in source.paths)} held"
+            f" {source.skipped or 'nothing'}; see that it is the right file, whole and unpacked"
         )
-    return Sieve(ratings, "reviews that can be read")
+    return Sieve(ratings, "reviews that can be read", source.skipped)
 
 
 def _widely_rated(ratings: Ratings, asked: int) -> NDArray[np.bool_]:

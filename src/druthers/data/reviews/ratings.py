@@ -129,8 +129,9 @@ class Sieve:
     [('all reviews', 3, 2, 2), ('users with 2 or more', 2, 1, 2)]
     """
 
-    def __init__(self, ratings: Ratings, step: str) -> None:
+    def __init__(self, ratings: Ratings, step: str, skipped: str = "") -> None:
         self.ratings = ratings
+        self.skipped = skipped  # what could not be read, in words, to be told where nothing is left
         self.steps = [_step(step, ratings)]
 
     def keep(self, kept: NDArray[np.bool_], step: str, remedy: str) -> None:
@@ -140,6 +141,7 @@ class Sieve:
             raise InvalidSetting(
                 f"a data set must keep some reviews, but of {before.reviews:,} by {before.users:,} users of "
                 f"{before.items:,} items ({before.step}) none is left as: {step}; {remedy}"
+                + (self.skipped and f", or see what was skipped before: {self.skipped}")
             )
         if not kept.all():
             self.ratings = self.ratings.where(kept)

@@ -62,6 +62,11 @@ class Source:
             told = f"{error.filename}: {error.strerror}"
             raise InvalidSetting(f"raw data must be files that can be read, but {told}") from None
 
+    @property
+    def skipped(self) -> str:
+        """What was skipped, in words; "" for nothing."""
+        return ", ".join(f"{number:,} × {kind}" for kind, number in self.damaged.items())
+
     def blocks(self, separator: bytes) -> Iterator[bytes]:
         """Yield blocks of whole records, without the separator at their end; lines end with a bare newline."""
         done = 0

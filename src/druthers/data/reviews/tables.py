@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,9 @@ PARQUET = b"PAR1"
 BATCH = 16_384
 # Beyond it something is no rating, and its square no number.
 LARGEST = 1e15
+# A comma that can only stand before decimals, and a point that may stand before thousands where such commas are.
+COMMA = re.compile(r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d\d?|\d{4,})|0,\d{3}|\d{4,},\d{3})\s*")
+POINT = re.compile(r"\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*")
 
 
 @dataclass(frozen=True)
@@ -72,19 +76,28 @@ def read_table(path: Path, columns: Columns, source: Source) -> Ratings:
     A CSV file has a line of names first; its delimiter is whichever of `, ; | tab` finds the columns.
     """
     gathering = Gathering(columns.rated)
+    signs: dict[str, Counter[str]] = {name: Counter() for name in (*columns.rated, columns.utility)}
     for batch in _batches(path, columns, source):
         users = _ids(batch[columns.user], gathering.user)
         items = _ids(batch[columns.item], gathering.item)
-        values = np.column_stack([_numbers(batch[name]) for name in (*columns.rated, columns.utility)])
+        values = np.column_stack([_numbers(batch[name], found) for name, found in signs.items()])
         kept = items >= 0
         if not kept.all():
             source.damaged[f"no {columns.item}"] += int(np.sum(~kept))
-        for place, name in enumerate((*columns.rated, columns.utility)):
+        for place, name in enumerate(signs):
             odd = kept & np.isinf(values[:, place])
             if odd.any():
                 source.damaged[f"{name} that is no number"] += int(odd.sum())
             kept &= ~odd
         gathering.add_rows(users[kept].tolist(), items[kept].tolist(), values[kept])
+    for name, found in signs.items():
+        if found[","] and found["."]:
+            raise InvalidSetting(
+                f"decimals must be written in one way, but {name} has commas before them and points that may stand"
+                " before thousands; write 1234.5"
+            )
+        if found[","]:
+            source.repaired[f"{name} with a comma before decimals"] += found[","]
     return gathering.ratings()
 
 
@@ -230,13 +243,20 @@ def _ids(column: Coded, number_of: Callable[[str], int]) -> NDArray[np.int64]:
     return np.array(numbers, dtype=np.int64)[column.places + 1]
 
 
-def _numbers(column: Coded) -> Floats:
-    """Return a column as numbers, NaN where one is missing and infinity where something else stands."""
-    numbers = [math.nan]
+def _numbers(column: Coded, found: Counter[str]) -> Floats:
+    """Return a column as numbers, NaN where one is missing and infinity where something else stands.
+
+    How many have a comma before decimals, and how many a point that may stand before thousands, is added to `found`.
+    """
+    numbers, signs = [math.nan], [""]
     for value in column.values:
+        comma = COMMA.fullmatch(value)
         try:
-            number = float(value)
+            number = float(value.replace(".", "").replace(",", ".") if comma else value)
         except ValueError:
             number = math.nan if value.strip().lower() in MISSING else math.inf
         numbers.append(math.inf if abs(number) > LARGEST else number)
+        signs.append("," if comma else "." if POINT.fullmatch(value) else "")
+    for sign in ",.":
+        found[sign] += int((np.array(signs) == sign)[column.places + 1].sum())
     return np.array(numbers)[column.places + 1]
