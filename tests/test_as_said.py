@@ -93,7 +93,7 @@ def talk(advisor, request):
         (("2 or 3 rooms",), {"rooms": {"min": 2, "max": 3}}),
         (("not 3 rooms",), {"rooms": {"not": 3}}),
         (("exactly 2 rooms",), {"rooms": 2}),
-        (("no more than 3 rooms but at least 2 and rent under 1200",), {"rooms": {"min": 2, "max": 3}, "rent": {"max": 1200}}),
+        (("no more than 3 rooms but at least 2, up to 900",), {"rooms": {"min": 2, "max": 3}, "rent": {"max": 900}}),
         (("balance at least -1",), {"balance": {"min": -1}}),
         (("a balance of minus 1 or more",), {"balance": {"min": -1}}),
         (("1. rent 2. weight 3. fun",), {}),
@@ -107,7 +107,7 @@ def talk(advisor, request):
         (("in Mill", "in Quay too"), {"district": ["Mill", "Quay"]}),
         (("in Mill", "also in Quay"), {"district": ["Mill", "Quay"]}),
         (("in Quay too",), {"district": "Quay"}),
-        (("I turned 71 in march, so no use showing me the ones that don't take people my age any more",), {"max_entry_age": {"min": 71}}),
+        (("I turned 71, no use showing ones that don't take people my age any more",), {"max_entry_age": {"min": 71}}),
     ],
 )  # fmt: skip
 def test_limits_are_what_was_said(talk, said, limits):
@@ -154,7 +154,8 @@ def test_what_is_told_of_one_item_is_told_of_it(talk, advisor, request, said, ra
     shown = [one.item for one in first.recommendation.items]
     talk(said)
     told = [one for one in advisor.store.walk() if one.kind == "feedback" and one.user == request.node.name]
-    assert told and told[-1].body["item"] == shown[rank - 1]
+    assert told
+    assert told[-1].body["item"] == shown[rank - 1]
     assert told[-1].body["utility"] * sign > 0
 
 

@@ -92,6 +92,11 @@ class Attribute:
         """The lowest number that an item has."""
         return self.low if math.isinf(self.least) else self.least
 
+    @property
+    def of_people(self) -> bool:
+        """Whether it counts those whom it holds, by its name."""
+        return self.whole and not self.words.isdisjoint(table()["hints"]["people"])
+
     @cached_property
     def end(self) -> str:
         """Which end of a span of what it lets in this is, "min" or "max", by its name; "" if it is none."""
@@ -129,14 +134,11 @@ class Attribute:
     def counts(self, said: Sequence[str]) -> bool:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
         known = {units().get(word, word) for word in self.words}
-        people = set(table()["hints"]["people"])
         made = any(word == f"{own}er" for own in self.words for word in said)  # "a two-seater" has two seats
         alike = known & {units().get(word, word) for word in said}
         # not a price per person, nor the kilos that a machine takes
-        crowd = (
-            self.whole and self.words & people and people & set(said) and not self.measures("money") and not self.units
-        )
-        return bool(alike or made or crowd)
+        crowd = self.of_people and not {*table()["hints"]["people"]}.isdisjoint(said)
+        return bool(alike or made or (crowd and not self.measures("money") and not self.units))
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
@@ -317,10 +319,7 @@ def find_attribute(
             far = quantity.bound and not quantity.units and found.beyond(quantity) > NEARBY
             return next((one for one in prices if far and one.beyond(quantity) == 1.0), found)
     if held and quantity.measure is None and quantity.bound in ("min", ""):
-        people = set(table()["hints"]["people"])
-        roomy = (
-            one for one in attributes if one.whole and one.words & people and (quantity.bound or not one.objective)
-        )
+        roomy = (one for one in attributes if one.of_people and (quantity.bound or not one.objective))
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
     if not quantity.units and all(map(is_year, quantity.numbers)):
