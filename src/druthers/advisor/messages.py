@@ -89,7 +89,15 @@ class Context:
     shown: Sequence[Item] = ()  # items, in the order in which they were shown
     wished: Sequence[str] = ()  # names of objectives
     limits: Where = field(default_factory=dict)  # limits in force
-    latest: int = 0  # which of the items shown was picked or rated last; the first if none was
+    # What "it" is, by its place: of the items shown the one that the last answer was about, or that was picked or rated
+    # last; the first if there is none.
+    latest: int = 0
+    rated: Item | None = None  # what was picked or rated last, of these or of items shown earlier; None if more was said
+
+    @property
+    def reach(self) -> Sequence[Item]:
+        """All items that it can be about, by their places: those shown, and what was rated where it is none of them."""
+        return self.shown if self.rated is None or self.rated in self.shown else (*self.shown, self.rated)
 
 
 def guessed(reading: Reading) -> tuple[str, ...]:

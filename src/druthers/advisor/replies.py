@@ -1,10 +1,10 @@
 """One door for whatever a person types: what was understood, what was done, and an answer."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from druthers.advisor import decisions, events
+from druthers.advisor import events
 from druthers.advisor.acts import Act, find_acts
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
@@ -15,6 +15,7 @@ from druthers.advisor.messages import ERASING, STATED, Context, Kind, Opinion
 from druthers.advisor.operations import ATTEMPTS, Operations
 from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
+from druthers.advisor.pointing import at_their_places, context_of, put_right, remember, spoken_of_now
 from druthers.advisor.rating import feedback
 from druthers.advisor.repeating import find_drafts, find_message, find_reply, message_event, reply_event
 from druthers.advisor.sayings import called
@@ -121,12 +122,12 @@ class Conversation:
             turns = yield from self._turns(ask, user, draft.asked, SIZE)
             turn = next((one for one in turns if one.message.kind in TELLING), None)
         if draft.asked is not None and turn is not None:
-            turn = replace(turn, spoken_of=self._spoken_of(user, turn.decision, turn.spoken_of))
+            turn = replace(turn, spoken_of=spoken_of_now(self.ask, user, turn))
             reply = yield from TELLING[turn.message.kind](ask, turn)
         elif draft.next is not None:
             reply = yield from self._recommend(ask, user, draft.reply, draft.next)
         if turn is not None:
-            self._remember(turn, reply)
+            remember(self.ask, turn, reply)
         return reply
 
     def _turns(self, ask: Operations, user: str, text: str, size: int) -> Operation[list[Turn]]:
@@ -134,38 +135,27 @@ class Conversation:
         person = yield from ask.find(user)
         decision, ids = ("", []) if person is None else person.shown
         shown = [ask.fold.items[id] for id in ids if id in ask.fold.items]
-        at = yield from self._at_their_places(decision, ids)
+        at = yield from at_their_places(ask, decision, ids)
         columns = ask.columns
-        context = self._context(person, at, (yield from self._taken_before(decision)) if ids else None)
+        context = yield from context_of(ask, person, at)
         acts: tuple[Act, ...] = yield Read(
             lambda: find_acts(Understanding(ask.parser, ask.limit_reader(columns), columns), text, context)
         )
         turns = []
         for place, (said, message) in enumerate(acts):
-            about = tuple(item for item in (at[one] for one in message.places) if item in shown)
+            about = tuple(item for item in (context.reach[one] for one in message.places) if item.id in ask.fold.items)
             about = (*about, *message.items) if message.kind == Kind.COMPARE else about or message.items
             beside = any(act.message.kind in RECOMMENDING for act in acts[place + 1 :])
             latest = at[context.latest] if at else None
-            turns.append(Turn(ask, user, said, message, decision, shown, about, size, at, latest, beside))
+            rated = ("", "") if person is None else person.rated
+            turn = Turn(ask, user, said, message, decision, shown, about, size, at, latest, beside, rated)
+            turns.append((yield from put_right(ask, turn)))
         return turns
-
-    def _spoken_of(self, user: str, decision: str, latest: Item | None) -> Item | None:
-        """Return what "it" is: the item that the last answer since a decision was about, or else the latest one."""
-        person = self.ask.fold.people.get(user)
-        before, item = ("", "") if person is None else person.spoken_of
-        here = self.ask.fold.items.get(item) if before == decision else None
-        return here or (latest if latest is not None and latest.id in self.ask.fold.items else None)
-
-    def _remember(self, turn: Turn, reply: Reply) -> None:
-        """Keep in mind which item an answer was about: one alone, or the best."""
-        person = self.ask.fold.people.get(turn.user)
-        if person is not None and reply.items and (len(reply.items) == 1 or turn.message.kind == Kind.BEST):
-            person.spoken_of = turn.decision, reply.items[0]
 
     def _act(self, turn: Turn) -> Operation[Draft]:
         """Take in what one act of a message says."""
         message = turn.message
-        pointed = [turn.at[place] for place in message.places] or turn.vanished
+        pointed = [turn.at[place] for place in message.places if place < len(turn.at)] or turn.vanished
         turned_down = [turn.at[place] for place in message.rejected]
         gone = [item.name for item in (*pointed, *turned_down) if item not in turn.shown]
         if gone and message.kind not in (*STATED, Kind.UNCLEAR):
@@ -177,35 +167,6 @@ class Conversation:
         if message.kind in TELLING:
             return replace(turn.draft(""), asked=turn.text)
         return (yield from _ANSWERS[message.kind](self, turn))
-
-    def _at_their_places(self, decision: str, ids: Sequence[str]) -> Operation[list[Item]]:
-        """Return the items of a decision, each at the place at which it was shown: numbers point at no other one.
-
-        Of those that are there no longer only the name is left.
-        """
-        items = self.ask.fold.items
-        if all(id in items for id in ids):
-            return [items[id] for id in ids]
-        past: Event | None = yield Look(partial(self.ask.store.find, events.decision_key(decision)))
-        names = {} if past is None else {one.item: one.name for one in decisions.suggestions(past)}
-        return [items[id] if id in items else Item(id, names.get(id, id)) for id in ids]
-
-    def _taken_before(self, decision: str) -> Operation[str | None]:
-        """Return what was picked after a decision, from its items or in answer to its question."""
-        for key in (events.choice_key(decision), events.answer_key(decision)):
-            event: Event | None = yield Look(partial(self.ask.store.find, key))
-            if event is not None:
-                return str(event.body["picked"] or "") or None
-        return None
-
-    def _context(self, person: Person | None, shown: Sequence[Item], picked: str | None) -> Context:
-        if person is None:
-            return Context(shown)
-        wished = person.wishes.standing(self.ask.catalog)["wished"]
-        felt = picked or next(reversed(person.felt), None)
-        there = [place for place, item in enumerate(shown) if item.id in self.ask.fold.items]
-        latest = next((place for place in there if shown[place].id == felt), there[0] if there else 0)
-        return Context(shown, wished, person.wishes.hopes | person.wishes.limits, latest)
 
     @property
     def _costs(self) -> set[str]:
@@ -265,25 +226,36 @@ class Conversation:
             assert opinion is not None
             felt = opinion.aspects
             utility = opinion.utility if message.opinions else message.utility
-            decision = yield from self._decision(turn, item, felt)
             rewards = {name: objectives[name].to_value(0.5 + 0.45 * worth) for name, worth in felt.items()}
-            yield from feedback(turn.ask, decision, item=item.id, rewards=rewards, utility=utility)
+            yield from self._learn(turn, item, rewards, utility)
             parts = [f"{name} {'good' if worth > 0 else 'bad'}" for name, worth in felt.items()]
             told.append(f"{item.name} was {grade(utility)}" + (f" ({', '.join(parts)})" if parts else ""))
-        return turn.draft(f"Noted: {'; '.join(told)}.", asks=True)
+        wrong = turn.instead
+        stays = f" What you said of {wrong.name} stays: say how it was, if it was not so." if wrong else ""
+        return turn.draft(f"Noted: {'; '.join(told)}.{stays}", asks=True)
+
+    def _learn(self, turn: Turn, item: Item, rewards: Mapping[str, float], utility: float | None) -> Operation[None]:
+        """Take in how an item was: a utility in place of the one told before, where that is put right."""
+        before = [one for one in turn.made_in(item) if one != turn.decision]
+        if before and utility is not None:
+            yield from feedback(turn.ask, before[0], item=item.id, utility=utility)
+            utility = None
+        if rewards or utility is not None:
+            decision = yield from self._decision(turn, item, rewards)
+            yield from feedback(turn.ask, decision, item=item.id, rewards=rewards, utility=utility)
 
     def _decision(self, turn: Turn, item: Item, aspects: Collection[str] = ()) -> Operation[str]:
         """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
-        if item in turn.shown:
-            told = yield from turn.ask.told.recall(turn.decision)
+        for decision in turn.made_in(item):
+            told = yield from turn.ask.told.recall(decision)
             if not set(told.rewards.get(item.id, {})) & set(aspects):
-                return turn.decision  # else what was said of it first stands in that decision
+                return decision  # else what was said of it first stands in that decision
         made: Recommendation = yield from turn.ask.recommend(turn.user, offer=[item.id], aside=True)
         return made.id
 
     def _rated(self, turn: Turn, utility: float) -> Operation[Sequence[Item]]:
-        """Rate what a message is about, or else the first item shown, and return it."""
-        items = turn.about or turn.shown[:1]
+        """Rate what a message is about, and return it."""
+        items = turn.pointed
         for item in items:
             decision = yield from self._decision(turn, item)
             yield from feedback(turn.ask, decision, item=item.id, utility=utility)
@@ -296,7 +268,7 @@ class Conversation:
 
     def _picked(self, turn: Turn) -> Operation[Sequence[Item]]:
         """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""
-        items = turn.about or turn.shown[:1]
+        items = turn.pointed
         pair = (yield from self._asked(turn)) if len(items) == 1 else ()
         # By its name it is one of the two; a number is that of an item shown.
         plain = " ".join(fold(turn.text).split())
@@ -327,13 +299,13 @@ class Conversation:
         limits = replace(limits, where=merge(limits.where, {NAME: away.limit}), stated=(*limits.stated, away))
         turn = replace(turn, message=replace(turn.message, reading=reading, limits=limits))
         text, heard = yield from self._heard_beside(turn, f"Without {listed(names)}, then.")
-        return turn.draft(text, heard=heard, without=[item.id for item in gone])
+        return turn.draft(text, heard=heard, about=gone, without=[item.id for item in gone])
 
     def _like(self, turn: Turn) -> Operation[Draft]:
         liked = yield from self._rated(turn, LIKED)
         names = listed([item.name for item in liked])
         text, heard = yield from self._heard_beside(turn, f"More like {names}.")
-        return turn.draft(text, heard=heard, without=[item.id for item in liked])
+        return turn.draft(text, heard=heard, about=liked, without=[item.id for item in liked])
 
     def _other(self, turn: Turn) -> Operation[Draft]:
         person = yield from turn.ask.find(turn.user)
@@ -356,7 +328,7 @@ class Conversation:
     def _forget_that(self, turn: Turn) -> Operation[Draft]:
         names = turn.message.forgotten
         person = yield from turn.ask.find(turn.user)
-        if person is not None and person.rated and not names:
+        if person is not None and person.rated[0] and not names:
             return turn.draft("What you felt about an item stays: say how it was instead, or name what to take back.")
         if not (yield from take_back(turn.ask, turn.user, names)):
             return turn.draft("There is nothing to take back.")

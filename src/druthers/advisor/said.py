@@ -131,6 +131,12 @@ class Said:
         return ways("past_of_one" if self.places else "past")
 
     @property
+    def puts_right(self) -> bool:
+        """Whether it puts right how something was that was rated last: "sorry, I meant it was great"."""
+        again = self.context.rated is not None and ways("corrects").search(self.plain) is not None
+        return again and not self.asks and ways("how_it_was").search(self.plain) is not None
+
+    @property
     def asks(self) -> bool:
         """Whether it is a question."""
         if ways("best").match(self.core) and self.text.rstrip().endswith("?"):  # "which one matters least?"
