@@ -3,6 +3,7 @@
 import pytest
 
 from druthers.advisor import Advisor
+from druthers.advisor.wording import limit_in_words
 from druthers.catalogs import Catalog, Item
 from druthers.errors import DruthersError
 from druthers.types import Objective
@@ -30,6 +31,13 @@ HUTS = Catalog(
 @pytest.fixture
 def advisor():
     with Advisor(HUTS, parser="lexicon") as advisor:
+        yield advisor
+
+
+@pytest.fixture
+def reader():
+    """An advisor that reads meanings too."""
+    with Advisor(HUTS) as advisor:
         yield advisor
 
 
@@ -93,3 +101,68 @@ def test_what_an_answer_was_about_is_what_is_done_with(talk, done):
     third = shown(talk("cheap"))[2]
     assert talk("how quiet is the third one?").items == (third.lower(),)
     assert talk(done).items == (third.lower(),)
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "wished", "limits"),
+    [
+        ("forget cheap", "value", ("quiet",), {"price": {"max": 89}}),
+        ("I don't want it cheap any more", "value", ("quiet",), {"price": {"max": 89}}),
+        ("it needn't be cheap after all", "value", ("quiet",), {"price": {"max": 89}}),
+        ("I didn't say cheap", "value", ("quiet",), {"price": {"max": 89}}),
+        ("forget under 90", "price", ("value", "quiet"), {}),
+        ("forget the 90", "price", ("value", "quiet"), {}),
+        ("forget the price", "price", ("value", "quiet"), {}),
+    ],
+)
+def test_a_wish_is_taken_back_by_its_words_and_a_limit_by_its_number(reader, text, gone, wished, limits):
+    reader.message("ada", "cheap, under 90 and quiet")
+    assert reader.message("ada", text).text == f"Taken back: {gone}."
+    card = reader.preference("ada")
+    assert (card.wished, card.limits) == (wished, limits)
+
+
+def test_a_word_for_the_price_takes_back_a_limit_where_nothing_was_wished(advisor, talk):
+    talk("under 90")
+    assert talk("it needn't be cheap after all").text == "Taken back: price."
+    assert not advisor.preference("ada").limits
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "wished", "limits"),
+    [
+        ("forget cheap", "the wish for fee", ("size",), {"fee": {"max": 90}}),
+        ("forget under 90", "the limit on fee", ("fee", "size"), {}),
+        ("scrap the fee limit", "the limit on fee", ("fee", "size"), {}),
+        ("forget the fee", "fee", ("size",), {}),
+    ],
+)
+def test_of_one_thing_the_wish_or_the_limit_alone_is_taken_back(text, told, wished, limits):
+    objectives = [Objective("fee", low=0, high=200, less_is_better=True), Objective("size", low=0, high=9)]
+    items = [Item(str(k), values={"fee": 20.0 * k, "size": float(k)}) for k in range(9)]
+    with Advisor(Catalog("rooms", objectives, items)) as advisor:
+        advisor.message("ada", "cheap, fee under 90, and a big size")
+        assert advisor.message("ada", text).text == f"Taken back: {told}."
+        card = advisor.preference("ada")
+        assert (card.wished, card.limits) == (wished, limits)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "told"),
+    [
+        ("price from 50 up to 100", "price at least 70", "Only price from 70 up to 100."),
+        ("not over 100 and not under 60", "up to 90 is ok", "Only price from 60 up to 90."),
+        ("cheap, price at least 60", "like 2 but under 100", "Only price from 60 up to 99. More like "),
+        ("ideally price at least 60", "ideally price at most 100", "If possible: price from 60 up to 100."),
+    ],
+)
+def test_a_limit_is_told_as_it_stands_beside_the_one_before(advisor, talk, first, then, told):
+    talk(first)
+    assert told in talk(then).text
+    card = advisor.preference("ada")
+    assert set({**card.limits, **card.hopes}["price"]) == {"min", "max"}
+
+
+def test_alternatives_are_listed_with_commas_and_or():
+    assert limit_in_words(["Graz", "Linz", "Wels"]) == "Graz, Linz or Wels"
+    assert limit_in_words({"not": ["Graz", "Linz", "Linz"]}) == "other than Graz or Linz"

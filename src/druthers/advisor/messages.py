@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from druthers.catalogs import Item
 from druthers.limits import Limits, Where
@@ -45,6 +45,9 @@ ERASING = (Kind.FORGET_ME, Kind.FORGET_ME_YES)
 ASKING = (Kind.WHY, Kind.COMPARE, Kind.DETAIL, Kind.FIND, Kind.BEST, Kind.PROFILE, Kind.HELP)
 
 
+Part: TypeAlias = Literal["", "wishes", "limits"]
+
+
 class Opinion(NamedTuple):
     """How an item was: as a whole, clause by clause, and in single objectives."""
 
@@ -74,6 +77,7 @@ class Message:
     # Names of objectives and details of which nothing said shall count any more; none for what was said last, or beside
     # a wish.
     forgotten: tuple[str, ...] = ()
+    forgotten_part: Part = ""  # which part of what was said of these; all of it where none is named
     shown: bool = False  # whether it asks only about items that were shown
     most: bool = False  # whether it wishes for nothing but the most of something: "the cheapest one"
     rejected: tuple[int, ...] = ()  # which of the items shown it turns down beside: "not 1, I'll take 2"

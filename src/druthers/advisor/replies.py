@@ -11,7 +11,7 @@ from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.comparing import NAME
 from druthers.advisor.finding import ordered
 from druthers.advisor.gathering import Gathering
-from druthers.advisor.messages import ERASING, STATED, Context, Kind, Opinion
+from druthers.advisor.messages import ERASING, STATED, Kind, Message, Opinion
 from druthers.advisor.operations import ATTEMPTS, Operations
 from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
@@ -175,16 +175,15 @@ class Conversation:
 
     def _hear(self, turn: Turn) -> Operation[Draft]:
         if turn.message.forgotten:  # "I didn't say cheap, I said clean"
-            yield from take_back(turn.ask, turn.user, turn.message.forgotten)
+            yield from take_back(turn.ask, turn.user, turn.message.forgotten, part=turn.message.forgotten_part)
         person = yield from turn.ask.find(turn.user)
         known = turn.ask.standing(person)
         unsaid = person is None or not person.queries  # what matters is asked once
         heard = yield from self._heard(turn)
         unsaid = unsaid or bool(heard.ranking)
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
-        text = f"Taken back: {listed(turn.message.forgotten)}. " if turn.message.forgotten else ""
-        limits, hopes = known.limits, tuple(known.hopes)
-        text += understood_in_words(heard, asks=unsaid, before=limits, hoped=hopes, costs=self._costs)
+        text = f"{_taken_back(turn.message)} " if turn.message.forgotten else ""
+        text += understood_in_words(heard, asks=unsaid, before=known.limits, hoped=known.hopes, costs=self._costs)
         only = self._foremost(turn, turn.ask.standing(person).limits) if turn.message.most else None
         return turn.draft(text, heard=heard, asks=not asked, only=only)
 
@@ -320,19 +319,22 @@ class Conversation:
             reading.ranking or reading.dismissed or turn.message.limits.where or turn.message.limits.hopes
         ):
             return f"{lost_in_words(turn.message.limits.unmatched)} {text}".strip(), None
+        known = turn.ask.standing((yield from turn.ask.find(turn.user)))
         heard = yield from self._heard(turn)
         told = replace(heard, limits=tuple(one for one in heard.limits if one.name != NAME))
         more = reading.ranking or reading.dismissed or told.limits or told.hopes
-        return f"{understood_in_words(told, costs=self._costs) if more else ''} {text}".strip(), heard
+        before, hoped = known.limits, known.hopes
+        words = understood_in_words(told, before=before, hoped=hoped, costs=self._costs) if more else ""
+        return f"{words} {text}".strip(), heard
 
     def _forget_that(self, turn: Turn) -> Operation[Draft]:
         names = turn.message.forgotten
         person = yield from turn.ask.find(turn.user)
         if person is not None and person.rated[0] and not names:
             return turn.draft("What you felt about an item stays: say how it was instead, or name what to take back.")
-        if not (yield from take_back(turn.ask, turn.user, names)):
+        if not (yield from take_back(turn.ask, turn.user, names, part=turn.message.forgotten_part)):
             return turn.draft("There is nothing to take back.")
-        text = f"Taken back: {listed(names)}." if names else "What you said last is taken back."
+        text = _taken_back(turn.message) if names else "What you said last is taken back."
         return turn.draft(text, asks=True)
 
     def _forget_all(self, turn: Turn) -> Operation[Draft]:
@@ -354,6 +356,12 @@ class Conversation:
         except UnknownUser:
             return turn.draft("Nothing was known of you.")
         return turn.draft("All that was known of you is erased.")
+
+
+def _taken_back(message: Message) -> str:
+    """Return what a message takes back, in words."""
+    part = {"": "", "wishes": "the wish for ", "limits": "the limit on "}[message.forgotten_part]
+    return f"Taken back: {part}{listed(message.forgotten)}."
 
 
 _ANSWERS = {
