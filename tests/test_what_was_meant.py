@@ -1,12 +1,16 @@
 """What a conversation is about: which item, which of two things said, which limit; and answers that tell all of it."""
 
+from dataclasses import replace
+
 import pytest
 
-from druthers.advisor import Advisor
+from druthers.advisor import Advisor, hearing
+from druthers.advisor.wishes import DRAWS, GUESSED
 from druthers.advisor.wording import limit_in_words
 from druthers.catalogs import Catalog, Item
-from druthers.errors import DruthersError
-from druthers.types import Objective
+from druthers.errors import Contradiction, InvalidOffer, InvalidRanking, NothingFits
+from druthers.limits import Limits
+from druthers.types import Evidence, Objective, Reading, Strength
 
 # "Value" is more for the money, and the price a detail, as in the hotels that come along.
 HUTS = Catalog(
@@ -166,3 +170,68 @@ def test_a_limit_is_told_as_it_stands_beside_the_one_before(advisor, talk, first
 def test_alternatives_are_listed_with_commas_and_or():
     assert limit_in_words(["Graz", "Linz", "Wels"]) == "Graz, Linz or Wels"
     assert limit_in_words({"not": ["Graz", "Linz", "Linz"]}) == "other than Graz or Linz"
+
+
+@pytest.mark.parametrize("text", ["cheaper than {}", "something less expensive than {}"])
+@pytest.mark.parametrize("called", ["the second", "Birkstein", "2"])
+def test_cheaper_than_an_item_is_a_limit_on_the_price_where_items_have_one(advisor, talk, text, called):
+    assert shown(talk("cheap"))[1] == "Birkstein"
+    reply = talk(text.format(called))
+    assert advisor.preference("ada").limits == {"price": {"max": 50.0}, "name": {"not": ["Birkstein"]}}
+    assert shown(reply) == ["Adlerhof"]
+
+
+def test_a_guess_counts_clearly_less_than_a_plain_wish():
+    said = Reading("quiet, and so on", ("price", "quiet"), (0,), confidences=(0.9,), strengths=(Strength.PLAIN,))
+    word = Evidence(0, 0, 5, "quiet", "wanted", "word", 1.0)
+    draws = [
+        hearing.content(replace(said, evidence=pieces), Limits(), ())["draws"]
+        for pieces in ((word,), (replace(word, why="'like quiet'"),))
+    ]
+    assert draws == [[1.0], [GUESSED]]
+    assert GUESSED < DRAWS[Strength.FAINT]
+
+
+def test_what_was_taken_back_is_no_message_that_anything_comes_from(talk):
+    talk("cheap")
+    talk("quiet, under 90")
+    assert talk("what do you know about me").text.endswith("From 2 messages and 0 ratings.")
+    talk("start over")
+    assert talk("what do you know about me").text.endswith("From 0 messages and 0 ratings.")
+
+
+def test_who_speaks_before_there_are_items_is_heard_once():
+    with Advisor(Catalog("huts", HUTS.objectives), parser="lexicon") as advisor:
+        for _ in range(2):
+            reply = advisor.message("ada", "cheap", id="m")
+            assert reply.text == "You want value. There is nothing to recommend yet."
+        assert advisor.preference("ada").queries == 1
+        assert advisor.message("ada", "something else").text == "There is nothing to recommend yet."
+        with pytest.raises(InvalidOffer, match="there are none yet; put some there first"):
+            advisor.recommend("ada", text="quiet")
+        assert advisor.preference("ada").queries == 1
+
+
+@pytest.mark.parametrize("said", [{"value": 0.05, "quiet": 0.95}, {"value", "quiet"}, b"quiet", 3])
+def test_what_has_no_order_is_no_ranking(advisor, said):
+    with pytest.raises(InvalidRanking, match="weights=" if isinstance(said, dict) else "in order, but got"):
+        advisor.hear("ada", said)
+    advisor.hear("ada", ["quiet"])
+    with pytest.raises(InvalidRanking):
+        advisor.correct("ada", said)
+    assert advisor.preference("ada").wished == ("quiet",)
+
+
+def test_problems_tell_limits_in_words(advisor):
+    with pytest.raises(NothingFits) as refused:
+        advisor.recommend("ada", where={"city": "Graz", "price": {"max": 30}})
+    assert str(refused.value) == (
+        "some item must be within the limits, but none has city Graz and price up to 30;"
+        " ask for 'price' up to 40 (1 left then)"
+    )
+
+
+def test_an_id_that_another_user_has_used_says_so(advisor):
+    advisor.message("ada", "cheap", id="m1")
+    with pytest.raises(Contradiction, match="its own among those of all users, but another one has 'm1'"):
+        advisor.message("ben", "cheap", id="m1")

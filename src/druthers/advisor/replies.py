@@ -200,6 +200,8 @@ class Conversation:
 
     def _recommend(self, ask: Operations, user: str, reply: Reply, next: Next) -> Operation[Reply]:
         """Return an answer with what it recommends."""
+        if not ask.fold.items:  # what was said counts, once there is something
+            return replace(reply, text=f"{reply.text} There is nothing to recommend yet.".strip())
         person = yield from ask.find(user)
         offer = next.only
         if next.without:

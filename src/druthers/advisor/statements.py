@@ -27,6 +27,17 @@ def counted(past: Iterable[Event]) -> Iterator[Event]:
 
 def statements(past: Iterable[Event]) -> list[dict[str, Any]]:
     """Return what queries and corrections say together, in their order, as bodies of queries."""
+    standing = _standing(past)
+    return [*_in_short(standing[:-MOST]), *standing[-MOST:]]
+
+
+def count_standing(past: Iterable[Event]) -> int:
+    """Return how many statements still say something: none of those that were taken back does."""
+    return len(_standing(past))
+
+
+def _standing(past: Iterable[Event]) -> list[dict[str, Any]]:
+    """Return all statements in which something is left."""
     said: list[dict[str, Any]] = []
     for event in counted(past):
         if event.kind == events.CORRECTION:
@@ -34,8 +45,7 @@ def statements(past: Iterable[Event]) -> list[dict[str, Any]]:
             said = [*kept, *event.body.get("said", ())]
         told = {part: event.body[part] for part in PARTS if event.body.get(part)}
         said.append({"ranking": [], **told})
-    standing = [one for one in said if any(one.values())]
-    return [*_in_short(standing[:-MOST]), *standing[-MOST:]]
+    return [one for one in said if any(one.values())]
 
 
 def limits_after(wishes: Wishes, said: Iterable[Event]) -> Wishes:

@@ -9,9 +9,10 @@ from druthers.advisor.describing import compare, detail, differences, not_shown
 from druthers.advisor.finding import best, find
 from druthers.advisor.messages import Kind
 from druthers.advisor.operations import Operations
+from druthers.advisor.statements import count_standing
 from druthers.advisor.steps import Look, Operation
 from druthers.advisor.turns import Turn
-from druthers.advisor.wording import count, hopes_in_words, limit_in_words, listed, lost_in_words
+from druthers.advisor.wording import count, limits_in_words, limit_in_words, listed, lost_in_words
 from druthers.catalogs import Item
 from druthers.language import not_understood
 
@@ -126,8 +127,9 @@ def profile(ask: Operations, turn: Turn) -> Operation[Reply]:
         limits = [f"{name} {limit_in_words(limit)}" for name, limit in person.wishes.limits.items()]
         said.append(f"Limits: {', '.join(limits)}.")
     if person.wishes.hopes:
-        said.append(f"If possible: {hopes_in_words(person.wishes.hopes)}.")
-    said.append(f"From {count(person.queries, 'message')} and {count(person.feedbacks, 'rating')}.")
+        said.append(f"If possible: {limits_in_words(person.wishes.hopes)}.")
+    standing = count_standing((yield Look(lambda: ask.past(turn.user))))
+    said.append(f"From {count(standing, 'message')} and {count(person.feedbacks, 'rating')}.")
     return turn.reply(" ".join(said))
 
 

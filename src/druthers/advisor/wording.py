@@ -64,7 +64,7 @@ def understood_in_words(
     ]
     if heard.hopes:
         hopes = _standing(hoped, (*heard.dropped, *where), heard.hopes)
-        said.append(f"If possible: {hopes_in_words(hopes)}.")
+        said.append(f"If possible: {limits_in_words(hopes)}.")
     gone_limits = {name: limit for name, limit in (before or {}).items() if name in where}
     said += [
         f"No longer only {name} {limit_in_words(limit)}."
@@ -130,13 +130,13 @@ def listed(names: Sequence[str], link: str = "and") -> str:
     return f" {link} ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
 
 
-def hopes_in_words(hopes: Where) -> str:
-    """Return what would be nice, in words."""
+def limits_in_words(limits: Where) -> str:
+    """Return limits or hopes in words."""
     named = {True: "{}", False: "no {}"}
     return listed(
         [
-            named[hope].format(name) if isinstance(hope, bool) else f"{name} {limit_in_words(hope)}"
-            for name, hope in hopes.items()
+            named[limit].format(name) if isinstance(limit, bool) else f"{name} {limit_in_words(limit)}"
+            for name, limit in limits.items()
         ]
     )
 
