@@ -103,7 +103,9 @@ def test_words_in_a_journal_of_before_are_read_again(advisor):
 def test_an_id_is_that_of_one_message(advisor):
     advisor.message("ada", "quiet please", id="m")
     for user, text in (("ada", "clean please"), ("eve", "quiet please")):
-        with pytest.raises(Contradiction, match="a message must stay as it is, but another one came with 'm'"):
+        with pytest.raises(
+            Contradiction, match="the id of a message must be its own among those of all users, but another one has 'm'"
+        ):
             advisor.message(user, text, id="m")
     assert advisor.store.read(user="eve") == []
 

@@ -172,7 +172,7 @@ def test_alternatives_are_listed_with_commas_and_or():
     assert limit_in_words({"not": ["Graz", "Linz", "Linz"]}) == "other than Graz or Linz"
 
 
-@pytest.mark.parametrize("text", ["cheaper than {}", "something less expensive than {}"])
+@pytest.mark.parametrize("text", ["cheaper than {}", "something less expensive than {}", "more affordable than {}"])
 @pytest.mark.parametrize("called", ["the second", "Birkstein", "2"])
 def test_cheaper_than_an_item_is_a_limit_on_the_price_where_items_have_one(advisor, talk, text, called):
     assert shown(talk("cheap"))[1] == "Birkstein"
@@ -189,7 +189,7 @@ def test_a_guess_counts_clearly_less_than_a_plain_wish():
         for pieces in ((word,), (replace(word, why="'like quiet'"),))
     ]
     assert draws == [[1.0], [GUESSED]]
-    assert GUESSED < DRAWS[Strength.FAINT]
+    assert DRAWS[Strength.FAINT] > GUESSED
 
 
 def test_what_was_taken_back_is_no_message_that_anything_comes_from(talk):
@@ -235,3 +235,71 @@ def test_an_id_that_another_user_has_used_says_so(advisor):
     advisor.message("ada", "cheap", id="m1")
     with pytest.raises(Contradiction, match="its own among those of all users, but another one has 'm1'"):
         advisor.message("ben", "cheap", id="m1")
+
+
+def test_whether_it_has_more_than_another_one_compares_them(talk):
+    first, second, third = shown(talk("cheap"))
+    assert talk("is it cleaner than the second?").text == f"{first} beside {second}: cleanliness 1 against 3."
+    assert talk(f"is it cheaper than {third}?").text == f"{first} beside {third}: price 40 against 60."
+    assert talk("is it quieter than Gamsblick?").items == (first.lower(), "gamsblick")
+
+
+@pytest.mark.parametrize("text", ["why not the Felseck", "why not Felseck?", "why not felseck", "how come not Felseck"])
+def test_why_not_is_about_the_item_that_is_called_so_in_short(text):
+    items = [*HUTS.items[:5], replace(HUTS.items[5], name="Felseck Alm"), HUTS.items[6]]
+    with Advisor(Catalog("huts", HUTS.objectives, items), parser="lexicon") as advisor:
+        advisor.message("ada", "cheap")
+        assert advisor.message("ada", text).text.startswith("Felseck Alm: ")
+
+
+def test_why_not_what_there_is_none_of_says_so(talk):
+    talk("cheap")
+    assert talk("why not the Nonexistent Palace?").text == "There is no “Nonexistent Palace”."
+    assert talk("why not quiet?").text.startswith("Adlerhof: ")
+    assert talk("why not Graz?").text.startswith("Adlerhof: ")
+
+
+@pytest.mark.parametrize("text", ["the kids are 4 and 8, sorry", "my son is 2", "our children are aged 3, 5 and 7"])
+def test_how_old_somebody_is_is_no_item(reader, text):
+    reader.message("ada", "cheap")
+    reply = reader.message("ada", text)
+    assert "There is no" not in reply.text
+    assert not reply.items
+
+
+TWINS = [
+    Item(id, name, values={"value": 5.0 - k})
+    for k, (id, name) in enumerate(zip("abcde", [*["Twin"] * 4, "Solo"], strict=True))
+]
+
+
+@pytest.fixture
+def twins():
+    with Advisor(Catalog("huts", HUTS.objectives, TWINS), parser="lexicon") as advisor:
+        advisor.message("ada", "cheap")
+        yield advisor
+
+
+@pytest.mark.parametrize("text", ["not the Twin", "I took Twin and it was great", "more like the Twin", "book Twin"])
+def test_which_of_those_that_share_a_name_is_asked(twins, text):
+    told = "1, 2 and 3 are all called Twin: say which one by its number; nothing was noted."
+    assert twins.message("ada", text).text == told
+    assert twins.preference("ada").feedbacks == 0
+
+
+def test_one_of_those_that_share_a_name_is_turned_down_alone(twins):
+    reply = twins.message("ada", "not 2")
+    assert reply.text == "Without Twin, then."
+    assert "b" not in [one.item for one in reply.recommendation.items]
+    assert not twins.preference("ada").limits
+
+
+def test_a_long_text_is_told_back_in_short_and_that_its_end_was_not_read(reader):
+    reply = reader.message("ada", f"in Atlantis{'antis' * 300}, cheap")
+    assert len(reply.text) < 400
+    end = "Limits are read in the first 2,000 letters alone: say what comes after them in another message."
+    for text in ("cheap and clean, ", "why? "):
+        reply = reader.message("ada", text + "we talked it over at home. " * 90 + "It must be under 90")
+        assert reply.text.endswith(end)
+        assert "  " not in reply.text
+    assert not reader.message("ada", "quiet").text.endswith(end)

@@ -71,9 +71,13 @@ class Choosing:
             if not isinstance(item, str) or item not in items:
                 raise UnknownArm(f"an offer must hold items of the catalog, but got {item!r}; put it there first")
         if not items:
-            raise InvalidOffer("a catalog must have items to recommend one, but there are none yet; put some there first")
+            raise InvalidOffer(
+                "a catalog must have items to recommend one, but there are none yet; put some there first"
+            )
         if offer is not None and not offer:
-            raise InvalidOffer("an offer must hold at least one item, but this one is empty; leave it out for all items")
+            raise InvalidOffer(
+                "an offer must hold at least one item, but this one is empty; leave it out for all items"
+            )
         if not _is_whole(size):
             raise InvalidOffer(f"the size of a slate must be a whole number, but got {size!r}")
         if size < 1:

@@ -96,7 +96,9 @@ class Context:
     # What "it" is, by its place: of the items shown the one that the last answer was about, or that was picked or rated
     # last; the first if there is none.
     latest: int = 0
-    rated: Item | None = None  # what was picked or rated last, of these or of items shown earlier; None if more was said
+    rated: Item | None = (
+        None  # what was picked or rated last, of these or of items shown earlier; None if more was said
+    )
 
     @property
     def reach(self) -> Sequence[Item]:

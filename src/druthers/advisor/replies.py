@@ -1,8 +1,8 @@
 """One door for whatever a person types: what was understood, what was done, and an answer."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from druthers.advisor import events
 from druthers.advisor.acts import Act, find_acts
@@ -11,16 +11,18 @@ from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.comparing import NAME
 from druthers.advisor.finding import ordered
 from druthers.advisor.gathering import Gathering
+from druthers.advisor.kinds import CHANGING
 from druthers.advisor.messages import ERASING, STATED, Kind, Message, Opinion
 from druthers.advisor.operations import ATTEMPTS, Operations
-from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
 from druthers.advisor.pointing import at_their_places, context_of, put_right, remember, spoken_of_now
 from druthers.advisor.rating import feedback
 from druthers.advisor.repeating import find_drafts, find_message, find_reply, message_event, reply_event
+from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.sayings import called
 from druthers.advisor.steps import CatchUp, Look, Operation, Read
 from druthers.advisor.telling import TELLING
+from druthers.advisor.there_is import several
 from druthers.advisor.turns import Draft, Next, Turn, joined
 from druthers.advisor.understanding import Understanding
 from druthers.advisor.unsaying import take_back
@@ -32,6 +34,7 @@ from druthers.limits.words import fold
 from druthers.stores import Event
 
 SIZE = 3
+UNREAD = f"Limits are read in the first {MOST_LETTERS:,} letters alone: say what comes after them in another message."
 # What "not that one", "I take that one" and "more like that" say of an item.
 DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
 # What ends in a recommendation.
@@ -86,6 +89,9 @@ class Conversation:
                 drafts.append(turn.draft(lost_in_words([turn.text])))
             else:
                 drafts.append((yield from self._act(turn)))
+        if len(text) > MOST_LETTERS:
+            reply = drafts[-1].reply
+            drafts[-1] = replace(drafts[-1], reply=replace(reply, text=f"{reply.text} {UNREAD}".strip()))
         return drafts
 
     def _answer(
@@ -124,6 +130,7 @@ class Conversation:
         if draft.asked is not None and turn is not None:
             turn = replace(turn, spoken_of=spoken_of_now(self.ask, user, turn))
             reply = yield from TELLING[turn.message.kind](ask, turn)
+            reply = replace(reply, text=f"{reply.text} {draft.reply.text}".strip())  # that its end was not read
         elif draft.next is not None:
             reply = yield from self._recommend(ask, user, draft.reply, draft.next)
         if turn is not None:
@@ -161,6 +168,9 @@ class Conversation:
         if gone and message.kind not in (*STATED, Kind.UNCLEAR):
             noted = "" if message.kind in TELLING else "; nothing was noted"
             return turn.draft(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there{noted}.")
+        if turn.namesakes and message.kind in (*CHANGING, Kind.COMPARE):
+            noted = "" if message.kind in TELLING else "; nothing was noted"
+            return turn.draft(f"{several(turn.namesakes, turn.shown)}{noted}.", about=turn.namesakes)
         for item in turned_down:
             there = yield from self._decision(turn, item)
             yield from feedback(turn.ask, there, item=item.id, utility=DISLIKED)
@@ -295,10 +305,12 @@ class Conversation:
         felt = turn.message.utility
         gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
         names = [item.name for item in gone]
-        away = Stated(NAME, {"not": names}, turn.text, 0, len(turn.text))  # it stays away, until that is taken back
-        limits, reading = turn.message.limits, turn.message.reading or turn.ask.parser.read("")
-        limits = replace(limits, where=merge(limits.where, {NAME: away.limit}), stated=(*limits.stated, away))
-        turn = replace(turn, message=replace(turn.message, reading=reading, limits=limits))
+        called = Counter(item.name for item in turn.ask.columns.items)
+        if alone := [name for name in names if called[name] == 1]:  # a limit on the name would keep others away
+            away = Stated(NAME, {"not": alone}, turn.text, 0, len(turn.text))  # it stays away, until that is taken back
+            limits, reading = turn.message.limits, turn.message.reading or turn.ask.parser.read("")
+            limits = replace(limits, where=merge(limits.where, {NAME: away.limit}), stated=(*limits.stated, away))
+            turn = replace(turn, message=replace(turn.message, reading=reading, limits=limits))
         text, heard = yield from self._heard_beside(turn, f"Without {listed(names)}, then.")
         return turn.draft(text, heard=heard, about=gone, without=[item.id for item in gone])
 

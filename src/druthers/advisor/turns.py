@@ -1,5 +1,6 @@
 """A message in a conversation: what it is about, and the answer to it as far as it is known."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,7 +9,7 @@ from druthers.advisor.answers import Heard, Reply
 from druthers.advisor.messages import POINTING, Message
 from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import spaced
-from druthers.advisor.sayings import ways
+from druthers.advisor.sayings import called, ways
 from druthers.catalogs import Item
 from druthers.limits.words import fold
 
@@ -36,6 +37,13 @@ class Turn:
     def pointed(self) -> Sequence[Item]:
         """The items that it is about: those that it points at, or else what "it" is."""
         return self.about or (self.shown[:1] if self.spoken_of is None else [self.spoken_of])
+
+    @property
+    def namesakes(self) -> Sequence[Item]:
+        """Items that it calls by a name that they share, and so does not tell apart."""
+        plain = " ".join(fold(self.text).split())
+        many = Counter(item.name for item in self.about)
+        return [item for item in self.about if many[item.name] > 1 and called(plain, item) >= 0]
 
     @property
     def corrects(self) -> bool:

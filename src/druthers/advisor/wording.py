@@ -17,6 +17,7 @@ from druthers.limits.where import holds, is_day, values_of
 from druthers.limits.words import fold, pattern, stem, stems
 
 MOST_LISTED = 20
+LONGEST_PIECE = 120  # letters of what was not understood that are told back
 FEW_DAYS = 3  # that are told one by one
 MOST_WAYS = 3  # out of limits that leave nothing
 # Beside what is understood.
@@ -92,7 +93,13 @@ def _standing(before: Where | None, dropped: Collection[str], where: Where) -> W
 
 def lost_in_words(pieces: Sequence[str]) -> str:
     """Return which pieces of a text were not understood."""
-    return f"Not understood: {listed([f'“{piece}”' for piece in pieces])}." if pieces else ""
+    return f"Not understood: {listed([quoted(piece) for piece in pieces])}." if pieces else ""
+
+
+def quoted(piece: str) -> str:
+    """Return a piece of a text as it is told back: a long one by its first words."""
+    short = piece if len(piece) <= LONGEST_PIECE else f"{piece[:LONGEST_PIECE].rsplit(' ', 1)[0]} …"
+    return f"“{short}”"
 
 
 def relaxed_in_words(relaxations: Sequence[Relaxation]) -> str:
