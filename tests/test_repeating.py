@@ -188,7 +188,7 @@ def test_nobody_gets_the_answer_to_a_message_of_somebody_else(advisor):
     advisor.message("eve", "quiet please", id="m")
     came = advisor._do(answer)
     assert came == 0
-    with pytest.raises(Contradiction, match="another one came with 'm'"):
+    with pytest.raises(Contradiction, match="another one has 'm'"):
         finish(advisor, slow, came)
 
 

@@ -174,9 +174,7 @@ class Operations:
         same = event is not None and event.user == user and event.body.get(given) == body[given]
         if event is None or not same or ("text" in event.body) != ("text" in body):
             id = key.partition(":")[2]
-            raise Contradiction(
-                f"the id of a query must be its own among those of all users, but another one has {id!r}; choose another"
-            )
+            raise events.taken("a query", id)
         return event
 
     def correct(
@@ -214,10 +212,9 @@ class Operations:
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
         if isinstance(ranking, Mapping):
-            raise InvalidRanking(
-                f"a ranking must be a list of objectives, most important first, but got a table, {events.shown(ranking)};"
-                " to set weights, call `correct(user, weights=...)`"
-            )
+            law = "a ranking must be a list of objectives, most important first"
+            remedy = "to set weights, call `correct(user, weights=...)`"
+            raise InvalidRanking(f"{law}, but got a table, {events.shown(ranking)}; {remedy}")
         if not isinstance(ranking, Collection) or isinstance(ranking, str | bytes | bytearray | set | frozenset):
             got = events.shown(ranking)
             raise InvalidRanking(f"what is said must be a text, or a list of objectives in order, but got {got}")
@@ -318,9 +315,7 @@ class Operations:
         else:  # journals of before do not say it: a query has the decision's id then
             came = (yield Look(lambda: self.store.find(events.query_key(id)))) is not None
         if event is None or not same or came != (text is not None):
-            raise Contradiction(
-                f"the id of a decision must be its own among those of all users, but another one has {id!r}; choose another"
-            )
+            raise events.taken("a decision", id)
         heard = None if text is None else (yield from self.hear(user, text, decision=id))  # refused if another
         asked_back = Asked.from_content(event.body.get("question"))
         return Recommendation(id, user, decisions.suggestions(event), heard, question=asked_back, new=False)

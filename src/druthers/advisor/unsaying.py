@@ -14,7 +14,8 @@ def take_back(
 ) -> Operation[bool]:
     """Take back what a user said of some objectives and details, or a part of that, the last thing said, or all.
 
-    False if there was none. All that is left is said anew, in place of all that was said: so nothing may have come meanwhile.
+    False if there was none. All that is left is said anew, in place of all that was said: so nothing may have come
+    meanwhile.
     """
     events.as_id(user, "a user")
     for _ in range(ATTEMPTS):
