@@ -227,7 +227,9 @@ def test_a_text_that_comes_along_with_an_id_is_heard_once(advisor):
     assert advisor.recommend("ada", text="cheap", id="trip-7").heard.ranking == ("price",)
     assert advisor.preference("ada").queries == 1
     advisor._run(operations.hear("ada", "cheap", decision="trip-8"))
-    with pytest.raises(Contradiction, match="a query must stay as it is, but another one came with 'trip-8'"):
+    with pytest.raises(
+        Contradiction, match="the id of a query must be its own among those of all users, but another one has 'trip-8'"
+    ):
         advisor._run(operations.hear("ada", "clean", decision="trip-8"))
 
 

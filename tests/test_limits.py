@@ -131,7 +131,7 @@ def test_where_nothing_is_left_it_says_what_to_relax():
     relaxed = COLUMNS.relax({"district": "Neubau", "rent": {"max": 600}})
     assert (relaxed[0].name, relaxed[0].limit, relaxed[0].items) == ("rent", {"max": 700.0}, 1)
     with Advisor(Catalog("flats", OBJECTIVES, FLATS.values()), parser="lexicon") as advisor:
-        with pytest.raises(NothingFits, match=r"set 'rent' to \{'max': 700.0\} \(1 left then\)") as refused:
+        with pytest.raises(NothingFits, match=r"ask for 'rent' up to 700 \(1 left then\)") as refused:
             advisor.recommend("ada", where={"district": "Neubau", "rent": {"max": 600}})
         assert refused.value.relaxations[0].items == 1
 

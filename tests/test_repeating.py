@@ -44,7 +44,7 @@ def test_a_message_that_comes_again_is_answered_alike_and_changes_nothing(adviso
     told = verify(advisor)
     for number, text in enumerate(TALK):
         assert advisor.message("ada", text, id=f"m{number}").as_dict() == replies[text]
-        with pytest.raises(Contradiction, match="a message must stay as it is"):
+        with pytest.raises(Contradiction, match="its own among those of all users"):
             advisor.message("ada", "clean", id=f"m{number}")
     assert verify(advisor) == told
     assert told.agrees
@@ -103,7 +103,9 @@ def test_words_in_a_journal_of_before_are_read_again(advisor):
 def test_an_id_is_that_of_one_message(advisor):
     advisor.message("ada", "quiet please", id="m")
     for user, text in (("ada", "clean please"), ("eve", "quiet please")):
-        with pytest.raises(Contradiction, match="a message must stay as it is, but another one came with 'm'"):
+        with pytest.raises(
+            Contradiction, match="the id of a message must be its own among those of all users, but another one has 'm'"
+        ):
             advisor.message(user, text, id="m")
     assert advisor.store.read(user="eve") == []
 
@@ -186,7 +188,7 @@ def test_nobody_gets_the_answer_to_a_message_of_somebody_else(advisor):
     advisor.message("eve", "quiet please", id="m")
     came = advisor._do(answer)
     assert came == 0
-    with pytest.raises(Contradiction, match="another one came with 'm'"):
+    with pytest.raises(Contradiction, match="another one has 'm'"):
         finish(advisor, slow, came)
 
 

@@ -380,3 +380,16 @@ def test_an_event_that_is_damaged_is_no_mistake_of_who_asks(tmp_path):
             journal.execute("UPDATE druthers_events SET body = '{' WHERE \"user\" = 'ada'")
         told = call("GET", "/v1/events?user=ada", expect=500)
         assert "JSON" not in told["detail"]
+
+
+def test_what_would_say_nothing_is_refused_in_an_address_as_in_a_body(call):
+    call("POST", "/v1/users/una/messages", {"text": "cheap"})
+    refused = call("GET", "/v1/users/una/history?limit=abc", expect=422)
+    assert refused["detail"] == (
+        "a parameter must be one that is known at this address, but got 'limit'; leave it out: there are none"
+    )
+    refused = call("GET", "/v1/items?limits=3", expect=422)
+    assert refused["detail"].endswith("but got 'limits'; known: after, limit; did you mean 'limit'?")
+    assert call("GET", "/v1/items?limit=3")["items"]
+    refused = call("PATCH", "/v1/users/una", {"ranking": [], "limits": {"price": {"max": 90}}}, expect=422)
+    assert refused["errors"][0]["why"] == "this is no field here; what an answer tells as 'limits' is given as 'where'"

@@ -17,11 +17,10 @@ from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
 from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
-from druthers.advisor.wording import hopes_in_words, limit_in_words
+from druthers.advisor.wording import limit_in_words, limits_in_words
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidOffer, NothingFits, UnknownArm
 from druthers.limits import Columns, Where, check_where
-from druthers.limits.where import holds
 from druthers.policies.choosing import require_distinct
 from druthers.policies.questions import MOST_ARMS
 from druthers.policies.slates import Floor, by_score
@@ -71,8 +70,14 @@ class Choosing:
         for item in offer or ():
             if not isinstance(item, str) or item not in items:
                 raise UnknownArm(f"an offer must hold items of the catalog, but got {item!r}; put it there first")
-        if not (items if offer is None else offer):
-            raise InvalidOffer("an offer must hold at least one item, but there is none")
+        if not items:
+            raise InvalidOffer(
+                "a catalog must have items to recommend one, but there are none yet; put some there first"
+            )
+        if offer is not None and not offer:
+            raise InvalidOffer(
+                "an offer must hold at least one item, but this one is empty; leave it out for all items"
+            )
         if not _is_whole(size):
             raise InvalidOffer(f"the size of a slate must be a whole number, but got {size!r}")
         if size < 1:
@@ -230,7 +235,7 @@ class Choosing:
             why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
             row = columns.places[thing.id]
             if met := {name: hope for name, hope in hopes.items() if meeting[name][row]}:
-                why += f" As you hoped: {hopes_in_words(met)}."
+                why += f" As you hoped: {limits_in_words(met)}."
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why
             suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
@@ -286,12 +291,9 @@ def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:
     ways = [
         f"leave out the limit on {one.name!r} ({one.items} left then)"
         if one.limit is None
-        else f"set {one.name!r} to {_told(one.limit)} ({one.items} left then)"
+        else f"ask for {one.name!r} {limit_in_words(one.limit)} ({one.items} left then)"
         for one in relaxations[:3]
     ]
     advice = "; or ".join(ways) if ways else "relax several of them"
-    return NothingFits(f"some item must be within the limits, but none is within {limits}; {advice}", relaxations)
-
-
-def _told(limit: Any) -> str:
-    return limit_in_words(limit) if holds(limit) else str(limit)
+    told = limits_in_words(limits)
+    return NothingFits(f"some item must be within the limits, but none has {told}; {advice}", relaxations)

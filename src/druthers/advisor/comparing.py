@@ -4,6 +4,7 @@
 outside of.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +26,9 @@ BEFORE = (
 )
 
 
-def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, shown: Sequence[Item] = ()) -> Limits:
+def with_items(
+    text: str, limits: Limits, parser: Parser, columns: Columns, shown: Sequence[Item] = (), price: str | None = None
+) -> Limits:
     """Return the limits of a text with those that items it names stand for.
 
     Parameters
@@ -38,11 +41,13 @@ def with_items(text: str, limits: Limits, parser: Parser, columns: Columns, show
         All items, by their names.
     shown
         Items that may be called by number.
+    price
+        The name of what they cost, in money: "cheaper" is about that, though it is an objective's word too.
     """
     folded = fold(limits.rest)
     if "than" not in folded and pattern(r"\b<not>\b|n't\b|\bout\b|\boption\b").search(folded) is None:
         return limits
-    found = [*_better(folded, text, parser, columns, shown), *_unwanted(folded, text, columns)]
+    found = [*_better(folded, text, parser, columns, shown, price), *_unwanted(folded, text, columns)]
     if not found:
         return limits
     where, rest = limits.where, limits.rest
@@ -85,7 +90,9 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Co
     return limits
 
 
-def _better(folded: str, text: str, parser: Parser, columns: Columns, shown: Sequence[Item]) -> list[Stated]:
+def _better(
+    folded: str, text: str, parser: Parser, columns: Columns, shown: Sequence[Item], price: str | None
+) -> list[Stated]:
     """Return the limits of "cheaper than the Birch Inn": at least as good, and another item."""
     found = []
     for match in ways("than").finditer(folded):
@@ -95,14 +102,23 @@ def _better(folded: str, text: str, parser: Parser, columns: Columns, shown: Seq
             item, end = (shown[places[0]], match.end() + 1) if places else (None, 0)
         if item is None or bool(ways("worse").search(match["how"])) != bool(ways("less").search(match["how"])):
             continue
-        names = parser.read(match["how"].strip()).names
-        known = [one for one in parser.objectives if one.name in names[-1:] and one.name in item.values]
         than = match.start("how") + len(match["how"])
-        for one in known:
-            limit = {"max" if one.less_is_better else "min": item.values[one.name]}
-            found.append(Stated(one.name, limit, text[than:end], than, end))
+        for name, limit in _at_least_as_good(match["how"], item, parser, columns, price):
+            found.append(Stated(name, limit, text[than:end], than, end))
             found.append(Stated(NAME, {"not": [item.name]}, text[than:end], than, end))
     return found
+
+
+def _at_least_as_good(
+    how: str, item: Item, parser: Parser, columns: Columns, price: str | None
+) -> list[tuple[str, dict[str, float]]]:
+    """Return in what something shall be better than an item, and the limit at the item's own; nothing where unknown."""
+    cost = math.nan if price is None else float(columns.numbers(price)[columns.places[item.id]])
+    if price is not None and not math.isnan(cost) and ways("how_dear").search(how):
+        return [(price, {"max": cost})]
+    names = parser.read(how.strip()).names
+    known = [one for one in parser.objectives if one.name in names[-1:] and one.name in item.values]
+    return [(one.name, {"max" if one.less_is_better else "min": item.values[one.name]}) for one in known]
 
 
 def _unwanted(folded: str, text: str, columns: Columns) -> list[Stated]:

@@ -10,9 +10,10 @@ from druthers.advisor.finding import find
 from druthers.advisor.messages import guessed
 from druthers.advisor.operations import Operations
 from druthers.advisor.questions import asked_by_verb, asks_for, flags_asked, measured, spoken_words
+from druthers.advisor.said import without_counts
 from druthers.advisor.sayings import beyond, feeling, ways, whole_words, without_items
 from druthers.advisor.steps import Operation
-from druthers.advisor.there_is import SORTS, namesakes, values_in
+from druthers.advisor.there_is import SORTS, namesakes, several, values_in
 from druthers.advisor.turns import Turn
 from druthers.advisor.wording import count, fact_in_words, listed, lost_in_words
 from druthers.catalogs import Item
@@ -32,7 +33,7 @@ def detail(ask: Operations, turn: Turn) -> Operation[Reply]:
         return turn.reply(none)
     called = [] if turn.about else namesakes(turn.text, ask.columns)
     if len(called) > 1:  # "does Ana drive?"
-        return turn.reply(f"Several are called that: {listed([item.name for item in called])}. Say which one.")
+        return turn.reply(f"{several(called)}.")
     one = [turn.spoken_of] if turn.spoken_of is not None else turn.shown[:1]
     items = list(turn.about or called or (turn.shown if ways("them").search(turn.text) else one))
     told = [_facts(ask, turn, item) for item in items[:MOST_TOLD]]
@@ -57,9 +58,12 @@ def compare(ask: Operations, turn: Turn) -> Operation[Reply]:
         pair = [*pair, *(item for item in turn.shown if item not in pair)][:2]
     if len(pair) < 2:
         return turn.reply("There are no two items to compare: say what matters to you first.")
-    said = _apart_from(turn.text, pair)
+    said = re.sub(r"\bthan\b", " ", _apart_from(turn.text, pair))
     reading = ask.parser.read(said)
     wanted = set(reading.names) - set(guessed(reading))
+    price = ask.limit_reader(ask.columns).index.price
+    if price is not None and ways("how_dear").search(fold(said)):
+        wanted = {price}  # "cheaper" is about the price itself, where it is known
     wanted |= set(values_in(said, ask.columns))  # "which has a bar, 1 or 2?"
     names = [name for name in ask.columns.names if name in wanted or set(stems(name)) <= set(stems(said))]
     told = [f"{pair[0].name} beside {other.name}: {differences(ask, pair[0], other, names)}." for other in pair[1:]]
@@ -81,7 +85,7 @@ def differences(ask: Operations, one: Item, other: Item, names: Collection[str] 
 
 def not_shown(turn: Turn) -> str:
     """Return that there is nothing at a place that a message is about, if so."""
-    numbers = beyond(" ".join(fold(turn.text).split()), turn.at)
+    numbers = beyond(without_counts(" ".join(fold(turn.text).split())), turn.at)
     return f"There is no {listed(list(map(str, numbers)))}: {count(len(turn.at), 'item')} shown." if numbers else ""
 
 

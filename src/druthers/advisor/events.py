@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from druthers.catalogs import Catalog, Item
-from druthers.errors import DamagedEvent, InvalidSetting
+from druthers.errors import Contradiction, DamagedEvent, InvalidSetting
 from druthers.policies.contexts import as_told
 from druthers.stores import Event
 
@@ -114,6 +114,12 @@ def as_id(value: object, what: str) -> str:
         law = f"the id of {what} must be a text of 1 to {LONGEST_ID} printable characters"
         raise InvalidSetting(f"{law}, got {shown(value)}")
     return value
+
+
+def taken(what: str, id: str) -> Contradiction:
+    """Return that another one has this id, be it of another user: ids are those of a whole journal."""
+    law = f"the id of {what} must be its own among those of all users"
+    return Contradiction(f"{law}, but another one has {id!r}; choose another id")
 
 
 def shown(value: object) -> str:

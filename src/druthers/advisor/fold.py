@@ -325,7 +325,7 @@ class Fold:
         item, rewards = event.body.get("item"), event.body.get("rewards") or {}
         if person is not None:
             person.feedbacks += "instead" not in event.body
-            person.rated = True
+            person.rated = str(event.about), str(item)
         if item not in self.items:
             return  # it has retired, and nothing more is to be known about it
         reward = self.catalog.to_rewards(rewards) if rewards else None
@@ -374,8 +374,8 @@ class Fold:
         if person is None:
             return
         person.feedbacks += 1
-        person.rated = True
         picked = event.body["picked"]
+        person.rated = str(event.about), picked or ""
         offer = [item for item in event.body["offer"] if item in self.items]
         tells = bool(offer) if picked is None else picked in offer and len(offer) > 1
         if tells and self.policy.learns_choices:

@@ -18,11 +18,13 @@ def content(reading: Reading, limits: Limits, lost: Sequence[str]) -> dict[str, 
 
     A text cannot be read again as it was: by then other items may be shown, other limits hold, and readers know more.
     """
-    draws = [DRAWS[one] * sureness(at) for one, at in zip(reading.strengths, reading.confidences, strict=True)]
+    guesses = guessed(reading)
+    told = zip(reading.names, reading.strengths, reading.confidences, strict=True)
+    draws = [DRAWS[strength] * sureness(at, guessed=name in guesses) for name, strength, at in told]
     return {
         "text": reading.text,
         "ranking": list(reading.names),
-        **({"guessed": list(guesses)} if (guesses := guessed(reading)) else {}),
+        **({"guessed": list(guesses)} if guesses else {}),
         "dismissed": list(reading.dismissed_names),
         "confidence": reading.confidence,
         "limits": check_shape(limits.where, math.inf),  # a journal takes nothing that cannot be decided with

@@ -43,6 +43,7 @@ def alike(text: str, names: Sequence[str] = ()) -> str:
     ('is the second one under 20?', 'compare the second one and the second one')
     """
     plain = ways("in_order").sub(",", RATING.sub(f" {RATED} ", fold(text)))
+    plain = ways("ages").sub(lambda match: re.sub(r"\d+", NUMBER, match.group()), plain)
     for name in sorted((fold(name) for name in names if len(name) > 2), key=len, reverse=True):
         plain = re.sub(rf"(?<!\w)(?:the )?{re.escape(re.sub('^the ', '', name))}(?!\w)", ITEM, plain)
     beyond = len(names) or len(PLACES)  # "give me 5" points at nothing where three are shown

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from druthers.catalogs import Item
 from druthers.limits import Limits, Where
@@ -45,6 +45,9 @@ ERASING = (Kind.FORGET_ME, Kind.FORGET_ME_YES)
 ASKING = (Kind.WHY, Kind.COMPARE, Kind.DETAIL, Kind.FIND, Kind.BEST, Kind.PROFILE, Kind.HELP)
 
 
+Part: TypeAlias = Literal["", "wishes", "limits"]
+
+
 class Opinion(NamedTuple):
     """How an item was: as a whole, clause by clause, and in single objectives."""
 
@@ -74,6 +77,7 @@ class Message:
     # Names of objectives and details of which nothing said shall count any more; none for what was said last, or beside
     # a wish.
     forgotten: tuple[str, ...] = ()
+    forgotten_part: Part = ""  # which part of what was said of these; all of it where none is named
     shown: bool = False  # whether it asks only about items that were shown
     most: bool = False  # whether it wishes for nothing but the most of something: "the cheapest one"
     rejected: tuple[int, ...] = ()  # which of the items shown it turns down beside: "not 1, I'll take 2"
@@ -89,7 +93,17 @@ class Context:
     shown: Sequence[Item] = ()  # items, in the order in which they were shown
     wished: Sequence[str] = ()  # names of objectives
     limits: Where = field(default_factory=dict)  # limits in force
-    latest: int = 0  # which of the items shown was picked or rated last; the first if none was
+    # What "it" is, by its place: of the items shown the one that the last answer was about, or that was picked or rated
+    # last; the first if there is none.
+    latest: int = 0
+    rated: Item | None = (
+        None  # what was picked or rated last, of these or of items shown earlier; None if more was said
+    )
+
+    @property
+    def reach(self) -> Sequence[Item]:
+        """All items that it can be about, by their places: those shown, and what was rated where it is none of them."""
+        return self.shown if self.rated is None or self.rated in self.shown else (*self.shown, self.rated)
 
 
 def guessed(reading: Reading) -> tuple[str, ...]:

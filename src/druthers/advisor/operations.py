@@ -174,7 +174,7 @@ class Operations:
         same = event is not None and event.user == user and event.body.get(given) == body[given]
         if event is None or not same or ("text" in event.body) != ("text" in body):
             id = key.partition(":")[2]
-            raise Contradiction(f"a query must stay as it is, but another one came with {id!r}; choose another id")
+            raise events.taken("a query", id)
         return event
 
     def correct(
@@ -211,8 +211,13 @@ class Operations:
         return (yield from self.preference(user))
 
     def _names(self, ranking: Sequence[str]) -> list[str]:
-        if not isinstance(ranking, Collection):
-            raise InvalidRanking(f"a query must be a text, or a list of objectives, but got {ranking!r}")
+        if isinstance(ranking, Mapping):
+            law = "a ranking must be a list of objectives, most important first"
+            remedy = "to set weights, call `correct(user, weights=...)`"
+            raise InvalidRanking(f"{law}, but got a table, {events.shown(ranking)}; {remedy}")
+        if not isinstance(ranking, Collection) or isinstance(ranking, str | bytes | bytearray | set | frozenset):
+            got = events.shown(ranking)
+            raise InvalidRanking(f"what is said must be a text, or a list of objectives in order, but got {got}")
         names = list(ranking)
         self.catalog.ranking(names)
         if len(set(names)) != len(names):
@@ -310,7 +315,7 @@ class Operations:
         else:  # journals of before do not say it: a query has the decision's id then
             came = (yield Look(lambda: self.store.find(events.query_key(id)))) is not None
         if event is None or not same or came != (text is not None):
-            raise Contradiction(f"a decision's id must be new, but {id!r} was another decision; choose another id")
+            raise events.taken("a decision", id)
         heard = None if text is None else (yield from self.hear(user, text, decision=id))  # refused if another
         asked_back = Asked.from_content(event.body.get("question"))
         return Recommendation(id, user, decisions.suggestions(event), heard, question=asked_back, new=False)

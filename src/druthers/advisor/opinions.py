@@ -42,6 +42,8 @@ def find_opinion(said: Said, parser: Parser, named: Sequence[Item]) -> Message |
 def find_verdict(said: Said, parser: Parser) -> Message | None:
     """Return what is plainly said of items that were shown: "love it", "meh, 2 is ok", "la segunda me encantó"."""
     foreign = not is_english(said.text)
+    if said.puts_right and (found := find_opinion(said, parser, ())) and (found.utility is not None or found.opinions):
+        return found
     if not said.context.shown or (said.asks_abroad if foreign else said.asks):
         return None
     if said.places and foreign and (said.picks or ways("politely").fullmatch(said.plain)):
@@ -59,7 +61,7 @@ def find_verdict(said: Said, parser: Parser) -> Message | None:
 def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
     """Return how each of the items was that a message speaks of, by its place."""
     opinions: dict[int, Opinion] = {}
-    at = said.places[0] if said.places else said.context.latest
+    at = said.places[0] if said.places else _place_of_it(said)
     if said.rating is not None:
         opinions[at] = Opinion([said.rating], {})
     unsaid: dict[str, int] = {}
@@ -86,6 +88,13 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
         if place in opinions:
             opinions[place].aspects.setdefault(name, opinions[place].utility)
     return opinions
+
+
+def _place_of_it(said: Said) -> int:
+    """Return the place of what "it" is: what was rated last, of whatever is told of it again or of the past."""
+    rated = said.context.rated
+    then = ways("corrects").search(said.plain) or ways("past_of_one").search(said.plain)
+    return said.context.latest if rated is None or not then else said.context.reach.index(rated)
 
 
 def _judged(felt: float | None, sign: int, denied: bool) -> float | None:

@@ -31,7 +31,7 @@ class Person:
     shown: tuple[str, Sequence[str]] = "", ()  # the id of the last decision, and its items
     seen: list[str] = field(default_factory=list)  # items that were shown since the user last said something
     said: int = 0  # how many statements and corrections are in
-    rated: bool = False  # whether the user rated something after the last statement
+    rated: tuple[str, str] = "", ""  # after which decision what was rated or picked last, since the last statement
     # After which decision an answer was about which item, the last one that was: what "it" is in a question. It is not
     # kept: no event tells of questions.
     spoken_of: tuple[str, str] = "", ""
@@ -50,12 +50,12 @@ class Person:
         self.visits = content["visits"]
         decision, items = content["shown"]
         self.shown = decision, items
-        self.seen, self.said, self.rated = content["seen"], content["said"], content["rated"]
+        self.seen, self.said, self.rated = content["seen"], content["said"], tuple(content["rated"])
 
     def speak(self) -> None:
         """Note that the user said something."""
         self.said += 1
-        self.seen, self.rated = [], False
+        self.seen, self.rated = [], ("", "")
 
 
 def packed(states: Iterable[UserState]) -> list[UserState]:

@@ -63,6 +63,8 @@ def find_question(
     others = tuple(item for item in named if item not in said.context.shown)
     if others and len(others) + len(said.places) > 1 and ways("which_is_more").match(said.core):
         return Message(Kind.COMPARE, said.places, others)
+    if ways("is_it_more").match(said.core) and said.context.shown and (said.places or others):
+        return Message(Kind.COMPARE, tuple(dict.fromkeys((said.context.latest, *said.places))), others)
     if not said.places and (found := _for_all(said, parser, reader, columns)):
         return found
     if found := _for_those_shown(said, parser, reader, columns) if said.context.shown else None:

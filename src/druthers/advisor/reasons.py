@@ -150,8 +150,13 @@ class Offer:
                 more = item.values[name] - rival.values[name]
                 gained = -more if self.objectives[name].less_is_better else more
                 if gained > 0.0:
-                    return TradeOff(rival.id, (first, lost), (name, gained))
+                    return TradeOff(rival.id, (first, _plain(lost)), (name, _plain(gained)))
         return None
+
+
+def _plain(difference: float) -> float:
+    """Return a difference without the figures that subtracting made: 218.15, not 218.14999999999998."""
+    return float(f"{difference:.12g}")
 
 
 def find_facts(
@@ -256,7 +261,8 @@ def _clause(fact: Fact, objective: Objective) -> str:
         return f"{shown}, better than {worse} of {fact.of}{close}" if worse else f"{shown}, as all {fact.of} have"
     if fact.better_than > WEAK:
         return f"{shown}, in the middle of {fact.of}"
-    return f"weak in {fact.objective}: {number(fact.value)}, {fact.place - 1} of {fact.of} are better"
+    better = "1 of {} is" if fact.place == 2 else f"{fact.place - 1} of {{}} are"
+    return f"weak in {fact.objective}: {number(fact.value)}, {better.format(fact.of)} better"
 
 
 def _worse(place: int, of: int, better_than: float) -> int:

@@ -39,7 +39,7 @@ def find_message(ask: Operations, user: str, text: str, id: str) -> Operation[Ev
     """Return the message with an id, if one was taken in; it must be the same one."""
     message: Event | None = yield Look(partial(ask.store.find, events.message_key(events.as_id(id, "a message"))))
     if message is not None and (message.user, message.body["text"]) != (user, text):
-        raise Contradiction(f"a message must stay as it is, but another one came with {id!r}; choose another id")
+        raise events.taken("a message", id)
     return message
 
 

@@ -1,25 +1,28 @@
 """One door for whatever a person types: what was understood, what was done, and an answer."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
-from druthers.advisor import decisions, events
+from druthers.advisor import events
 from druthers.advisor.acts import Act, find_acts
 from druthers.advisor.answers import Heard, Recommendation, Reply
 from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.comparing import NAME
 from druthers.advisor.finding import ordered
 from druthers.advisor.gathering import Gathering
-from druthers.advisor.messages import ERASING, STATED, Context, Kind, Opinion
+from druthers.advisor.kinds import CHANGING
+from druthers.advisor.messages import ERASING, STATED, Kind, Message, Opinion
 from druthers.advisor.operations import ATTEMPTS, Operations
-from druthers.advisor.person import Person
 from druthers.advisor.picking import pick
+from druthers.advisor.pointing import at_their_places, context_of, put_right, remember, spoken_of_now
 from druthers.advisor.rating import feedback
 from druthers.advisor.repeating import find_drafts, find_message, find_reply, message_event, reply_event
+from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.sayings import called
 from druthers.advisor.steps import CatchUp, Look, Operation, Read
 from druthers.advisor.telling import TELLING
+from druthers.advisor.there_is import several
 from druthers.advisor.turns import Draft, Next, Turn, joined
 from druthers.advisor.understanding import Understanding
 from druthers.advisor.unsaying import take_back
@@ -31,6 +34,7 @@ from druthers.limits.words import fold
 from druthers.stores import Event
 
 SIZE = 3
+UNREAD = f"Limits are read in the first {MOST_LETTERS:,} letters alone: say what comes after them in another message."
 # What "not that one", "I take that one" and "more like that" say of an item.
 DISLIKED, CHOSEN, LIKED = -0.4, 0.4, 0.6
 # What ends in a recommendation.
@@ -85,6 +89,9 @@ class Conversation:
                 drafts.append(turn.draft(lost_in_words([turn.text])))
             else:
                 drafts.append((yield from self._act(turn)))
+        if len(text) > MOST_LETTERS:
+            reply = drafts[-1].reply
+            drafts[-1] = replace(drafts[-1], reply=replace(reply, text=f"{reply.text} {UNREAD}".strip()))
         return drafts
 
     def _answer(
@@ -121,12 +128,13 @@ class Conversation:
             turns = yield from self._turns(ask, user, draft.asked, SIZE)
             turn = next((one for one in turns if one.message.kind in TELLING), None)
         if draft.asked is not None and turn is not None:
-            turn = replace(turn, spoken_of=self._spoken_of(user, turn.decision, turn.spoken_of))
+            turn = replace(turn, spoken_of=spoken_of_now(self.ask, user, turn))
             reply = yield from TELLING[turn.message.kind](ask, turn)
+            reply = replace(reply, text=f"{reply.text} {draft.reply.text}".strip())  # that its end was not read
         elif draft.next is not None:
             reply = yield from self._recommend(ask, user, draft.reply, draft.next)
         if turn is not None:
-            self._remember(turn, reply)
+            remember(self.ask, turn, reply)
         return reply
 
     def _turns(self, ask: Operations, user: str, text: str, size: int) -> Operation[list[Turn]]:
@@ -134,78 +142,41 @@ class Conversation:
         person = yield from ask.find(user)
         decision, ids = ("", []) if person is None else person.shown
         shown = [ask.fold.items[id] for id in ids if id in ask.fold.items]
-        at = yield from self._at_their_places(decision, ids)
+        at = yield from at_their_places(ask, decision, ids)
         columns = ask.columns
-        context = self._context(person, at, (yield from self._taken_before(decision)) if ids else None)
+        context = yield from context_of(ask, person, at)
         acts: tuple[Act, ...] = yield Read(
             lambda: find_acts(Understanding(ask.parser, ask.limit_reader(columns), columns), text, context)
         )
         turns = []
         for place, (said, message) in enumerate(acts):
-            about = tuple(item for item in (at[one] for one in message.places) if item in shown)
+            about = tuple(item for item in (context.reach[one] for one in message.places) if item.id in ask.fold.items)
             about = (*about, *message.items) if message.kind == Kind.COMPARE else about or message.items
             beside = any(act.message.kind in RECOMMENDING for act in acts[place + 1 :])
             latest = at[context.latest] if at else None
-            turns.append(Turn(ask, user, said, message, decision, shown, about, size, at, latest, beside))
+            rated = ("", "") if person is None else person.rated
+            turn = Turn(ask, user, said, message, decision, shown, about, size, at, latest, beside, rated)
+            turns.append((yield from put_right(ask, turn)))
         return turns
-
-    def _spoken_of(self, user: str, decision: str, latest: Item | None) -> Item | None:
-        """Return what "it" is: the item that the last answer since a decision was about, or else the latest one."""
-        person = self.ask.fold.people.get(user)
-        before, item = ("", "") if person is None else person.spoken_of
-        here = self.ask.fold.items.get(item) if before == decision else None
-        return here or (latest if latest is not None and latest.id in self.ask.fold.items else None)
-
-    def _remember(self, turn: Turn, reply: Reply) -> None:
-        """Keep in mind which item an answer was about: one alone, or the best."""
-        person = self.ask.fold.people.get(turn.user)
-        if person is not None and reply.items and (len(reply.items) == 1 or turn.message.kind == Kind.BEST):
-            person.spoken_of = turn.decision, reply.items[0]
 
     def _act(self, turn: Turn) -> Operation[Draft]:
         """Take in what one act of a message says."""
         message = turn.message
-        pointed = [turn.at[place] for place in message.places] or turn.vanished
+        pointed = [turn.at[place] for place in message.places if place < len(turn.at)] or turn.vanished
         turned_down = [turn.at[place] for place in message.rejected]
         gone = [item.name for item in (*pointed, *turned_down) if item not in turn.shown]
         if gone and message.kind not in (*STATED, Kind.UNCLEAR):
             noted = "" if message.kind in TELLING else "; nothing was noted"
             return turn.draft(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer there{noted}.")
+        if turn.namesakes and message.kind in (*CHANGING, Kind.COMPARE):
+            noted = "" if message.kind in TELLING else "; nothing was noted"
+            return turn.draft(f"{several(turn.namesakes, turn.shown)}{noted}.", about=turn.namesakes)
         for item in turned_down:
             there = yield from self._decision(turn, item)
             yield from feedback(turn.ask, there, item=item.id, utility=DISLIKED)
         if message.kind in TELLING:
             return replace(turn.draft(""), asked=turn.text)
         return (yield from _ANSWERS[message.kind](self, turn))
-
-    def _at_their_places(self, decision: str, ids: Sequence[str]) -> Operation[list[Item]]:
-        """Return the items of a decision, each at the place at which it was shown: numbers point at no other one.
-
-        Of those that are there no longer only the name is left.
-        """
-        items = self.ask.fold.items
-        if all(id in items for id in ids):
-            return [items[id] for id in ids]
-        past: Event | None = yield Look(partial(self.ask.store.find, events.decision_key(decision)))
-        names = {} if past is None else {one.item: one.name for one in decisions.suggestions(past)}
-        return [items[id] if id in items else Item(id, names.get(id, id)) for id in ids]
-
-    def _taken_before(self, decision: str) -> Operation[str | None]:
-        """Return what was picked after a decision, from its items or in answer to its question."""
-        for key in (events.choice_key(decision), events.answer_key(decision)):
-            event: Event | None = yield Look(partial(self.ask.store.find, key))
-            if event is not None:
-                return str(event.body["picked"] or "") or None
-        return None
-
-    def _context(self, person: Person | None, shown: Sequence[Item], picked: str | None) -> Context:
-        if person is None:
-            return Context(shown)
-        wished = person.wishes.standing(self.ask.catalog)["wished"]
-        felt = picked or next(reversed(person.felt), None)
-        there = [place for place, item in enumerate(shown) if item.id in self.ask.fold.items]
-        latest = next((place for place in there if shown[place].id == felt), there[0] if there else 0)
-        return Context(shown, wished, person.wishes.hopes | person.wishes.limits, latest)
 
     @property
     def _costs(self) -> set[str]:
@@ -214,16 +185,15 @@ class Conversation:
 
     def _hear(self, turn: Turn) -> Operation[Draft]:
         if turn.message.forgotten:  # "I didn't say cheap, I said clean"
-            yield from take_back(turn.ask, turn.user, turn.message.forgotten)
+            yield from take_back(turn.ask, turn.user, turn.message.forgotten, part=turn.message.forgotten_part)
         person = yield from turn.ask.find(turn.user)
         known = turn.ask.standing(person)
         unsaid = person is None or not person.queries  # what matters is asked once
         heard = yield from self._heard(turn)
         unsaid = unsaid or bool(heard.ranking)
         asked = unsaid and heard.reading is not None and bool(heard.reading.question)  # one at a time
-        text = f"Taken back: {listed(turn.message.forgotten)}. " if turn.message.forgotten else ""
-        limits, hopes = known.limits, tuple(known.hopes)
-        text += understood_in_words(heard, asks=unsaid, before=limits, hoped=hopes, costs=self._costs)
+        text = f"{_taken_back(turn.message)} " if turn.message.forgotten else ""
+        text += understood_in_words(heard, asks=unsaid, before=known.limits, hoped=known.hopes, costs=self._costs)
         only = self._foremost(turn, turn.ask.standing(person).limits) if turn.message.most else None
         return turn.draft(text, heard=heard, asks=not asked, only=only)
 
@@ -240,6 +210,8 @@ class Conversation:
 
     def _recommend(self, ask: Operations, user: str, reply: Reply, next: Next) -> Operation[Reply]:
         """Return an answer with what it recommends."""
+        if not ask.fold.items:  # what was said counts, once there is something
+            return replace(reply, text=f"{reply.text} There is nothing to recommend yet.".strip())
         person = yield from ask.find(user)
         offer = next.only
         if next.without:
@@ -265,25 +237,36 @@ class Conversation:
             assert opinion is not None
             felt = opinion.aspects
             utility = opinion.utility if message.opinions else message.utility
-            decision = yield from self._decision(turn, item, felt)
             rewards = {name: objectives[name].to_value(0.5 + 0.45 * worth) for name, worth in felt.items()}
-            yield from feedback(turn.ask, decision, item=item.id, rewards=rewards, utility=utility)
+            yield from self._learn(turn, item, rewards, utility)
             parts = [f"{name} {'good' if worth > 0 else 'bad'}" for name, worth in felt.items()]
             told.append(f"{item.name} was {grade(utility)}" + (f" ({', '.join(parts)})" if parts else ""))
-        return turn.draft(f"Noted: {'; '.join(told)}.", asks=True)
+        wrong = turn.instead
+        stays = f" What you said of {wrong.name} stays: say how it was, if it was not so." if wrong else ""
+        return turn.draft(f"Noted: {'; '.join(told)}.{stays}", asks=True)
+
+    def _learn(self, turn: Turn, item: Item, rewards: Mapping[str, float], utility: float | None) -> Operation[None]:
+        """Take in how an item was: a utility in place of the one told before, where that is put right."""
+        before = [one for one in turn.made_in(item) if one != turn.decision]
+        if before and utility is not None:
+            yield from feedback(turn.ask, before[0], item=item.id, utility=utility)
+            utility = None
+        if rewards or utility is not None:
+            decision = yield from self._decision(turn, item, rewards)
+            yield from feedback(turn.ask, decision, item=item.id, rewards=rewards, utility=utility)
 
     def _decision(self, turn: Turn, item: Item, aspects: Collection[str] = ()) -> Operation[str]:
         """Return the decision that an item belongs to; one that the person met otherwise gets one of its own."""
-        if item in turn.shown:
-            told = yield from turn.ask.told.recall(turn.decision)
+        for decision in turn.made_in(item):
+            told = yield from turn.ask.told.recall(decision)
             if not set(told.rewards.get(item.id, {})) & set(aspects):
-                return turn.decision  # else what was said of it first stands in that decision
+                return decision  # else what was said of it first stands in that decision
         made: Recommendation = yield from turn.ask.recommend(turn.user, offer=[item.id], aside=True)
         return made.id
 
     def _rated(self, turn: Turn, utility: float) -> Operation[Sequence[Item]]:
-        """Rate what a message is about, or else the first item shown, and return it."""
-        items = turn.about or turn.shown[:1]
+        """Rate what a message is about, and return it."""
+        items = turn.pointed
         for item in items:
             decision = yield from self._decision(turn, item)
             yield from feedback(turn.ask, decision, item=item.id, utility=utility)
@@ -296,7 +279,7 @@ class Conversation:
 
     def _picked(self, turn: Turn) -> Operation[Sequence[Item]]:
         """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""
-        items = turn.about or turn.shown[:1]
+        items = turn.pointed
         pair = (yield from self._asked(turn)) if len(items) == 1 else ()
         # By its name it is one of the two; a number is that of an item shown.
         plain = " ".join(fold(turn.text).split())
@@ -322,18 +305,20 @@ class Conversation:
         felt = turn.message.utility
         gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
         names = [item.name for item in gone]
-        away = Stated(NAME, {"not": names}, turn.text, 0, len(turn.text))  # it stays away, until that is taken back
-        limits, reading = turn.message.limits, turn.message.reading or turn.ask.parser.read("")
-        limits = replace(limits, where=merge(limits.where, {NAME: away.limit}), stated=(*limits.stated, away))
-        turn = replace(turn, message=replace(turn.message, reading=reading, limits=limits))
+        called = Counter(item.name for item in turn.ask.columns.items)
+        if alone := [name for name in names if called[name] == 1]:  # a limit on the name would keep others away
+            away = Stated(NAME, {"not": alone}, turn.text, 0, len(turn.text))  # it stays away, until that is taken back
+            limits, reading = turn.message.limits, turn.message.reading or turn.ask.parser.read("")
+            limits = replace(limits, where=merge(limits.where, {NAME: away.limit}), stated=(*limits.stated, away))
+            turn = replace(turn, message=replace(turn.message, reading=reading, limits=limits))
         text, heard = yield from self._heard_beside(turn, f"Without {listed(names)}, then.")
-        return turn.draft(text, heard=heard, without=[item.id for item in gone])
+        return turn.draft(text, heard=heard, about=gone, without=[item.id for item in gone])
 
     def _like(self, turn: Turn) -> Operation[Draft]:
         liked = yield from self._rated(turn, LIKED)
         names = listed([item.name for item in liked])
         text, heard = yield from self._heard_beside(turn, f"More like {names}.")
-        return turn.draft(text, heard=heard, without=[item.id for item in liked])
+        return turn.draft(text, heard=heard, about=liked, without=[item.id for item in liked])
 
     def _other(self, turn: Turn) -> Operation[Draft]:
         person = yield from turn.ask.find(turn.user)
@@ -348,19 +333,22 @@ class Conversation:
             reading.ranking or reading.dismissed or turn.message.limits.where or turn.message.limits.hopes
         ):
             return f"{lost_in_words(turn.message.limits.unmatched)} {text}".strip(), None
+        known = turn.ask.standing((yield from turn.ask.find(turn.user)))
         heard = yield from self._heard(turn)
         told = replace(heard, limits=tuple(one for one in heard.limits if one.name != NAME))
         more = reading.ranking or reading.dismissed or told.limits or told.hopes
-        return f"{understood_in_words(told, costs=self._costs) if more else ''} {text}".strip(), heard
+        before, hoped = known.limits, known.hopes
+        words = understood_in_words(told, before=before, hoped=hoped, costs=self._costs) if more else ""
+        return f"{words} {text}".strip(), heard
 
     def _forget_that(self, turn: Turn) -> Operation[Draft]:
         names = turn.message.forgotten
         person = yield from turn.ask.find(turn.user)
-        if person is not None and person.rated and not names:
+        if person is not None and person.rated[0] and not names:
             return turn.draft("What you felt about an item stays: say how it was instead, or name what to take back.")
-        if not (yield from take_back(turn.ask, turn.user, names)):
+        if not (yield from take_back(turn.ask, turn.user, names, part=turn.message.forgotten_part)):
             return turn.draft("There is nothing to take back.")
-        text = f"Taken back: {listed(names)}." if names else "What you said last is taken back."
+        text = _taken_back(turn.message) if names else "What you said last is taken back."
         return turn.draft(text, asks=True)
 
     def _forget_all(self, turn: Turn) -> Operation[Draft]:
@@ -382,6 +370,12 @@ class Conversation:
         except UnknownUser:
             return turn.draft("Nothing was known of you.")
         return turn.draft("All that was known of you is erased.")
+
+
+def _taken_back(message: Message) -> str:
+    """Return what a message takes back, in words."""
+    part = {"": "", "wishes": "the wish for ", "limits": "the limit on "}[message.forgotten_part]
+    return f"Taken back: {part}{listed(message.forgotten)}."
 
 
 _ANSWERS = {

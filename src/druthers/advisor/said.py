@@ -45,7 +45,7 @@ class Said:
         plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
         plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
         plain = re.sub(r"\b[a-z]+\b(?!')", lambda match: _marked(match.group()), plain)
-        places = references(_without_counts(plain), context.shown) or _in_short(text, context.shown)
+        places = references(without_counts(plain), context.shown) or _in_short(text, context.shown)
         return cls(text, plain, _core(plain), places, context)
 
     def has(self, name: str) -> bool:
@@ -76,7 +76,7 @@ class Said:
     @property
     def beyond(self) -> bool:
         """Whether it points at an item beyond those shown, and at none of these: "7 was terrible"."""
-        text = _without_counts(self.plain)
+        text = without_counts(self.plain)
         return not self.places and bool(beyond(text, self.context.shown) or ways("beyond").search(text))
 
     @property
@@ -129,6 +129,12 @@ class Said:
     def past(self) -> re.Pattern[str]:
         """What tells of the past in it."""
         return ways("past_of_one" if self.places else "past")
+
+    @property
+    def puts_right(self) -> bool:
+        """Whether it puts right how something was that was rated last: "sorry, I meant it was great"."""
+        again = self.context.rated is not None and ways("corrects").search(self.plain) is not None
+        return again and not self.asks and ways("how_it_was").search(self.plain) is not None
 
     @property
     def asks(self) -> bool:
@@ -211,9 +217,9 @@ def _in_short(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _without_counts(plain: str) -> str:
-    """Return a text without points, times and numbers of people: none of them is that of an item."""
-    return ways("counted").sub(" ", ways("spans").sub(",", RATING.sub(" ", plain)))
+def without_counts(plain: str) -> str:
+    """Return a text without points, times, ages and numbers of people: none of them is that of an item."""
+    return ways("counted", "ages").sub(" ", ways("spans").sub(",", RATING.sub(" ", plain)))
 
 
 def _goes_on(between: str, part: str) -> bool:

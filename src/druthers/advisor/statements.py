@@ -5,6 +5,7 @@ from numbers import Real
 from typing import Any
 
 from druthers.advisor import events
+from druthers.advisor.messages import Part
 from druthers.advisor.wishes import Wishes, by_hand
 from druthers.catalogs import Catalog
 from druthers.errors import InvalidSetting
@@ -26,6 +27,17 @@ def counted(past: Iterable[Event]) -> Iterator[Event]:
 
 def statements(past: Iterable[Event]) -> list[dict[str, Any]]:
     """Return what queries and corrections say together, in their order, as bodies of queries."""
+    standing = _standing(past)
+    return [*_in_short(standing[:-MOST]), *standing[-MOST:]]
+
+
+def count_standing(past: Iterable[Event]) -> int:
+    """Return how many statements still say something: none of those that were taken back does."""
+    return len(_standing(past))
+
+
+def _standing(past: Iterable[Event]) -> list[dict[str, Any]]:
+    """Return all statements in which something is left."""
     said: list[dict[str, Any]] = []
     for event in counted(past):
         if event.kind == events.CORRECTION:
@@ -33,8 +45,7 @@ def statements(past: Iterable[Event]) -> list[dict[str, Any]]:
             said = [*kept, *event.body.get("said", ())]
         told = {part: event.body[part] for part in PARTS if event.body.get(part)}
         said.append({"ranking": [], **told})
-    standing = [one for one in said if any(one.values())]
-    return [*_in_short(standing[:-MOST]), *standing[-MOST:]]
+    return [one for one in said if any(one.values())]
 
 
 def limits_after(wishes: Wishes, said: Iterable[Event]) -> Wishes:
@@ -59,8 +70,8 @@ def _in_short(said: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [short] if any(short.values()) else []
 
 
-def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[dict[str, Any]]:
-    """Return statements with nothing in them about some objectives and details.
+def without(said: Sequence[Mapping[str, Any]], names: Collection[str], part: Part = "") -> list[dict[str, Any]]:
+    """Return statements with nothing in them about some objectives and details, or no wishes, or no limits.
 
     Examples
     --------
@@ -68,17 +79,19 @@ def without(said: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[d
     [{'ranking': ['quiet'], 'draws': [0.5], 'limits': {}}]
     """
     left = []
+    unwished = () if part == "limits" else names
+    unlimited = () if part == "wishes" else names
     for one in said:
-        kept = [place for place, name in enumerate(one["ranking"]) if name not in names]
+        kept = [place for place, name in enumerate(one["ranking"]) if name not in unwished]
         rest: dict[str, Any] = {**one, "ranking": [one["ranking"][place] for place in kept]}
         if not kept:
             rest.pop("only", None)
         if "draws" in one:
             rest["draws"] = [one["draws"][place] for place in kept]
-        for part in {"guessed", "dismissed"} & set(one):
-            rest[part] = [name for name in one[part] if name not in names]
-        for part in {"limits", "hopes"} & set(one):
-            rest[part] = {name: limit for name, limit in one[part].items() if name not in names}
+        for told in {"guessed", "dismissed"} & set(one):
+            rest[told] = [name for name in one[told] if name not in unwished]
+        for told in {"limits", "hopes"} & set(one):
+            rest[told] = {name: limit for name, limit in one[told].items() if name not in unlimited}
         left.append(rest)
     return [one for one in left if any(one.values())]
 

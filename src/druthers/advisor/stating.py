@@ -44,7 +44,7 @@ def stated_in(
         # "black would be perfect but green is fine too, no other colors"
         text = blanked(text, *_hoping(text), others.span("other"))
     limits = apart_from_items(text, reader, parser, columns, shown)
-    limits = with_items(text, limits, parser, columns, shown)
+    limits = with_items(text, limits, parser, columns, shown, reader.index.price)
     limits = told_apart(text, limits, reader, parser)
     hopes = hoped(text, reader, limits)
     heard = [one.text for one in hopes]

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from druthers.advisor.messages import Context, Kind, Message
+from druthers.advisor.messages import Context, Kind, Message, Part
 from druthers.advisor.said import SENTENCES, Said
 from druthers.advisor.sayings import ways, whole_words
 from druthers.language import Parser
@@ -12,6 +13,8 @@ from druthers.limits import LimitReader, speaks_of_money
 from druthers.limits.quantities import find_quantities
 from druthers.limits.words import blanked, fold, stems
 
+# What limits are called.
+LIMIT = frozenset({"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"})
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
 
 
@@ -26,14 +29,16 @@ def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader)
             return Message(Kind.FORGET_THAT, forgotten=gone) if gone else Message(Kind.NO)
     if kind != Kind.FORGET_THAT:
         return Message(kind)
-    names = in_force(whole_words("forget").sub(" ", said.core), said.context, parser, limits)
+    what = whole_words("forget").sub(" ", said.core)
+    names = in_force(what, said.context, parser, limits)
     waived = ways("unimportant").search(said.plain) or (
         ways("waived").search(said.plain) and not ways("said_before").search(said.plain)
     )
     if names and waived and set(names) <= set(parser.read(said.text).dismissed_names):
         return None
     if names:
-        return _with_wishes(names, said, parser, limits) or Message(kind, forgotten=names)
+        part = part_of(what, names, said.context, parser)
+        return replace(_with_wishes(names, said, parser, limits) or Message(kind, forgotten=names), forgotten_part=part)
     if said.has("forget_last"):
         ahead = said.text[: match.start()] if (match := ways("at_once").search(said.plain)) else ""
         states = parser.read(ahead).ranking or limits.read(ahead).where
@@ -74,24 +79,61 @@ def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser, reader: Lim
 
 
 def in_force(text: str, context: Context, parser: Parser, limits: LimitReader) -> tuple[str, ...]:
-    """Return which of the things said before a text is about."""
+    """Return which of the things said before a text is about: limits by names, numbers and texts, wishes by words."""
     words = stems(text)
     numbers = {number for one in find_quantities(text) for number in one.numbers}
+    told = limits.read(text).where
     about = set(words) - {"max", "min"}
-    known = {name: _facts(limit) for name, limit in context.limits.items()}
     found = [
         name
-        for name, facts in known.items()
+        for name, limit in context.limits.items()
         if about & set(stems(name))
-        or (name == limits.index.price and speaks_of_money(text))
-        or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in facts)
+        or any(fact in numbers if isinstance(fact, float) else _same(fact, words) for fact in _facts(limit))
+        or not set(_facts(limit)).isdisjoint(_facts(told.get(name, ())))  # "under 90", which may be 89 at most
     ]
-    if not found and about & {"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"}:
-        found = list(known)
-    if not found and (said := (*context.wished, *context.limits)):
+    if not found:  # "the 90"
+        found = [name for name, limit in context.limits.items() if not numbers.isdisjoint(_just_beyond(limit))]
+    wished = _wished(text, found, context, parser)
+    dear = wished and ways("how_dear").search(fold(text))  # "cheap" is what was wished for, if that was
+    if limits.index.price in context.limits and speaks_of_money(text) and not dear:
+        found.append(str(limits.index.price))
+    if not (found or wished) and about & LIMIT:
+        found = list(context.limits)
+    if not (found or wished) and (said := (*context.wished, *context.limits)):
         reading = parser.read(text)
-        found += [name for name in (*reading.names, *reading.dismissed_names) if name in said]
-    return tuple(dict.fromkeys(found))
+        found = [name for name in (*reading.names, *reading.dismissed_names) if name in said]
+    return tuple(dict.fromkeys((*found, *wished)))
+
+
+def part_of(text: str, names: Sequence[str], context: Context, parser: Parser) -> Part:
+    """Return which part of what was said of things a text is about: their wishes, their limits, or all of it.
+
+    Of what is called by its name all is meant: "forget the price", after "cheap, under 90", and not "forget cheap".
+    """
+    about = set(stems(text))
+    if {*context.wished}.intersection(context.limits).isdisjoint(names):
+        return ""  # of each only one thing was said
+    if any(about & set(stems(name)) for name in names):
+        return "limits" if about & LIMIT else ""
+    wished, limited = _wished(text, [], context, parser), find_quantities(text) or about & LIMIT
+    return "" if bool(wished) == bool(limited) else "wishes" if wished else "limits"
+
+
+def _wished(text: str, found: Sequence[str], context: Context, parser: Parser) -> list[str]:
+    """Return what was wished for that words of a text tell, beside those that name or tell limits."""
+    reading, names = parser.read(text), [*context.limits, *found]
+    facts = (str(fact) for name in found for fact in _facts(context.limits[name]))
+    other = LIMIT.union(*(stems(one) for one in (*names, *facts)))
+    spans = [(one.start, one.end) for one in find_quantities(text)]
+    told = {
+        reading.objectives[one.objective]
+        for one in reading.evidence
+        if not one.guessed
+        and other.isdisjoint(stems(one.text))
+        and not any(start < one.end and one.start < end for start, end in spans)
+        and (ways("how_dear").search(fold(one.text)) or not speaks_of_money(one.text))
+    }
+    return [name for name in context.wished if name in told]
 
 
 def _facts(limit: Any) -> list[float | str]:
@@ -101,6 +143,13 @@ def _facts(limit: Any) -> list[float | str]:
     if isinstance(limit, list | tuple):
         return [fact for part in limit for fact in _facts(part)]
     return [] if isinstance(limit, bool) else [float(limit) if isinstance(limit, int | float) else str(limit)]
+
+
+def _just_beyond(limit: Any) -> set[float]:
+    """Return the whole numbers right outside of a range: "under 90" and "at most 89" are the same."""
+    bounds = limit if isinstance(limit, dict) else {}
+    steps = ((bounds.get("max"), 1.0), (bounds.get("min"), -1.0))
+    return {float(bound) + step for bound, step in steps if isinstance(bound, int | float)}
 
 
 def _same(fact: float | str, words: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Answers that only tell something: why, what is known of a person, what can be said; nothing is changed by them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from druthers.advisor import decisions, events
 from druthers.advisor.answers import Reply
@@ -9,11 +9,15 @@ from druthers.advisor.describing import compare, detail, differences, not_shown
 from druthers.advisor.finding import best, find
 from druthers.advisor.messages import Kind
 from druthers.advisor.operations import Operations
+from druthers.advisor.sayings import ways
+from druthers.advisor.statements import count_standing
 from druthers.advisor.steps import Look, Operation
+from druthers.advisor.there_is import called_in_short, several, values_in
 from druthers.advisor.turns import Turn
-from druthers.advisor.wording import count, hopes_in_words, limit_in_words, listed, lost_in_words
+from druthers.advisor.wording import count, limit_in_words, limits_in_words, listed, lost_in_words, quoted
 from druthers.catalogs import Item
 from druthers.language import not_understood
+from druthers.limits.words import fold
 
 SOMEWHERE = re.compile(r"in\s", re.I)
 
@@ -47,7 +51,7 @@ def unclear(ask: Operations, turn: Turn) -> Operation[Reply]:
     pieces, columns = turn.message.limits.unmatched, ask.columns
     if not pieces and not turn.about and (none := not_shown(turn)):
         return turn.reply(none)
-    lost = listed([f"“{piece}”" for piece in pieces]) or "this"
+    lost = listed([quoted(piece) for piece in pieces]) or "this"
     reader = ask.limit_reader(columns)
     things = [piece for piece in pieces if not re.search(r"\d", piece)]
     where = (
@@ -70,13 +74,33 @@ def why(ask: Operations, turn: Turn) -> Operation[Reply]:
         return turn.reply("Nothing was recommended yet: say what matters to you.")
     if not turn.about and (none := not_shown(turn)):
         return turn.reply(none)
+    meant, none = _asked_about(ask, turn)
+    if none:
+        return turn.reply(none)
     past = yield Look(lambda: ask.store.find(events.decision_key(turn.decision)))
-    item = (turn.about or turn.shown)[0]
+    item = meant[0]
     made = () if past is None else decisions.suggestions(past)
     why = " ".join(one.why for one in made if one.item == item.id) or (yield from _why_not(ask, turn, item))
     others = [one for one in turn.shown if one.id != item.id]
     beside = f" Beside {others[0].name}: {differences(ask, item, others[0])}." if others else ""
     return turn.reply(f"{item.name}: {why}{beside}", about=[item])
+
+
+def _asked_about(ask: Operations, turn: Turn) -> tuple[Sequence[Item], str]:
+    """Return the items that a question for a reason is about, or that there is none of that name, or several."""
+    if turn.about:
+        return turn.about, ""
+    plain = " ".join(fold(turn.text).split())
+    if match := ways("why_not").fullmatch(plain.strip(" ?!.")):
+        called = called_in_short(match["what"], ask.columns)
+        if len(called) == 1:
+            return called, ""
+        if called:
+            return (), f"{several(called, turn.shown)}."
+        name = turn.text[match.start("what") :].strip(" ?!.") if len(plain) == len(turn.text) else match["what"]
+        if ways("the_name").search(turn.text) and not values_in(name, ask.columns) and not ask.parser.read(name).names:
+            return (), f"There is no “{name}”."
+    return turn.pointed if re.search(r"\b(?:it|this|that)\b", plain) else turn.shown, ""
 
 
 def _why_not(ask: Operations, turn: Turn, item: Item) -> Operation[str]:
@@ -126,8 +150,9 @@ def profile(ask: Operations, turn: Turn) -> Operation[Reply]:
         limits = [f"{name} {limit_in_words(limit)}" for name, limit in person.wishes.limits.items()]
         said.append(f"Limits: {', '.join(limits)}.")
     if person.wishes.hopes:
-        said.append(f"If possible: {hopes_in_words(person.wishes.hopes)}.")
-    said.append(f"From {count(person.queries, 'message')} and {count(person.feedbacks, 'rating')}.")
+        said.append(f"If possible: {limits_in_words(person.wishes.hopes)}.")
+    standing = count_standing((yield Look(lambda: ask.past(turn.user))))
+    said.append(f"From {count(standing, 'message')} and {count(person.feedbacks, 'rating')}.")
     return turn.reply(" ".join(said))
 
 

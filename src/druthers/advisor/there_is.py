@@ -1,12 +1,14 @@
 """What questions ask for by its name or its text: "which brands do you have?", "what's the price range?"."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
 from druthers.advisor.said import Said
 from druthers.advisor.sayings import table, ways
+from druthers.advisor.wording import listed
 from druthers.catalogs import Item
 from druthers.limits import Columns, Where
 from druthers.limits.words import also_called, fold, stems
@@ -130,6 +132,22 @@ def _is_said(kind: str, plain: str, alike: str) -> bool:
     words = " ".join(re.findall(r"[^\W_]+", fold(kind)))
     said = f" {words} " in f" {plain} " or f" {' '.join(stems(kind))} " in f" {alike} "
     return said and len(words) >= FEWEST_LETTERS
+
+
+def called_in_short(text: str, columns: Columns) -> list[Item]:
+    """Return the items whose names have all the words that tell something in a text: "granitfell"."""
+    told = set(re.findall(r"[^\W\d_]{3,}", fold(text))) - {"the"}
+    return [item for item in columns.items if told and told <= set(re.findall(r"[^\W\d_]{3,}", fold(item.name)))]
+
+
+def several(items: Sequence[Item], shown: Sequence[Item] = ()) -> str:
+    """Return that several items are meant by a name, and how to tell which: by number, where they bear the same one."""
+    if len({item.name for item in items}) > 1:
+        return f"Several are called that: {listed([item.name for item in items])}. Say which one"
+    places = [str(place) for place, item in enumerate(shown, 1) if item in items]
+    if len(places) < 2:
+        return f"{len(items)} are called {items[0].name}: say which one by another word for it"
+    return f"{listed(places)} are all called {items[0].name}: say which one by its number"
 
 
 def namesakes(text: str, columns: Columns) -> list[Item]:

@@ -1,5 +1,6 @@
 """A message in a conversation: what it is about, and the answer to it as far as it is known."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,7 +9,9 @@ from druthers.advisor.answers import Heard, Reply
 from druthers.advisor.messages import POINTING, Message
 from druthers.advisor.operations import Operations
 from druthers.advisor.reasons import spaced
+from druthers.advisor.sayings import called, ways
 from druthers.catalogs import Item
+from druthers.limits.words import fold
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,32 @@ class Turn:
     at: Sequence[Item] = ()
     spoken_of: Item | None = None  # the item that "it" is, if no answer was about another one since
     beside: bool = False  # whether another act of the same message recommends something after it
+    rated: tuple[str, str] = "", ""  # after which decision what was rated or picked last
+    instead: Item | None = None  # of which item something was told by mistake, and is told of another one now
+
+    @property
+    def pointed(self) -> Sequence[Item]:
+        """The items that it is about: those that it points at, or else what "it" is."""
+        return self.about or (self.shown[:1] if self.spoken_of is None else [self.spoken_of])
+
+    @property
+    def namesakes(self) -> Sequence[Item]:
+        """Items that it calls by a name that they share, and so does not tell apart."""
+        plain = " ".join(fold(self.text).split())
+        many = Counter(item.name for item in self.about)
+        return [item for item in self.about if many[item.name] > 1 and called(plain, item) >= 0]
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it puts right what was told of an item before: "sorry, I meant it was great"."""
+        plain = " ".join(fold(self.text).split())
+        return ways("corrects").search(plain) is not None and ways("past_of_one").search(plain) is not None
+
+    def made_in(self, item: Item) -> Sequence[str]:
+        """Return the decisions that what is told of an item belongs to, the likeliest first."""
+        decision, rated = self.rated
+        again = [decision] if rated == item.id and (self.corrects or item not in self.shown) else []
+        return [*again, *([self.decision] if item in self.shown else [])]
 
     @property
     def vanished(self) -> Sequence[Item]:

@@ -12,7 +12,7 @@ from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
 from druthers.advisor.opinions import find_opinion, find_verdict
 from druthers.advisor.other_numbers import another_number
 from druthers.advisor.questions import find_question, flags_asked
-from druthers.advisor.said import Said
+from druthers.advisor.said import Said, without_counts
 from druthers.advisor.sayings import beyond, ways, whole_words, without_items
 from druthers.advisor.stating import stated_in, without_guesses
 from druthers.advisor.strangers import told
@@ -214,7 +214,10 @@ class Understanding:
             return read  # "rating >= 4 and price < 90"
         if kind == Kind.COMPARE:
             others = tuple(item for item in self._named(said.plain) if item not in said.context.shown)
-            there = len(said.context.shown) > 1 or others or beyond(said.plain, said.context.shown)
+            numbers = beyond(without_counts(said.plain), said.context.shown)
+            if not (pointed or numbers or said.asks or said.has("compare") or ways("spoken_of").search(said.core)):
+                return None  # "the kids are 4 and 8"
+            there = len(said.context.shown) > 1 or others or numbers
             return Message(kind, said.places, others) if there else None
         first = _is_first_of_all(read) and not ways("the_very_first").search(said.plain)  # "how loud is the first"
         if kind == Kind.DETAIL and first and not said.text.rstrip().endswith("?"):
@@ -224,6 +227,8 @@ class Understanding:
             reading = self.parser.read(limits.rest)
             about = pointed or limits.where or reading.names or ways("spoken_of").search(said.core)
             return Message(kind, said.places, named, reading, limits) if about else None
+        if kind == Kind.LIKE and NAME in read.limits.where and read.kind in STATED:
+            return read  # "more affordable than 2" is like no other one
         if kind == Kind.OTHER:  # "there are six of us" asks for others only by what it limits
             limited = read.kind in STATED and is_worded(read) and not said.has("other")
             return read if limited else self._something_else(said, read)
@@ -249,7 +254,9 @@ class Understanding:
         kinds = _parts(reading, limits)
         if set(limits.where) == {NAME} and not kinds[Kind.WISH] and not reading.dismissed:  # "not the Birch Inn"
             named = {name for one in limits.stated if one.name == NAME for name in one.limit["not"]}
-            return Message(Kind.REJECT, items=tuple(item for item in self.columns.items if item.name in named))
+            items = [item for item in self.columns.items if item.name in named]
+            here = [item for item in said.context.shown if item in items]
+            return Message(Kind.REJECT, items=tuple(here or items))
         denied = " ".join(
             match["what"] or "" for match in find_denials(said.plain)
         )  # "I didn't say cheap, I said clean"

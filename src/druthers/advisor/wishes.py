@@ -26,6 +26,7 @@ DRAWS = {
     Strength.PLAIN: PLAIN,
     Strength.FAINT: 0.5,
 }
+GUESSED = 0.3  # what a wish counts that was only taken to be one, of that in so many words
 SURE = 0.75  # confidence of a reading from which on a wish counts in full
 NEXT = 0.55  # draws of a place in a list, in those of the place before
 MOST = 8.0  # draws of one objective, however often it is repeated
@@ -35,9 +36,15 @@ BY_HAND = 6.0  # draws of weights that were set by hand, over all objectives tog
 LEAST_DEVIATION = 0.05  # nobody is so sure that behavior could not overrule it
 
 
-def sureness(confidence: float) -> float:
-    """Return what a wish counts that was read with so much confidence: in full from `SURE` on."""
-    return min(confidence / SURE, 1.0)
+def sureness(confidence: float, *, guessed: bool = False) -> float:
+    """Return what a wish counts that was read with so much confidence: in full from `SURE` on; a guess, a part of it.
+
+    Examples
+    --------
+    >>> sureness(0.9), sureness(0.6), sureness(0.9, guessed=True)
+    (1.0, 0.8, 0.3)
+    """
+    return round(min(confidence / SURE, 1.0) * (GUESSED if guessed else 1.0), 12)
 
 
 class Statement(NamedTuple):

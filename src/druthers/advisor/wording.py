@@ -17,6 +17,7 @@ from druthers.limits.where import holds, is_day, values_of
 from druthers.limits.words import fold, pattern, stem, stems
 
 MOST_LISTED = 20
+LONGEST_PIECE = 120  # letters of what was not understood that are told back
 FEW_DAYS = 3  # that are told one by one
 MOST_WAYS = 3  # out of limits that leave nothing
 # Beside what is understood.
@@ -34,11 +35,12 @@ def understood_in_words(
     *,
     asks: bool = False,
     before: Where | None = None,
-    hoped: Collection[str] = (),
+    hoped: Where | None = None,
     costs: Collection[str] = (),
 ) -> str:
     """Return what was understood, in words, which limits from before it takes the place of, and what is asked back.
 
+    Limits and hopes are told as they stand now, beside those of before: "up to 200", after "from 60", is a part of it.
     Who wants it quiet does not want noise: of what costs (`costs`) little is wanted.
     """
     said = []
@@ -54,16 +56,16 @@ def understood_in_words(
     where: Where = {}
     for one in heard.limits:  # "black or silver" is one limit
         where = join(where, one)
-    standing = merge({name: limit for name, limit in (before or {}).items() if name not in heard.dropped}, where)
-    shown = {name: standing[name] if holds(limit) else limit for name, limit in where.items()}
+    standing = _standing(before, heard.dropped, where)
     said += [
         f"{'A must' if limit else 'Ruled out'}: {name}."
         if isinstance(limit, bool)
         else f"Only {name} {limit_in_words(limit)}."
-        for name, limit in shown.items()
+        for name, limit in standing.items()
     ]
     if heard.hopes:
-        said.append(f"If possible: {hopes_in_words(heard.hopes)}.")
+        hopes = _standing(hoped, (*heard.dropped, *where), heard.hopes)
+        said.append(f"If possible: {limits_in_words(hopes)}.")
     gone_limits = {name: limit for name, limit in (before or {}).items() if name in where}
     said += [
         f"No longer only {name} {limit_in_words(limit)}."
@@ -72,7 +74,7 @@ def understood_in_words(
     ]
     if heard.reading is not None and not_understood() in heard.reading.notes:
         said.append(f"As for the rest, {not_understood()}.")
-    dropped = [name for name in heard.dropped if before is None or name in before or name in hoped]
+    dropped = [name for name in heard.dropped if before is None or name in before or name in (hoped or {})]
     if set(heard.dropped) - set(where):
         dropped = [name for name in dropped if name not in where]
         said.append(f"No limit on {listed(dropped)} any more." if dropped else "There was no such limit.")
@@ -83,9 +85,21 @@ def understood_in_words(
     return " ".join(said) or "That changes nothing."
 
 
+def _standing(before: Where | None, dropped: Collection[str], where: Where) -> Where:
+    """Return limits as they stand beside those of before that are not dropped."""
+    merged = merge({name: limit for name, limit in (before or {}).items() if name not in dropped}, where)
+    return {name: merged[name] if isinstance(limit, dict) else limit for name, limit in where.items()}
+
+
 def lost_in_words(pieces: Sequence[str]) -> str:
     """Return which pieces of a text were not understood."""
-    return f"Not understood: {listed([f'“{piece}”' for piece in pieces])}." if pieces else ""
+    return f"Not understood: {listed([quoted(piece) for piece in pieces])}." if pieces else ""
+
+
+def quoted(piece: str) -> str:
+    """Return a piece of a text as it is told back: a long one by its first words."""
+    short = piece if len(piece) <= LONGEST_PIECE else f"{piece[:LONGEST_PIECE].rsplit(' ', 1)[0]} …"
+    return f"“{short}”"
 
 
 def relaxed_in_words(relaxations: Sequence[Relaxation]) -> str:
@@ -111,19 +125,25 @@ def count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as people list them."""
+def listed(names: Sequence[str], link: str = "and") -> str:
+    """Return names as people list them.
+
+    Examples
+    --------
+    >>> listed(["Graz", "Linz", "Wels"]), listed(["Graz", "Linz", "Wels"], "or")
+    ('Graz, Linz and Wels', 'Graz, Linz or Wels')
+    """
     told = [*names[:MOST_LISTED], f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else list(names)
-    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+    return f" {link} ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
 
 
-def hopes_in_words(hopes: Where) -> str:
-    """Return what would be nice, in words."""
+def limits_in_words(limits: Where) -> str:
+    """Return limits or hopes in words."""
     named = {True: "{}", False: "no {}"}
     return listed(
         [
-            named[hope].format(name) if isinstance(hope, bool) else f"{name} {limit_in_words(hope)}"
-            for name, hope in hopes.items()
+            named[limit].format(name) if isinstance(limit, bool) else f"{name} {limit_in_words(limit)}"
+            for name, limit in limits.items()
         ]
     )
 
@@ -141,7 +161,7 @@ def limit_in_words(limit: Any) -> str:
     if isinstance(limit, list):
         if len(limit) > FEW_DAYS and all(is_day(str(one)) for one in limit):
             return f"{min(limit)} to {max(limit)}"
-        return " or ".join(map(fact_in_words, limit))
+        return listed(list(dict.fromkeys(map(fact_in_words, limit))), "or")
     return fact_in_words(limit)
 
 

@@ -9,7 +9,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from druthers.errors import InvalidSetting, choices
 from druthers.service.auth import ANYBODY, ROLES, Caller, Gate, Headers
 from druthers.service.logs import NAME, log_request
 from druthers.service.metrics import METHODS, Metrics
-from druthers.service.problems import MEDIA_TYPE, VISIT, Problem, problem_response
+from druthers.service.problems import MEDIA_TYPE, MORE, VISIT, Problem, cut, problem_response
 
 ROLE = "x-role"
 NOWHERE = "none"  # the route of a request that no route matches
@@ -198,7 +198,7 @@ class GuardedRoute(APIRoute):
         statuses = [] if self.role == "public" else [401, 403, 429, 503]
         if self.body_field is not None:
             statuses += [400, 413, 415, 422]
-        elif self.dependant.path_params or self.dependant.query_params:
+        elif self.role != "public" or self.dependant.path_params or self.dependant.query_params:
             statuses.append(422)
         return sorted(statuses)
 
@@ -206,9 +206,14 @@ class GuardedRoute(APIRoute):
         """Return the handler with the gate before it: the role first, then the kind of body, then the body."""
         handle = super().get_route_handler()
         has_body = self.body_field is not None
+        known = [one.alias for one in self.dependant.query_params]
+        # What anybody may ask for, and what others have laid down, may come with parameters of others.
+        strict = self.role != "public" and not self.path.startswith("/personalizer/")
 
         async def guarded(request: Request) -> Response:
             headers = self._admit(request.scope)
+            if strict and request.scope["query_string"]:
+                require_known(request.query_params, known)
             if has_body:
                 require_json(headers)
                 request = StrictRequest(request.scope, request.receive)
@@ -262,6 +267,15 @@ def as_content(body: bytes) -> Any:
     if _HUGE.search(body) and not _is_finite(content):
         raise Problem(400, "a number must be finite, but the body holds one that is not")
     return content
+
+
+def require_known(given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse a parameter in an address that would say nothing there."""
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        remedy = choices(unknown[0], known) if known else "leave it out: there are none"
+        law = "a parameter must be one that is known at this address"
+        raise Problem(422, cut(f"{law}, but got {cut(unknown[0], 90)!r}; {remedy}", MORE))
 
 
 def require_json(headers: Headers) -> None:

@@ -25,6 +25,7 @@ VISIT = "druthers"  # where a request's scope holds what the guard knows of it
 LONGEST = 200  # characters of what arrived that are ever sent back
 MORE = 500  # characters of which names are known instead
 LONGEST_DETAIL = 1000  # characters of the sentence that tells a problem
+GIVEN_AS = {"limits": "where", "wished": "ranking"}  # what answers tell under one name, and bodies give under another
 MOST = 20  # mistakes of a body that are told
 
 # A class that is not listed has the status of its nearest parent.
@@ -131,7 +132,10 @@ def why(mistake: Mapping[str, Any], body: Any = None) -> str:
     if kind == "missing":
         return "this must be given"
     if kind == "extra_forbidden" and (known := names_at(body, mistake["loc"][1:-1])):
-        return cut(f"this is no field here; {errors.choices(mistake['loc'][-1], known)}", MORE)
+        name = mistake["loc"][-1]
+        if (given_as := GIVEN_AS.get(name)) in known:
+            return f"this is no field here; what an answer tells as {name!r} is given as {given_as!r}"
+        return cut(f"this is no field here; {errors.choices(name, known)}", MORE)
     if mistake.get("ctx", {}).get("pattern") == ID:
         law = "an id must be letters, figures and ._:@+~=-, a letter or figure first, 1 to 200 of them"
     got = mistake.get("input")
