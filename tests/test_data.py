@@ -117,7 +117,7 @@ def test_progress_is_told_in_bytes_to_the_end(hotels, tmp_path):
 
 
 def test_a_compressed_file_that_breaks_off_is_read_as_far_as_it_goes(beers, tmp_path):
-    data = gzip.compress(beers.read_bytes(), 1)
+    data = gzip.compress(beers.read_bytes(), 1, mtime=0)
     for name, broken, kind in (
         ("cut", data[: len(data) // 2], "missing"),
         ("bent", data[: len(data) // 2] + data[:100] + data[len(data) // 2 :], "damaged"),

@@ -21,9 +21,15 @@ SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its pla
 
 def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
     """Return a number that takes the place of a limit said before: "make that 40"."""
-    if anew := MAKE_IT.search(said.plain):  # "the boss pays half, so make it fifteen hundred"
+    found = _in_place(said, parser, reader)
+    anew = MAKE_IT.search(said.plain)
+    if found is None and anew is not None:  # "the boss pays half, so make it fifteen hundred"
         alone = replace(said, plain=anew["number"])
-        said = alone if _bare_number(alone) else said
+        return _in_place(alone, parser, reader) if _bare_number(alone) else None
+    return found
+
+
+def _in_place(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
     quantities, limits = find_quantities(said.plain) or _bare_number(said), said.context.limits
     ways_said = {bound for limit in reader.read(said.text).where.values() for bound in _bounds(limit)}
     bounds = {  # "I meant at most 25" is no least number of gears

@@ -146,6 +146,9 @@ class Understanding:
             return read if kind == Kind.UNCLEAR and read.kind not in STATED else _courteous(kind, said)
         if kind in (Kind.FORGET_THAT, Kind.FORGET_ALL, Kind.FORGET_ME):
             surely = chance >= LIKELY or said.has("forget_last")
+            in_words = ways("forget_all", "forget_last", "forget_me").search(said.core)
+            if is_worded(read) and not in_words and not whole_words("forget").search(said.plain):
+                return None  # "clean loos!!" is no clean slate
             return find_taken_back(kind, said, self.parser, self.limits) if surely else None
         if kind == Kind.PROFILE:
             of_me = is_english(said.text) and ways("of_me").search(said.plain)

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from druthers.anchors import as_anchor
 from druthers.cli import options
-from druthers.cli.options import argument, listed, load_named, named, option, read_setting
+from druthers.cli.options import argument, listed, load_named, option, read_setting
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import ESTIMATORS, Evaluation, evaluate
 from druthers.evaluation.judging import DEFAULT
@@ -144,7 +144,7 @@ def evaluate_(
     """
     journal = is_journal(log)
     table = _journal_log(log) if journal else read_log(log)
-    names = named(policies)
+    names = listed(policies)
     wanted = listed(estimators)
     chosen = dict(read_setting(text) for text in settings or ())
     console = make_console(as_json)

@@ -63,7 +63,7 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
     """
     found: list[Quantity] = []
     number = rf"(?:(?<!\S)-(?=\d))?{ANY_NUMBER}" if signed else ANY_NUMBER
-    for match in islice(pattern(rf"(?<![\w.,])({number})(?:\s*(<to>|<and>)\s*({number}))?").finditer(text), MOST):
+    for match in islice(pattern(rf"(?<![\w.,])({number})(?:\s*(<to>|<and>|up to)\s*({number}))?").finditer(text), MOST):
         place = found[-1].end if found else 0
         if match.start() < place:
             continue
@@ -74,7 +74,8 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
             if units_ and not ways("denied_before").search(before):  # "2 or 3 rooms"
                 found.append(Quantity((float(either[1]), float(either[2])), "range", units_, match.start(), end))
                 continue
-        if match.group(3) and (between or match.group(2) in table()["to"]):
+        upto = match.group(2) == "up to" and re.search(r"\b(?:from|ab|von|de|da)\s*$", before)
+        if match.group(3) and (between or upto or match.group(2) in table()["to"]):
             numbers = ends(match.group(1), match.group(3))
             units_, end = _units(text, match.group(), match.end())
             start = place + between.start() if between else match.start()

@@ -232,6 +232,8 @@ class LimitReader:
             negated, demanded, out = None, negated, None
         if ways("spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
             return None
+        if key in index.flags and out and not negated:  # "cats are out of the question"
+            return Stated(index.flags[key], False, text[start : end + out.end()], start, end + out.end())
         if key in index.flags:
             return self._flag(index.flags[key], folded, text, (start, end), before, negated, demanded)
         if key in index.without and key not in index.values:  # "I can't eat gluten"
