@@ -9,6 +9,7 @@ place has `NEXT` times those of the place before.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,7 @@ def by_hand(weights: Sequence[float]) -> Statement:
     return Statement(tuple(order), tuple((counts[order] / _shares(len(order))).tolist()))
 
 
+@cache
 def _shares(places: int) -> Floats:
     """Return how the draws of a list are shared among its places."""
     shares = NEXT ** np.arange(places)
