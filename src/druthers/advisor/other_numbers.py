@@ -7,7 +7,7 @@ from typing import Any
 
 from druthers.advisor.messages import Kind, Message
 from druthers.advisor.said import Said
-from druthers.advisor.sayings import table, whole_words
+from druthers.advisor.sayings import table, ways, whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, Limits, Stated
 from druthers.limits.numbers import plain_number
@@ -15,14 +15,13 @@ from druthers.limits.quantities import Quantity, find_quantities
 from druthers.limits.where import BOUNDS
 from druthers.limits.words import blanked
 
-MAKE_IT = re.compile(r"[,;.!?]\s*(?:(?:so|but|and|ok|please|then|let's)\s+)*make (?:it|that) (?P<number>[^,;!?]*)$")
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 
 
 def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
     """Return a number that takes the place of a limit said before: "make that 40"."""
     found = _in_place(said, parser, reader)
-    anew = MAKE_IT.search(said.plain)
+    anew = ways("make_it").search(said.plain)
     if found is None and anew is not None:  # "the boss pays half, so make it fifteen hundred"
         alone = replace(said, plain=anew["number"])
         return _in_place(alone, parser, reader) if _bare_number(alone) else None
@@ -30,6 +29,7 @@ def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message |
 
 
 def _in_place(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
+    """Return the same for the only number of a message."""
     quantities, limits = find_quantities(said.plain) or _bare_number(said), said.context.limits
     ways_said = {bound for limit in reader.read(said.text).where.values() for bound in _bounds(limit)}
     bounds = {  # "I meant at most 25" is no least number of gears

@@ -18,7 +18,6 @@ from druthers.limits.words import in_english, pattern, stem, stems, ways
 
 ENGLISH = "en"
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
-EXACTLY = r"\b(?:exactly|precisely|genau|exactement|exactamente|esattamente)\s+$"
 SEVERAL = r"(?:\b\d+\s*(?:,|or|and|nor)\s*)+$"  # "not 2022 or 2023"
 
 
@@ -162,7 +161,7 @@ def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index)
         return {}
     before = re.sub(SEVERAL, "", folded[: quantity.start])
     bare = not quantity.bound and attribute.counted
-    if bare and re.search(EXACTLY, before):
+    if bare and ways("exactly").search(before):
         limit = plain_number(quantity.numbers[0])
     if (bare or not isinstance(limit, dict)) and ways("denied_before").search(before):  # "not from 2024", "not 3 rooms"
         limit = {"not": plain_number(quantity.numbers[0]) if bare else limit}

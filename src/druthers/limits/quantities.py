@@ -155,10 +155,8 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
     if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
         return None
-    if (
-        match.group(1) == "one" and not units_ and pattern(r"\s*<of_one>").match(text[end:])
-    ):  # "fast over one that's perfect"
-        return None
+    if match.group(1) == "one" and not units_ and pattern(r"\s*<of_one>").match(text[end:]):
+        return None  # "fast over one that's perfect"
     if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
         speedy, older = speedy and not units_, older and is_year(value)
         strict = pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None

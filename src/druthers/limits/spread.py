@@ -24,8 +24,9 @@ def find_spread(folded: str, flags: Mapping[Key, str]) -> Iterator[tuple[str, in
     for piece in _PIECES.finditer(folded):
         spots = [(*match.span(), match.group()) for match in re.finditer(r"[^\W_]+(?:'[a-z]+)?", piece.group())]
         stems = [stem(word) for _, _, word in spots]
+        spoken = {*stems}
         for key, name in flags.items():
-            if len(key) > 1 and len({*key}) == len(key) and {*key} <= {*stems}:
+            if len(key) > 1 and len({*key}) == len(key) and spoken.issuperset(key):
                 places = [stems.index(part) for part in key]
                 first, last = min(places), max(places)
                 apart = [place for place in range(first, last + 1) if place not in places]
