@@ -311,7 +311,9 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGED)
+@pytest.mark.parametrize(
+    "what", ["a kernel", *(pytest.param(what, marks=pytest.mark.slow) for what in ("a constant", "a field"))]
+)
 def test_code_that_changed_is_compiled_anew(tmp_path, what):
     use, name, old, new = CHANGED[what]
     # With all bytecode but that of the file that changes, and none is written (-B): its time stamp stays the same.

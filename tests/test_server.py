@@ -14,8 +14,8 @@ from llama_server import make_model, start
 from druthers.experiments import Simulators, converse, load_experiment
 from druthers.language import Objective, Wish, make_parser, make_writer
 
-for package in ("openai", "xllamacpp", "gguf"):
-    pytest.importorskip(package)
+PACKAGES = ("openai", "xllamacpp", "gguf")  # which take seconds to import, in each process that collects tests
+pytestmark = pytest.mark.skipif(not all(map(importlib.util.find_spec, PACKAGES)), reason=f"needs {PACKAGES}")
 
 NAMES = ("price", "location", "service")
 TEXTS = [f"{first} first, then {second}" for first in NAMES for second in NAMES if first != second]

@@ -73,6 +73,7 @@ def test_every_claim_has_a_verdict_and_the_page_shows_it(tmp_path):
             assert (tmp_path / "figures" / f"{name}.{kind}").stat().st_size > 1_000
 
 
+@pytest.mark.slow
 def test_games_are_the_same_in_one_process_and_in_two():
     one, two = (check(["hardest"], fast=True, workers=workers)[0].finding for workers in (1, 2))
     assert one.values == two.values

@@ -118,7 +118,8 @@ def ordered(ask: Operations, turn: Turn, among: Sequence[Item]) -> tuple[str, li
     price = ask.limit_reader(columns).index.price
     named = telling_stems(without_units(name)) <= set(stems(turn.text))  # "the lowest deductible"
     if price is not None and not (turn.message.detail or named) and speaks_of_money(turn.text):
-        name, upward = price, True  # the price itself, where it is known
+        # the price itself, where it is known; what is paid as wages is better the more it is
+        name, upward = price, all(one.less_is_better for one in ask.catalog.objectives if one.name == price)
     if ways("reversed").search(turn.text):
         upward = not upward
     least = None if turn.message.detail else ways("least").search(turn.text)

@@ -128,7 +128,7 @@ def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attri
     found = find_attribute(
         quantity, index.attributes, clause, near, held=held, counted=clauses.counted(folded, quantity)
     )
-    named = found is not None and not found.words.isdisjoint(stems(clause))
+    named = found is not None and not (found.words - {*quantity.units}).isdisjoint(stems(clause))
     if quantity.bound and not quantity.units and not named:  # "too many gears, 8 at most"
         said = set(stems(folded[: quantity.start]))
         before = [one for one in index.attributes if one.words & said and one.fits(quantity)]

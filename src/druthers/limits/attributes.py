@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,7 +43,8 @@ NOUNS = {
     **{"hold": "capacity", "holds": "capacity"},
 }
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
-ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters
+ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters, unless their size is told
+SIZED = frozenset({"size", "area", "space", "sqm", "m2", "sqft"})
 MANY = 100.0  # of what is counted, from which on it is rather measured
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
@@ -62,6 +63,7 @@ class Attribute:
     less_is_better: bool = False
     least: float = -math.inf  # the lowest number that an item has
     whole: bool = True  # whether all its numbers are, as of what is counted: sleeps of 4, but no sleep of 4.3
+    in_minutes: bool = False  # whether "min" in its name is that, and not the least: `play_time_min` without a maximum
 
     @classmethod
     def of_objective(cls, one: Objective, numbers: Floats) -> "Attribute":
@@ -73,14 +75,17 @@ class Attribute:
         return cls(one.name, own, about, *ends, objective=True, less_is_better=less, least=least, whole=whole)
 
     @classmethod
-    def of_detail(cls, name: str, column: Floats) -> "Attribute":
-        """Return a detail as an attribute."""
+    def of_detail(cls, name: str, column: Floats, others: Collection[str] = ()) -> "Attribute":
+        """Return a detail as an attribute, beside those of other names."""
         known = column[~np.isnan(column)]
         counted = np.unique(known) if np.all(known == np.round(known)) else ()
         numbers = frozenset(map(float, counted)) if len(counted) <= FEW else frozenset()
         low, high = float(known.min()), float(known.max())
         own = telling_stems(name) - units().keys() or telling_stems(name)  # "width cm" is the width
-        return cls(name, own, in_words(name).casefold(), low, high, objective=False, numbers=numbers)
+        minutes = name[-3:].casefold() == "min" and hinted("time", in_words(name).casefold())
+        minutes = minutes and not any(other.casefold() == f"{name[:-3]}max".casefold() for other in others)
+        about = in_words(name).casefold()
+        return cls(name, own, about, low, high, objective=False, numbers=numbers, in_minutes=minutes)
 
     @property
     def counted(self) -> bool:
@@ -100,7 +105,7 @@ class Attribute:
     @cached_property
     def end(self) -> str:
         """Which end of a span of what it lets in this is, "min" or "max", by its name; "" if it is none."""
-        called, ages = set(stems(self.name)), self.words & {"age"}
+        called, ages = set(stems(self.name)) - {"min" * self.in_minutes}, self.words & {"age"}
         least, most = (words("least_age"), words("most_age")) if ages else (words("least"), words("most"))
         return "min" if called & least else "max" if called & most else ""
 
@@ -185,7 +190,9 @@ class Attribute:
 
     def measures(self, measure: str) -> bool:
         """Tell whether this can be measured so, by its name or the units in its description."""
-        if (measure == "time" and self.in_years) or (measure == "area" and self.words & ROOMS):
+        if measure == "area" and self.words & ROOMS:
+            return not SIZED.isdisjoint(stems(self.name))
+        if measure == "time" and self.in_years:
             return False
         if self.units:
             return any(units()[word][0] == measure for word in self.units)

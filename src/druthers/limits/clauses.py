@@ -84,7 +84,9 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     start = led.start() if (led := ways("led_by_verb").search(text[:start])) else start
     after = re.match(r"(?:'s?)?\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
-        end += after.end()
+        while after and stem(after.group(1)) in attribute.words:  # "2 days home office"
+            end += after.end()
+            after = re.match(r"\s+([^\W_]+)", text[end:])
     elif attribute.measures("time") or attribute.measures("distance"):
         end += len(by.group()) if (by := ways("by_car").match(text[end:])) else 0
     return start, end

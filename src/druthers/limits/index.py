@@ -100,7 +100,7 @@ class Index:
                     for spelled in table()["months"][month_of(kind) - 1]:
                         self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
-                self.attributes.append(Attribute.of_detail(name, column.numbers))
+                self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
                 if (clock := Clock.of_numbers(name, column.numbers)) is not None:
                     self.clocks[name] = clock
             elif len(kinds) <= MOST_VALUES:

@@ -160,6 +160,8 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
         speedy, older = speedy and not units_, older and is_year(value)
         strict = pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None
+        if bound and not units_ and re.search(r"\b(?:spend|pay|afford)\b", text[start : match.start()]):
+            units_ = ("€",)  # whatever else is counted beside it: "1400 rpm, and I can't pay more than 800"
         return Quantity((value,), bound, units_, start, end, speedy, older, strict)
     return None
 

@@ -21,6 +21,7 @@ _MEASURED = {
 }
 _MEASURED["commute"] = _MEASURED["location"]
 _BY_MEASURE = 0.8
+_HOW_MUCH = re.compile(r"how (?:very |really )?([a-z]+) (?:it|they|the (?:place|people|staff)) (?:is|are)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,31 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
         fitting = (n for n, one in enumerate(objectives) if one.less_is_better and _is_measured(one, measure))
         if concept not in bound and (place := next(fitting, None)) is not None:
             bound[concept] = Binding(place, _BY_MEASURE)
+    for concept, words in _judging().items():
+        if concept not in bound:
+            told = [n for n, one in enumerate(objectives) if _is_described(one, words)]
+            if len(told) == 1:
+                bound[concept] = Binding(told[0], _BY_MEASURE)
     return bound
+
+
+def _is_described(objective: Objective, words: dict[str, bool]) -> bool:
+    """Tell whether an objective is described by a word that judges, as good as more of it is: "how uncrowded it is"."""
+    how = _HOW_MUCH.match(objective.description)
+    return how is not None and words.get(how[1].casefold()) is (not objective.less_is_better)
+
+
+@cache
+def _judging() -> dict[str, dict[str, bool]]:
+    """Return the single words that judge by each concept alone, and whether they are good."""
+    found: dict[str, dict[str, bool]] = {}
+    owners: dict[str, set[str]] = {}
+    for concept, lists in read_data("concepts.toml").items():
+        for good in (True, False):
+            for word in split(lists.get("good" if good else "bad", "")):
+                owners.setdefault(word, set()).add(concept)
+                found.setdefault(concept, {})[word] = good
+    return {concept: {word: good for word, good in words.items() if len(owners[word]) == 1} for concept, words in found.items()}
 
 
 def _is_measured(objective: Objective, measure: str) -> bool:
