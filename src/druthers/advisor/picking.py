@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from druthers.advisor import cards, events
 from druthers.advisor.answers import Picked
+from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.decisions import Told
 from druthers.advisor.operations import Operations
 from druthers.advisor.steps import CatchUp, Look, Operation
@@ -56,3 +57,12 @@ def _check(operations: Operations, told: Told, picked: str | None, among: list[s
     if not among or (picked is not None and len(among) < 2):
         remedy = "add what else was there" if asked else "name the offer that it was picked from, or tell a utility"
         raise InvalidOffer(f"a pick must be from two items or more, but this is of {among!r}; {remedy}")
+
+
+def asked_between(operations: Operations, decision: str) -> Operation[Sequence[str]]:
+    """Return the items between which a decision asked to choose, if it did and all are there."""
+    past = (yield Look(lambda: operations.store.find(events.decision_key(decision)))) if decision else None
+    question = None if past is None else Asked.from_content(past.body.get("question"))
+    if question is None or question.kind != CHOICE or any(id not in operations.fold.items for id in question.choices):
+        return ()
+    return question.choices

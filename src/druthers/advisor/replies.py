@@ -7,26 +7,32 @@ from dataclasses import replace
 from druthers.advisor import events
 from druthers.advisor.acts import Act, find_acts
 from druthers.advisor.answers import Heard, Recommendation, Reply
-from druthers.advisor.asking import CHOICE, Asked
 from druthers.advisor.comparing import NAME
 from druthers.advisor.finding import ordered
 from druthers.advisor.gathering import Gathering
 from druthers.advisor.kinds import CHANGING
 from druthers.advisor.messages import ERASING, STATED, Kind, Message, Opinion
 from druthers.advisor.operations import ATTEMPTS, Operations
-from druthers.advisor.picking import pick
+from druthers.advisor.picking import asked_between, pick
 from druthers.advisor.pointing import at_their_places, context_of, put_right, remember, spoken_of_now
 from druthers.advisor.rating import feedback
 from druthers.advisor.repeating import find_drafts, find_message, find_reply, message_event, reply_event
 from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.sayings import called
-from druthers.advisor.steps import CatchUp, Look, Operation, Read
+from druthers.advisor.steps import CatchUp, Operation, Read
 from druthers.advisor.telling import TELLING
 from druthers.advisor.there_is import several
 from druthers.advisor.turns import Draft, Next, Turn, joined
 from druthers.advisor.understanding import Understanding
 from druthers.advisor.unsaying import take_back
-from druthers.advisor.wording import grade, listed, lost_in_words, relaxed_in_words, understood_in_words
+from druthers.advisor.wording import (
+    aspects_in_words,
+    grade,
+    listed,
+    lost_in_words,
+    relaxed_in_words,
+    understood_in_words,
+)
 from druthers.catalogs import Item
 from druthers.errors import Contradiction, InvalidSetting, NothingFits, UnknownUser
 from druthers.limits import Stated, Where, merge
@@ -232,18 +238,20 @@ class Conversation:
         opinions = message.opinions or dict.fromkeys(message.places, common)
         if (not opinions and common is None) or None in opinions.values():
             return turn.draft("Was that good or bad? Nothing was noted yet: say so in a word.")
-        objectives = {one.name: one for one in self.ask.catalog.objectives}
         for item, opinion in zip(turn.about, list(opinions.values()) or [common] * len(turn.about), strict=True):
             assert opinion is not None
             felt = opinion.aspects
             utility = opinion.utility if message.opinions else message.utility
-            rewards = {name: objectives[name].to_value(0.5 + 0.45 * worth) for name, worth in felt.items()}
-            yield from self._learn(turn, item, rewards, utility)
-            parts = [f"{name} {'good' if worth > 0 else 'bad'}" for name, worth in felt.items()]
-            told.append(f"{item.name} was {grade(utility)}" + (f" ({', '.join(parts)})" if parts else ""))
+            yield from self._learn(turn, item, self._rewards(felt), utility)
+            told.append(f"{item.name} was {grade(utility)}{aspects_in_words(felt)}")
         wrong = turn.instead
         stays = f" What you said of {wrong.name} stays: say how it was, if it was not so." if wrong else ""
         return turn.draft(f"Noted: {'; '.join(told)}.{stays}", asks=True)
+
+    def _rewards(self, aspects: Mapping[str, float]) -> dict[str, float]:
+        """Return how single objectives of an item were, from -1 to 1, in their own units."""
+        objectives = {one.name: one for one in self.ask.catalog.objectives}
+        return {name: objectives[name].to_value(0.5 + 0.45 * worth) for name, worth in aspects.items()}
 
     def _learn(self, turn: Turn, item: Item, rewards: Mapping[str, float], utility: float | None) -> Operation[None]:
         """Take in how an item was: a utility in place of the one told before, where that is put right."""
@@ -265,11 +273,11 @@ class Conversation:
         return made.id
 
     def _rated(self, turn: Turn, utility: float) -> Operation[Sequence[Item]]:
-        """Rate what a message is about, and return it."""
-        items = turn.pointed
+        """Rate what a message is about, in single objectives too where it tells of one item, and return it."""
+        items, rewards = turn.pointed, self._rewards(turn.message.aspects)
         for item in items:
-            decision = yield from self._decision(turn, item)
-            yield from feedback(turn.ask, decision, item=item.id, utility=utility)
+            decision = yield from self._decision(turn, item, rewards)
+            yield from feedback(turn.ask, decision, item=item.id, rewards=rewards, utility=utility)
         return items
 
     def _taken(self, turn: Turn) -> Operation[Draft]:
@@ -280,7 +288,7 @@ class Conversation:
     def _picked(self, turn: Turn) -> Operation[Sequence[Item]]:
         """Return what was taken: one of several items shown is a choice among them; all else only says it is liked."""
         items = turn.pointed
-        pair = (yield from self._asked(turn)) if len(items) == 1 else ()
+        pair = (yield from asked_between(turn.ask, turn.decision)) if len(items) == 1 else ()
         # By its name it is one of the two; a number is that of an item shown.
         plain = " ".join(fold(turn.text).split())
         by_name = len(items) == 1 and (bool(turn.message.items) or called(plain, items[0]) >= 0)
@@ -293,14 +301,6 @@ class Conversation:
                 pass
         return (yield from self._rated(turn, CHOSEN))
 
-    def _asked(self, turn: Turn) -> Operation[Sequence[str]]:
-        """Return the items between which the last recommendation asked to choose, if it did and all are there."""
-        past = (yield Look(lambda: self.ask.store.find(events.decision_key(turn.decision)))) if turn.decision else None
-        question = None if past is None else Asked.from_content(past.body.get("question"))
-        if question is None or question.kind != CHOICE or any(id not in self.ask.fold.items for id in question.choices):
-            return ()
-        return question.choices
-
     def _reject(self, turn: Turn) -> Operation[Draft]:
         felt = turn.message.utility
         gone = yield from self._rated(turn, DISLIKED if felt is None else felt)
@@ -311,13 +311,15 @@ class Conversation:
             limits, reading = turn.message.limits, turn.message.reading or turn.ask.parser.read("")
             limits = replace(limits, where=merge(limits.where, {NAME: away.limit}), stated=(*limits.stated, away))
             turn = replace(turn, message=replace(turn.message, reading=reading, limits=limits))
-        text, heard = yield from self._heard_beside(turn, f"Without {listed(names)}, then.")
+        text, heard = yield from self._heard_beside(
+            turn, f"Without {listed(names)}{aspects_in_words(turn.message.aspects)}, then."
+        )
         return turn.draft(text, heard=heard, about=gone, without=[item.id for item in gone])
 
     def _like(self, turn: Turn) -> Operation[Draft]:
         liked = yield from self._rated(turn, LIKED)
         names = listed([item.name for item in liked])
-        text, heard = yield from self._heard_beside(turn, f"More like {names}.")
+        text, heard = yield from self._heard_beside(turn, f"More like {names}{aspects_in_words(turn.message.aspects)}.")
         return turn.draft(text, heard=heard, about=liked, without=[item.id for item in liked])
 
     def _other(self, turn: Turn) -> Operation[Draft]:

@@ -156,6 +156,8 @@ class Understanding:
         if kind in (Kind.FIND, Kind.BEST):
             if not said.asks and (read.most or (read.limits.where and ways("only").search(said.core))):
                 return read  # "the cheapest one", "only the ones with a dishwasher"
+            if not (said.asks or said.context.shown or ways("best").search(said.core)) and is_worded(read):
+                return read  # "the best food in town", of who begins with it
             wished = read.kind in STATED and is_worded(read) and not (said.places or said.has("shown"))
             return self._searching(kind, said) or (read if wished and kind == Kind.FIND and chance >= LIKELY else None)
         if not said.context.shown and not named:
@@ -209,6 +211,8 @@ class Understanding:
             tells = found is not None and (found.utility is not None or found.opinions)
             stated = read.kind in STATED and is_worded(read)
             now = stated and (read.limits.where or not (said.has("took") or said.past.search(said.plain)))
+            if not tells and ways("bought").search(said.core) and said.decided:  # "perfect, I've just booked number 2"
+                return Message(Kind.TAKEN, said.places, named)
             # "More experienced than Boris and in Linz" tells of no feeling.
             return found if tells or not (now or said.asks) else None
         if kind == Kind.WHY:
@@ -241,9 +245,11 @@ class Understanding:
             return Message(kind if said.decided else Kind.DETAIL, said.places, named)
         beside = said.places or kind == Kind.LIKE  # "something similar, but under 400"
         wish = self._wishing(said.beside(kind.name.lower())) if beside else Message(kind)
-        felt = find_opinion(said, self.parser, ()) if kind == Kind.REJECT and said.places else None
-        bad = None if felt is None or (felt.utility or 0.0) >= 0.0 else felt.utility
-        return Message(kind, said.places, named, wish.reading, wish.limits, utility=bad)
+        felt = find_opinion(said, self.parser, ()) if len(said.places) == 1 else None
+        sign = 1.0 if kind == Kind.LIKE else -1.0  # "not 2, something cheaper" tells of no low price
+        told = {} if felt is None else {name: worth for name, worth in felt.aspects.items() if sign * worth > 0.0}
+        bad = felt.utility if kind == Kind.REJECT and felt is not None and (felt.utility or 0.0) < 0.0 else None
+        return Message(kind, said.places, named, wish.reading, wish.limits, utility=bad, aspects=told)
 
     def _something_else(self, said: Said, read: Message) -> Message:
         """Return a call for other items, which tells what was not understood: "show me an easier one"."""

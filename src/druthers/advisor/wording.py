@@ -1,7 +1,7 @@
 """What was understood and what is known, in words."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from druthers.advisor.answers import Heard
@@ -172,6 +172,12 @@ def fact_in_words(value: Any) -> str:
     if isinstance(value, list | tuple):
         return listed([fact_in_words(one) for one in value])
     return number(value) if isinstance(value, int | float) else str(value)
+
+
+def aspects_in_words(aspects: Mapping[str, float]) -> str:
+    """Return how single objectives of an item were, behind its name: " (price bad)"; nothing for none."""
+    parts = [f"{name} {'good' if worth > 0 else 'bad'}" for name, worth in aspects.items()]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def grade(utility: float | None) -> str:

@@ -230,6 +230,8 @@ class LimitReader:
             negated, demanded = None, negated  # "without a lift it's no use"
         if negated and out:  # "a flat without a lift is no good"
             negated, demanded, out = None, negated, None
+        if key not in index.flags and ways("plenty_before").search(before):  # "lots of strategy" is more than the kind
+            return None
         if ways("spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
             return None
         if key in index.flags and out and not negated:  # "cats are out of the question"

@@ -1,6 +1,7 @@
 """Which objective of a catalog each concept belongs to."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +22,7 @@ _MEASURED = {
 }
 _MEASURED["commute"] = _MEASURED["location"]
 _BY_MEASURE = 0.8
-_HOW_MUCH = re.compile(r"how (?:very |really )?([a-z]+) (?:it|they|the (?:place|people|staff)) (?:is|are)\b", re.IGNORECASE)
+_HOW_MUCH = re.compile(r"(?i)how (?:very |really )?([a-z]+) (?:it|they|the (?:place|people|staff)) (?:is|are)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +85,18 @@ def _is_described(objective: Objective, words: dict[str, bool]) -> bool:
 @cache
 def _judging() -> dict[str, dict[str, bool]]:
     """Return the single words that judge by each concept alone, and whether they are good."""
+    judged = [
+        (word, concept, kind == "good")
+        for concept, lists in read_data("concepts.toml").items()
+        for kind in ("good", "bad")
+        for word in split(lists.get(kind, ""))
+    ]
+    many = Counter(word for word, _, _ in judged)
     found: dict[str, dict[str, bool]] = {}
-    owners: dict[str, set[str]] = {}
-    for concept, lists in read_data("concepts.toml").items():
-        for good in (True, False):
-            for word in split(lists.get("good" if good else "bad", "")):
-                owners.setdefault(word, set()).add(concept)
-                found.setdefault(concept, {})[word] = good
-    return {concept: {word: good for word, good in words.items() if len(owners[word]) == 1} for concept, words in found.items()}
+    for word, concept, good in judged:
+        if many[word] == 1:
+            found.setdefault(concept, {})[word] = good
+    return found
 
 
 def _is_measured(objective: Objective, measure: str) -> bool:

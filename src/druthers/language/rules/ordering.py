@@ -18,6 +18,10 @@ from druthers.language.text.clauses import Span
 from druthers.language.text.tokens import Token
 from druthers.types import Strength
 
+# "I'd rather not be in the blazing sun": so many words before what is refused.
+_NEAR = 6
+_REFUSED = re.compile(r"\b(?:rather not|not (?:want|like)|can not (?:have|stand|bear)|hates?|avoid)\b")
+
 # How early a wish comes of which a cue says so; others stand at 0, and equals in the order of the text. Only the order
 # of these numbers counts, and that there is room between them.
 LEVELS = {
@@ -220,7 +224,7 @@ def _apply(
                 acting = [match for match in acting if match.cue.does is not Effect.CASE]
             waived = number in given_up and mention.objective not in bad and (group.linked or index == 0)
             fate, level, cue = _fate(mention, acting, number in held, waived)
-            if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(mention):
+            if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(tokens, mention):
                 fate, cue = Fate.DISMISSED, "sounds given up"
             if fate is Fate.WANTED and (mention.objective in turned or is_opposite(tokens, mention)):
                 fate, cue = Fate.DROPPED, OPPOSITE
@@ -242,9 +246,10 @@ def _apply(
             )
 
 
-def _sounds_given_up(mention: Mention) -> bool:
-    """Tell whether the clause of a mention sounds so, where no cue speaks of it."""
-    return mention.leaning > float(read_data("weights.json")["bars"]["lean"])
+def _sounds_given_up(tokens: Sequence[Token], mention: Mention) -> bool:
+    """Tell whether the clause of a mention sounds so, where no cue speaks of it; what is refused is not given up."""
+    before = " ".join(token.text for token in tokens[max(0, mention.first - _NEAR) : mention.first])
+    return _REFUSED.search(before) is None and mention.leaning > float(read_data("weights.json")["bars"]["lean"])
 
 
 def _carry_out(wishes: Wishes, mention: Mention, fate: Fate, level: Effect | None, acting: Sequence[Match]) -> None:
