@@ -44,7 +44,7 @@ def show(title: str, file: str, parser: str, told: int = 0) -> None:
     injected = scores.get("tag injection")
     trace = "" if injected is None else f"{injected.exact:10.2f} of {injected.n}"
     figures = "".join(f"{value:8.2f}" for value in (whole.top1, whole.exact, whole.f1, whole.tau, whole.silence))
-    print(f"{title:28}{parser:10}{whole.n:5}{figures}{trace}", flush=True)
+    print(f"{title:29}{parser:10}{whole.n:5}{figures}{trace}", flush=True)
 
 
 def main() -> None:

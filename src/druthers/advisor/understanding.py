@@ -156,7 +156,8 @@ class Understanding:
         if kind in (Kind.FIND, Kind.BEST):
             if not said.asks and (read.most or (read.limits.where and ways("only").search(said.core))):
                 return read  # "the cheapest one", "only the ones with a dishwasher"
-            if not (said.asks or said.context.shown or ways("best").search(said.core)) and is_worded(read):
+            asked = said.asks or said.context.shown or ways("best").search(said.core)
+            if kind == Kind.BEST and read.kind == Kind.WISH and is_worded(read) and not asked:
                 return read  # "the best food in town", of who begins with it
             wished = read.kind in STATED and is_worded(read) and not (said.places or said.has("shown"))
             return self._searching(kind, said) or (read if wished and kind == Kind.FIND and chance >= LIKELY else None)

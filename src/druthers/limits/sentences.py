@@ -230,8 +230,6 @@ class LimitReader:
             negated, demanded = None, negated  # "without a lift it's no use"
         if negated and out:  # "a flat without a lift is no good"
             negated, demanded, out = None, negated, None
-        if key not in index.flags and ways("plenty_before").search(before):  # "lots of strategy" is more than the kind
-            return None
         if ways("spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
             return None
         if key in index.flags and out and not negated:  # "cats are out of the question"
@@ -294,6 +292,8 @@ class LimitReader:
                 return False
             if first in words("denying"):  # "never", of what never closes
                 return False
+        if ways("plenty_before").search(before):  # "lots of strategy" is more than the kind
+            return False
         if first in words("tiny") and len(key) == 1 and not clauses.is_written(text, start, end, before, owners):
             return False
         no_month = first in words("month_names") and not clauses.is_month(text, folded, start, end)

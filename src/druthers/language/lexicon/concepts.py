@@ -85,8 +85,9 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
         compared = [(degree, *term.words[1:]) for degree in degrees(term.words[0])]
         if term.words[1:2] in (("to",), ("for",)) or exact.intersection(compared):  # "easier to use", "quieter"
             others += compared
+        graded = {(form,) for form in degrees(term.text)} if term.kind in JUDGING else set()
         for words in others if term.kind in _INFLECTED else ():
-            if words not in exact:
+            if words not in exact or words in graded:  # "quickest", be it of the wait though it is said of journeys
                 forms.setdefault(words, []).append(term)
     return {words: tuple(terms) for words, terms in forms.items()}
 
