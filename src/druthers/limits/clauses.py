@@ -84,7 +84,7 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     start = led.start() if (led := ways("led_by_verb").search(text[:start])) else start
     after = re.match(r"(?:'s?)?\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
-        while after and stem(after.group(1)) in attribute.words:  # "2 days home office"
+        while after is not None and stem(after.group(1)) in attribute.words:  # "2 days home office"
             end += after.end()
             after = re.match(r"\s+([^\W_]+)", text[end:])
     elif attribute.measures("time") or attribute.measures("distance"):
