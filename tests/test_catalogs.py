@@ -467,3 +467,23 @@ def test_python_blocks_of_the_pages_run(page, tmp_path, monkeypatch):
             exec(compile(block[1], where, "exec"), names)
         if block[2] is not None:
             assert printed.getvalue() == block[2], where
+
+
+thousandths = st.integers(0, 1000).map(lambda count: count / 1000)
+
+
+@given(st.lists(st.tuples(numbers, thousandths), min_size=2, max_size=30, unique_by=lambda pair: pair[0]))
+def test_a_scale_is_straight_between_its_points(points):
+    """To the last bit as NumPy has it, at points, between and beyond them, there and back."""
+    values, rewards = (sorted(column) for column in zip(*points, strict=True))
+    for less in (False, True):
+        scale = tuple(zip(values, rewards[::-1] if less else rewards, strict=True))
+        one = Objective("price", low=-2e6, high=2e6, scale=scale, less_is_better=less)
+        between = [0.3 * low + 0.7 * high for low, high in zip(values, values[1:], strict=False)]
+        for value in (*values, *between, -1.5e6, 1.5e6, np.nan):
+            expected = np.interp(value, values, [reward for _, reward in scale])
+            assert one.to_reward(value) == expected or np.isnan(expected)
+        known, back = zip(*(scale[::-1] if less else scale), strict=True)
+        back = [value for value, _ in (scale[::-1] if less else scale)]
+        for reward in (*rewards, 0.123, 0.9, -0.5, 1.5):
+            assert one.to_value(reward) == np.interp(reward, rewards, back)

