@@ -20,7 +20,7 @@ from druthers.advisor.repeating import find_drafts, find_message, find_reply, me
 from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.sayings import called
 from druthers.advisor.steps import CatchUp, Operation, Read
-from druthers.advisor.telling import TELLING
+from druthers.advisor.telling import TELLING, what_to_say
 from druthers.advisor.there_is import several
 from druthers.advisor.turns import Draft, Next, Turn, joined
 from druthers.advisor.understanding import Understanding
@@ -326,6 +326,8 @@ class Conversation:
         person = yield from turn.ask.find(turn.user)
         seen = [] if person is None else list(person.seen)
         text, heard = yield from self._heard_beside(turn, "Something else:" if seen else "")
+        if turn.ask.fold.items and not (seen or text):
+            text = f"Here is something to begin with: I do not know yet what you want. {what_to_say(turn.ask)}"
         return turn.draft(text, heard=heard, without=seen)
 
     def _heard_beside(self, turn: Turn, text: str) -> Operation[tuple[str, Heard | None]]:

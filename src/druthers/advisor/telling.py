@@ -27,9 +27,13 @@ def small_talk(ask: Operations, turn: Turn) -> Operation[Reply]:
     yield from ()
     if turn.message.kind == Kind.THANKS:
         return turn.reply("You are welcome.")
-    wanted = ", ".join(one.name for one in ask.catalog.objectives[:4])
     lost = lost_in_words(turn.message.limits.unmatched)
-    return turn.reply(f"Hello. {lost} Tell me what matters to you: {wanted}, or a limit.".replace("  ", " "))
+    return turn.reply(f"Hello. {lost} {what_to_say(ask)}".replace("  ", " "))
+
+
+def what_to_say(ask: Operations) -> str:
+    """Return what can be said to begin with."""
+    return f"Tell me what matters to you: {', '.join(one.name for one in ask.catalog.objectives[:4])}, or a limit."
 
 
 def no(ask: Operations, turn: Turn) -> Operation[Reply]:

@@ -25,6 +25,7 @@ from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Where
+from druthers.limits.words import stems
 from druthers.types import Reading, Strength
 
 # How likely a kind must be to be thought of; a kind, to overrule a wish that was read;
@@ -90,7 +91,17 @@ class Understanding:
             if back is not None and (back.forgotten or said.has("forget_last")):
                 return back
         asked = find_question(said, self.parser, self.limits, self.columns, self._named(said.plain))
-        return asked or find_verdict(said, self.parser) or self._likeliest(said)
+        return self._begun(said, asked or find_verdict(said, self.parser) or self._likeliest(said))
+
+    def _begun(self, said: Said, message: Message) -> Message:
+        """Return a message, or a call for items where somebody begins with nothing but that: "I need a lawn mower"."""
+        context = said.context
+        begins = not (context.shown or context.wished or context.limits or context.rated)
+        nothing = message.kind in (Kind.GREETING, Kind.OTHER) and not (message.reading and message.reading.ranking)
+        nothing = nothing or (message.kind == Kind.UNCLEAR and not message.limits.unmatched)
+        nothing = nothing or (message.kind == Kind.PROFILE and not said.has("profile"))
+        looking = ways("looking").search(said.plain) or set(stems(said.plain)) & set(self.limits.index.title)
+        return Message(Kind.OTHER) if begins and nothing and looking else message
 
     def _likeliest(self, said: Said) -> Message:
         """Return the likeliest of the kinds that a message has the parts of."""
@@ -147,7 +158,8 @@ class Understanding:
         if kind in (Kind.FORGET_THAT, Kind.FORGET_ALL, Kind.FORGET_ME):
             surely = chance >= LIKELY or said.has("forget_last")
             in_words = ways("forget_all", "forget_last", "forget_me").search(said.core)
-            if is_worded(read) and not in_words and not whole_words("forget").search(said.plain):
+            back = whole_words("forget").search(said.plain) and not ways("had_enough").search(said.plain)
+            if is_worded(read) and not (in_words or back):
                 return None  # "clean loos!!" is no clean slate
             return find_taken_back(kind, said, self.parser, self.limits) if surely else None
         if kind == Kind.PROFILE:

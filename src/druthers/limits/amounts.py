@@ -161,8 +161,9 @@ def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index)
         return {}
     before = re.sub(SEVERAL, "", folded[: quantity.start])
     bare = not quantity.bound and attribute.counted
+    number = plain_number(round(quantity.numbers[0] * attribute.factor(quantity), 6))
     if bare and ways("exactly").search(before):
-        limit = plain_number(quantity.numbers[0])
+        limit = number
     if (bare or not isinstance(limit, dict)) and ways("denied_before").search(before):  # "not from 2024", "not 3 rooms"
-        limit = {"not": plain_number(quantity.numbers[0]) if bare else limit}
+        limit = {"not": number if bare else limit}
     return {attribute.name: limit}

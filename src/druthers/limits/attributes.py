@@ -42,6 +42,7 @@ NOUNS = {
     **{"wider": "width", "taller": "height", "deeper": "depth", "thicker": "thickness", "heavier": "weight"},
     **{"hold": "capacity", "holds": "capacity"},
 }
+TIMES = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}  # the last letter of a name
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters, unless their size is told
 SIZED = frozenset({"size", "area", "space", "sqm", "m2", "sqft"})
@@ -134,7 +135,8 @@ class Attribute:
             plain = re.sub(r"\b(?:an?|per|each|every|the)\s+\w+|^\s*min\s(?=.*\w)", " ", text)
             if found := [word for word in stems(plain) if word in units() and len(word) > 1]:
                 return found
-        return []
+        *rest, last = named.split()
+        return [TIMES[last]] if last in TIMES and rest and hinted("time", " ".join(rest)) else []  # `TERM_M`, `wait_d`
 
     def counts(self, said: Sequence[str]) -> bool:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""

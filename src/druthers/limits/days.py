@@ -311,8 +311,12 @@ def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], year
         yield from _held(columns, text, span, low, high, bound.beyond, bound.lasting)
     elif point.first or point.year:
         for name, kinds in _meant(columns, text):
-            if point.first == point.last and all(map(is_day, kinds)) and set(fold(name).split()) & words("free_from"):
-                yield from _held({name: kinds}, text, span, None, point)  # "it must be free on 1 June"
+            called, dated = set(fold(in_words(name)).split()), point.first == point.last and all(map(is_day, kinds))
+            if dated and called & words("held_till"):  # "it must still be on on 1 June"
+                yield from _held({name: kinds}, text, span, point, None)
+                return
+            if dated and called & words("free_from"):  # "it must be free on 1 June"
+                yield from _held({name: kinds}, text, span, None, point)
                 return
             spans = [point.within(int(kind[:4])) for kind in kinds if is_day(kind) and REAL.match(kind)]
             if inside := [kind for kind in kinds if any(low <= kind <= high for low, high in spans)]:

@@ -101,6 +101,13 @@ class Index:
                         self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
+                if "floor" in self.attributes[-1].words:
+                    floors = {number for number in kinds if not isinstance(number, bool)}
+                    self.values |= {
+                        (level, "floor"): {name: number}
+                        for number, level in enumerate(("ground", *table()["ordinals"]))
+                        if number in floors
+                    }
                 if (clock := Clock.of_numbers(name, column.numbers)) is not None:
                     self.clocks[name] = clock
             elif len(kinds) <= MOST_VALUES:
@@ -154,10 +161,15 @@ class Index:
             known |= {(one,) for one in (made, f"{made}e", f"{made}ing") if one not in taken}
         if "safe" in parts:  # "nothing poisonous"
             self.without |= {(bad,): {name: True} for bad in words("unsafe") - taken}
+        if parts[-1] == "free" and len(parts) > 1:  # "no steps", of what is step-free
+            for bad in (parts[:-1], *also_called().get(" ".join(parts[:-1]), ())):
+                self.without.setdefault(bad, {})[name] = True
         if day := next(
             (part for part in parts if part in WEEK or (len(parts) == 2 and part in words("dayparts") - taken)), ""
         ):  # "works on Sundays"
             known |= {(day,)}
+        if len(parts) > 1:  # `sat_open`
+            known |= {one for part in parts for one in also_called().get(part, ()) if one[0] in WEEK}
         fits: list[Key] = []
         if len(parts) > 2 and parts[0] in words("fitting") and parts[1] in FOR:  # "get along with my cat"
             things = (parts[2:], *also_called().get(" ".join(parts[2:]), ()))

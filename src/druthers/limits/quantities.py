@@ -20,6 +20,7 @@ FOR, ALONE = (
 FEW = range(2, 13)
 SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
 EITHER = re.compile(r"(\d+)\s+(?:or|oder|o|ou|of)\s+(\d+)(?![\d.,])")
+SMALLER = {"m": 100, "hour": 60, "euro": 100, "feet": 12}  # parts of a unit: "3 meters 20", "2 hours 30"
 MOST = 50  # numbers that are looked at in one text
 
 
@@ -130,12 +131,12 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
         units_, end = later
     extent = any(units().get(unit, ("",))[0] in ("distance", "time", "mass") for unit in units_)
-    scarce = extent and re.search(r"\b(?:only|just)\s+$", before)  # "the gap is only 46 cm wide"
+    scarce = extent and ways("scarce").search(before)
     if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b").match(text[end:])):
         bound = "max"
     elif not bound and (people or (units_ and units_[0] in units() and ways("led_by_verb").search(before))):
         bound = "need"
-    elif bound and pattern(r"(?:[\s\w]{0,25}\s)?<unwanted>").match(text[end:]):
+    elif bound and pattern(r"(?:(?:(?!\b(?:or|else|if|because|and)\b)[\s\w]){0,25}\s)?<unwanted>").match(text[end:]):
         bound = "min" if bound == "max" else "max"
     if units_ and pattern(r"\b<moments><fillers>$").search(before):
         bound = ""
@@ -170,6 +171,10 @@ def _whole(value: float, units_: Sequence[str], text: str, end: int) -> tuple[fl
     """Return a number with what is said of it after its unit, "an hour and a half", "5 pm", and where that ends."""
     if units_ and (half := re.match(r"\s*and an? half\b", text[end:])):
         return value + 0.5, end + half.end()
+    unit = units().get(next(iter(units_), ""))
+    smaller = next((parts for larger, parts in SMALLER.items() if unit and units()[larger] == unit), 0)
+    if smaller and (rest := ways("rest_of_unit").match(text[end:])):
+        return value + int(rest["rest"]) / smaller, end + rest.end()
     if clock := re.match(r"\s*([ap])\.?m\b\.?", text[end:]):
         return value % 12.0 + 12.0 * (clock[1] == "p") if value <= 12.0 else value, end + clock.end()
     return value, end

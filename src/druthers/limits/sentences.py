@@ -225,7 +225,7 @@ class LimitReader:
         if negated is None:
             before = ways("breaks").split(before)[-1]
             negated, demanded = self._denied(before, text)
-        out = ways("ruled_out").match(folded[end:])
+        out = ways("ruled_out").match(folded[end:]) or (None if negated else ways("upsets").match(folded[end:]))
         if negated and ways("useless").match(folded[end:]) and negated.group().strip().split(" ")[0] in LEFT_OUT:
             negated, demanded = None, negated  # "without a lift it's no use"
         if negated and out:  # "a flat without a lift is no good"
@@ -238,8 +238,8 @@ class LimitReader:
             return self._flag(index.flags[key], folded, text, (start, end), before, negated, demanded)
         if key in index.without and key not in index.values:  # "I can't eat gluten"
             name, kind = next(iter(index.without[key].items()))
-            begin = clauses.begin_of(start, before, negated)
-            return Stated(name, kind, text[begin:end], begin, end) if negated else None
+            begin, end = clauses.begin_of(start, before, negated), end + (out.end() if out else 0)
+            return Stated(name, kind, text[begin:end], begin, end) if negated or out else None
         if key in index.kinds:
             head = key in index.heads
             alone = stands_alone(folded[end:], before if head else "") and (
@@ -265,7 +265,7 @@ class LimitReader:
         lead = negated or demanded or ways("placed").search(before) or clauses.named(before, name)
         lead = lead or pattern(r"\b<having>(?:\s+<articles>)*\s+$").search(before)  # "they should speak Spanish"
         begin = clauses.begin_of(start, before, lead)
-        end += out.end() if out and not out["others"] else 0
+        end += out.end() if out and not out.groupdict().get("others") else 0
         limit = {"not": self._and_more(key, name, owners[name])} if negated or out else owners[name]
         return Stated(name, limit, text[begin:end], begin, end)
 
@@ -392,5 +392,6 @@ class LimitReader:
                 spelled = r"\W+".join(rf"{re.escape(part)}\w{{0,3}}" for part in parts)
                 for one in table()["any"]:
                     for match in re.finditer(rf"\b{one.replace('X', spelled)}\b", folded):
-                        found.append((match.start(), match.end(), name))
+                        if not find_denial(clauses.sentence_of(folded, match.start())):  # "I'm not paying any deposit"
+                            found.append((match.start(), match.end(), name))
         return found

@@ -73,6 +73,11 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
             told = [n for n, one in enumerate(objectives) if _is_described(one, words)]
             if len(told) == 1:
                 bound[concept] = Binding(told[0], _BY_MEASURE)
+    of_none = {n for n, known in enumerate(settled) if not known}
+    for concept, phrase in _phrases().items():
+        told = [n for n in of_none if phrase.search(objectives[n].description)]
+        if concept not in bound and len(told) == 1:
+            bound[concept] = Binding(told[0], _BY_MEASURE)
     return bound
 
 
@@ -97,6 +102,23 @@ def _judging() -> dict[str, dict[str, bool]]:
         if many[word] == 1:
             found.setdefault(concept, {})[word] = good
     return found
+
+
+@cache
+def _phrases() -> dict[str, re.Pattern[str]]:
+    """Return what is said of each concept alone in several words, such as "on time" of punctuality."""
+    said = [
+        (phrase, concept)
+        for concept, lists in read_data("concepts.toml").items()
+        for phrase in {*split(lists["names"]), *split(lists.get("good", "")), *split(lists.get("nouns", ""))}
+        if " " in phrase and not phrase.endswith("?") and re.search(r"\w{4}", phrase) and "square" not in phrase
+    ]
+    many = Counter(phrase for phrase, _ in said)
+    own: dict[str, list[str]] = {}
+    for phrase, concept in said:
+        if many[phrase] == 1 and concept not in _MEASURED:
+            own.setdefault(concept, []).append(re.escape(phrase))
+    return {concept: re.compile(rf"(?i)\b(?:{'|'.join(phrases)})\b") for concept, phrases in own.items()}
 
 
 def _is_measured(objective: Objective, measure: str) -> bool:

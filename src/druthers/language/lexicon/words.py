@@ -1,8 +1,10 @@
 """Where a text speaks of which objective: the words of the lexicon, with typing errors mended."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.binding import bind
@@ -34,6 +36,36 @@ _COMPOUNDING, _COMPOUND, _PART = ("de", "nl"), 9, 4
 _HOW = re.compile(
     r"(?i)how (?!(?:much|many|well|often|long|far|little|few|quick|hard|good|likely|high|low|big)(?:ly)?\b)([a-z]{4,})"
 )
+# What a description tells: "how well they grip wet things, say testers", "grams of protein", "days until it melts".
+_TOLD = re.compile(
+    r"(?i)^how (?P<how>\w+) (?P<told>[^,;(:.]+)|^\w+(?: \w+)? of (?P<of>(?!the )\w+(?: \w+)?)"
+    r"|^.*\b(?:until|before) (?:it|they|the \w+) (?P<till>[^,;(:.]+)|^\w+(?: of [^,;(:.]+)? that (?P<that>[^,;(:.]+)"
+)
+
+
+@cache
+def _telling_nothing() -> frozenset[str]:
+    """Return the words of descriptions that may be about anything."""
+    names = ("generic", "light", "amounts", "spans", "subjects", "describing")
+    return frozenset().union(*(small_words(name) for name in names))
+
+
+def _told(description: str) -> tuple[str, ...]:
+    """Return the words of a description that may tell what it is about; nothing of whom an adjective is said.
+
+    Examples
+    --------
+    >>> _told("How well they grip oily things, say testers"), _told("How patient the teacher is")
+    (('grip', 'oily'), ())
+    """
+    match = _TOLD.match(description)
+    if match is None:
+        return ()
+    how = (match["how"] or "well").casefold()
+    if not (how.endswith("ly") or how in small_words("praise") | {"well", "much", "often"}):
+        return ()
+    said = words_of(next(text for name, text in match.groupdict().items() if text and name != "how"))
+    return tuple(word for word in said if len(word) >= _PART and word in english() and word not in _telling_nothing())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +88,11 @@ class Mention:
     def stands_alone(self) -> bool:
         """Whether it counts without support."""
         return self.kind not in (Kind.WEAK, Kind.IDLE) and not self.doubtful
+
+    @property
+    def is_described(self) -> bool:
+        """Whether it is only a word by which the objective is described, and of no concept."""
+        return self.kind is Kind.WEAK and not self.concept
 
     @property
     def places(self) -> range:
@@ -94,6 +131,7 @@ class Words:
                 self._add_own(index, text, objectives)
         self._give_heads(objectives)
         self._give_described(objectives)
+        self._give_told(objectives)
         self._idle = {words_of(phrase) for phrase in split(read_data("idle.toml")["phrases"])} - own
         self._speller = Speller(word for words in self._senses for word in words if len(word) > 3)
         self._foreign: dict[str, dict[tuple[str, ...], Mention]] = {}
@@ -168,6 +206,18 @@ class Words:
                 kind = Kind.BAD if objective.less_is_better else Kind.GOOD
                 for form in (how, *inflections(how)):
                     self._senses.setdefault((form,), Mention(index, 0, 0, kind, WORTH[kind], how))
+
+    def _give_told(self, objectives: Sequence[Objective]) -> None:
+        """Know the words that only one objective is described by, beside a judgment: "a good grip" of gloves.
+
+        Of what is counted only that which is: "grams of protein", and not "kilograms without the child".
+        """
+        many = Counter(word for one in objectives for word in {*words_of(one.name), *words_of(one.description)})
+        for index, objective in enumerate(objectives):
+            for word in (one for one in _told(objective.description) if many[one] == 1):
+                base = next((one for end in ("ed", "s", "ing") if (one := word.removesuffix(end)) in english()), word)
+                for form in {word, base, *inflections(base)}:
+                    self._senses.setdefault((form,), Mention(index, 0, 0, Kind.WEAK, WORTH[Kind.WEAK], word))
 
     def _senses_of(self, language: str) -> dict[tuple[str, ...], Mention]:
         """Return what words of another language mean; the catalog's own names hold in all of them."""

@@ -185,7 +185,9 @@ class _Verdict:
         known = {m.objective for m in kept if m.stands_alone}
         for objective in map(int, np.argsort(-self.odds.max(axis=0))):
             if self.odds[:, objective].max() > self._add and objective not in known:
-                new = self._found(objective, kept, idle, spoken_of)
+                word = next((m for m in kept if m.is_described and m.objective == objective), None)  # "I want to laugh"
+                named = None if word is None else replace(word, kind=Kind.NOUN, worth=self._sureness(objective))
+                new = named or self._found(objective, kept, idle, spoken_of)
                 if new is not None:
                     kept = [m for m in kept if m.objective != objective or m.last <= new.first or m.first >= new.last]
                     kept.append(new)
@@ -202,6 +204,10 @@ class _Verdict:
         first, last = core(self._tokens, *span)
         place = (first, last) if first < last else span  # "not too long" is all small words
         return Mention(int(objective), *place, Kind.MEANS, sure, f"like {near}")
+
+    def _sureness(self, objective: int) -> float:
+        """Return how likely it is that some clause speaks of an objective."""
+        return float(1.0 / (1.0 + np.exp(-self.odds[:, objective].max())))
 
     def _odds_of(self, mention: Mention) -> float:
         """Return how likely a mention is meant; where no clause was asked that holds it, nothing is against it."""
@@ -229,7 +235,7 @@ class _Verdict:
         odds = self.odds[:, objective]
         spans = [self._spans[n] for n in np.argsort(-odds) if odds[n] > self._add]
         near = self._measures.nearest(said(self._tokens[slice(*spans[0])]), objective)
-        sure = float(1.0 / (1.0 + np.exp(-odds.max())))
+        sure = self._sureness(objective)
         taken = {n for m in mentions for n in m.places} | idle
         wholes = [Mention(objective, *core(self._tokens, *span), Kind.MEANS, sure, f"like {near}") for span in spans]
         for whole in wholes:

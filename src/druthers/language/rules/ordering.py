@@ -215,6 +215,7 @@ def _apply(
     turned: set[int] = set()
     for number, group in enumerate(groups):
         bad = {mention.objective for mention in group.mentions if pole(mention) < 0}  # "and not pay a fortune"
+        praised_ahead = {one.objective for ahead in groups[:number] for one in ahead.mentions if one.kind is Kind.GOOD}
         for index, mention in enumerate(group.mentions):
             listed = len(group.mentions) > 1 and mention.kind is not Kind.WEAK
             if not _counts(tokens, mention, number in touched or listed, supported):
@@ -229,6 +230,9 @@ def _apply(
             if fate is Fate.WANTED and (mention.objective in turned or is_opposite(tokens, mention)):
                 fate, cue = Fate.DROPPED, OPPOSITE
                 turned.add(mention.objective)  # "far from the center please"
+            accepted = any(match.cue.does is Effect.ACCEPT for match in acting)
+            if fate is Fate.DISMISSED and accepted and mention.objective in praised_ahead:
+                continue  # "a strong one, it may smell, too"
             if fate is Fate.DISMISSED:
                 gone.add(mention.objective)
             if fate is not Fate.WANTED or mention.objective not in gone:
