@@ -47,7 +47,8 @@ def words():
     return Words(as_objectives(HOTELS))
 
 
-def test_words_are_put_together_once_for_the_same_objectives(parser):
+def test_words_are_put_together_once_for_the_same_objectives():
+    parser = make_parser("lexicon", objectives=HOTELS)
     assert make_parser("default", objectives=as_objectives(HOTELS))._words is parser._words
     other = make_parser("lexicon", objectives=[*HOTELS[:-1], Objective("value", synonyms=("zest",))])
     assert other.read("zest").names == ("value",)

@@ -20,19 +20,25 @@ _SUFFIX = re.compile(r"(?:artig|ig?keit|igst|lich|haft|heit|ung|los|frei|arm)") 
 # Languages that write compounds as one word, and how many letters a part of one has at least, and the only known one.
 _COMPOUNDING, _PART, _ONLY = ("de", "nl"), 3, 5
 
-_JOINED = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?:[A-Z][a-z\d]*)+(?![A-Za-z])")
+# Where a word of a name that was run together begins: "pricePerKidEUR", "covM2L", and not within "iPhone" or "kWh".
+_JOINED = re.compile(r"(?<![A-Za-z\d])[a-z]{2,}\d*(?:[A-Z][A-Za-z\d]*)+(?![A-Za-z\d])")
+_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LOUD = re.compile(r"[A-Z\d]+(?:_[A-Z\d]+)+|[A-Z]{5,}")  # a name in capitals alone
+_FLAG = re.compile(r"(?i)(?<=\w)[ _](?:y ?n|yes ?no|flag|bool|ind)$")  # how the name of a yes and no may end
 # What names of columns cut short, and what they measure their numbers in.
 _SHORT = {"arr": "arrival", "dep": "departure", "incl": "included", "alt": "alternative", "avail": "available"}
 _SHORT |= {"avg": "average", "req": "required", "prev": "previous", "dist": "distance", "dur": "duration"}
 _SHORT |= {"pers": "persons", "qty": "quantity", "deliv": "delivery", "temp": "temperature", "lang": "language"}
-_SHORT |= {"wt": "weight", "prc": "price"}
+_SHORT |= {"wt": "weight", "wgt": "weight", "prc": "price", "lvl": "level", "spd": "speed", "cmfrt": "comfort"}
+_SHORT |= {"descr": "description", "mfr": "manufacturer", "mat": "material", "clr": "color", "sz": "size"}
 # The same only beside other parts of a name: a "cap" may be a hat.
 _PARTS = {"cap": "capacity", "vol": "volume", "rel": "reliability", "prog": "program", "feat": "features"}
 _PARTS |= {"vent": "ventilation", "cons": "consumption", "cov": "coverage", "wdth": "width", "ht": "height"}
 _PARTS |= {"amt": "amount", "num": "number", "nr": "number", "cat": "category", "loc": "location", "q": "quality"}
-_PARTS |= {"pack": "packed"}
+_PARTS |= {"pack": "packed", "qual": "quality", "solv": "solvent", "inst": "installation", "res": "resistance"}
+_PARTS |= {"len": "length", "wid": "width", "rat": "rating", "std": "standard", "bfast": "breakfast", "serv": "service"}
 _UNITS = re.compile(
-    r"(?:eur|euros?|usd|gbp|chf|[kcm]?m|mi|[km]?g|lbs?|oz|m?l|h|hrs?|mins?|secs?|m?s|d|days|yrs?|years|mo|months|weeks|pct"
+    r"(?:eur|euros?|usd|gbp|chf|ct|cents?|[kcm]?m|mi|[km]?g|lbs?|oz|m?l|h|hrs?|mins?|secs?|m?s|d|days|yrs?|years|mo|months|weeks|pct"
     r"|percent|kwh?|w|db|[gm]?hz|[gmt]b|[km]bps|sqm|m2|hp|kcal|c|stars|\w*\d\w*)",
     re.IGNORECASE,
 )
@@ -45,15 +51,24 @@ def in_words(name: str) -> str:
     --------
     >>> in_words("minPlayers"), in_words("monthly_fee"), in_words("arr_time"), in_words("iPhone case")
     ('min players', 'monthly fee', 'arrival time', 'iPhone case')
-    >>> in_words("cap_kg"), in_words("cap")
-    ('capacity kg', 'cap')
+    >>> in_words("cap_kg"), in_words("cap"), in_words("pricePerKidEUR"), in_words("SWIVEL_YN")
+    ('capacity kg', 'cap', 'price per kid eur', 'swivel')
     """
     name = re.sub(
         r"^(?:has|is|with)(?=\d)|[a-z](?=24h)", lambda match: f"{match.group()} ", name
     )  # `has5G`, `access24h`
-    parted = _JOINED.sub(lambda match: re.sub("[A-Z]", lambda one: f" {one.group().lower()}", match.group()), name)
+    loud = name.lower() if _LOUD.fullmatch(name) else name
+    parted = _FLAG.sub("", _JOINED.sub(lambda match: _quiet(_BEGINS.sub(" ", match.group())), loud))
     known = _SHORT if parted == name and "_" not in name else {**_SHORT, **_PARTS}
     return re.sub(r"[^\W_]+", lambda word: known.get(word.group(), word.group()), parted.replace("_", " "))
+
+
+def _quiet(words: str) -> str:
+    """Return words in small letters, but what is all in capitals and no single letter, such as "USB"."""
+    parts = words.split()
+    return " ".join(
+        one if one.isupper() and len(one) > 2 and not _UNITS.fullmatch(one) else one.lower() for one in parts
+    )
 
 
 def without_units(name: str) -> str:
@@ -70,11 +85,10 @@ def without_units(name: str) -> str:
     if words == name and "(" not in name:
         return name
     parts = re.sub(r"\([^)]*\)", " ", words).split()
-    while len(parts) > 1 and _UNITS.fullmatch(parts[-1]):
+    while len(parts) > 1 and (_UNITS.fullmatch(parts[-1]) or parts[-1] in ("per", "in")):
         parts.pop()
-    while len(parts) > 1 and parts[-1] in ("per", "in"):
-        parts.pop()
-    return " ".join(parts) or name
+    bare = parts in ([], ["has"]) or (len(words.split()) > 2 and _UNITS.fullmatch(" ".join(parts)))
+    return words if bare else " ".join(parts)  # "has5G" and "eurPerL" would be nothing without them
 
 
 @cache

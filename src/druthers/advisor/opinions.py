@@ -66,7 +66,8 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
         opinions[at] = Opinion([said.rating], {})
     unsaid: dict[str, int] = {}
     abroad = not is_english(said.text)
-    for clause in CLAUSE.split(whole_words("thanks").sub(" ", ways("assent").sub("", said.told))):
+    clauses = CLAUSE.split(whole_words("thanks").sub(" ", ways("assent").sub("", said.told)))
+    for clause in (part for whole in clauses for part in _by_item(whole)):
         about_items = references(RATING.sub(" ", clause), said.context.shown)
         at = about_items[0] if about_items else at
         felt = feeling(clause, abroad=abroad)
@@ -88,6 +89,13 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
         if place in opinions:
             opinions[place].aspects.setdefault(name, opinions[place].utility)
     return opinions
+
+
+def _by_item(clause: str) -> list[str]:
+    """Return a clause, or its parts where it tells of each item how it was: "first was great second was rubbish"."""
+    starts = [match.start() for match in ways("pointing").finditer(clause)]
+    parts = [clause[start:end] for start, end in zip(starts, [*starts[1:], None], strict=False)]
+    return parts if len(parts) > 1 and all(feeling(part) is not None for part in parts) else [clause]
 
 
 def _place_of_it(said: Said) -> int:

@@ -235,12 +235,12 @@ def _spellings(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[str
     ways: list[str] = []
     called: dict[str, str] = {}
     for name in sorted(names, key=len, reverse=True):
-        if "_" in name:
+        if "_" in name and not name.isupper():
             ways.append(f"(?i:{re.escape(name)})")
-        elif re.search(r"[a-z][A-Z\d]", name):
+        elif re.search(r"[a-z][A-Z\d]|^[A-Z_]{5}", name):
             plain = re.sub(r"^(?:has|is) ", "", in_words(name))
             begun = name[0].upper() + name[1:]
-            called |= {name: plain, begun: plain[:1].upper() + plain[1:]}
+            called |= {begun: plain[:1].upper() + plain[1:], name: plain}
             ways += [re.escape(name), re.escape(begun)]
     return (re.compile(rf"(?<!\w)(?:{'|'.join(ways)})(?!\w)") if ways else None), called
 

@@ -100,8 +100,10 @@ class Understanding:
         nothing = message.kind in (Kind.GREETING, Kind.OTHER) and not (message.reading and message.reading.ranking)
         nothing = nothing or (message.kind == Kind.UNCLEAR and not message.limits.unmatched)
         nothing = nothing or (message.kind == Kind.PROFILE and not said.has("profile"))
-        looking = ways("looking").search(said.plain) or set(stems(said.plain)) & set(self.limits.index.title)
-        return Message(Kind.OTHER) if begins and nothing and looking else message
+        named = set(stems(said.plain)) & set(self.limits.index.title)
+        if not (begins and nothing and (named or ways("looking").search(said.plain))):
+            return message
+        return replace(_courteous(Kind.OTHER, said), kind=Kind.OTHER) if not named else Message(Kind.OTHER)
 
     def _likeliest(self, said: Said) -> Message:
         """Return the likeliest of the kinds that a message has the parts of."""

@@ -119,6 +119,8 @@ def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attri
     first = quantity.start if folded.startswith("for ", quantity.start) else max(0, quantity.start - BESIDE)
     first -= len(re.search(r"\w*$", folded[:first]).group())  # type: ignore[union-attr]
     near = folded[first : quantity.end + BESIDE]
+    if quantity.measure == "money":  # "no more than 20 euros per guest" counts no guests
+        near = pattern(r"\b(?:an?|per|each|the)\s+<each>\b").sub(" ", near)
     if foreign:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
         clause, near = (f"{part} {in_english(part, foreign)}" for part in (clause, near))
     if by := ways("by_car").search(folded[quantity.end : quantity.end + 4 * BESIDE]):  # "an hour in the car"

@@ -43,6 +43,7 @@ NOUNS = {
     **{"hold": "capacity", "holds": "capacity"},
 }
 TIMES = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}  # the last letter of a name
+LETTERS = {"g": "gram", "m": "meter", "l": "liter"}  # the same of what is heavy, wide or held
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters, unless their size is told
 SIZED = frozenset({"size", "area", "space", "sqm", "m2", "sqft"})
@@ -101,7 +102,8 @@ class Attribute:
     @property
     def of_people(self) -> bool:
         """Whether it counts those whom it holds, by its name."""
-        return self.whole and not self.words.isdisjoint(table()["hints"]["people"])
+        crowd = words("crowd") if self.end == "max" else frozenset()  # "maxKids"
+        return self.whole and not self.words.isdisjoint({*table()["hints"]["people"], *crowd})
 
     @cached_property
     def end(self) -> str:
@@ -136,7 +138,10 @@ class Attribute:
             if found := [word for word in stems(plain) if word in units() and len(word) > 1]:
                 return found
         *rest, last = named.split()
-        return [TIMES[last]] if last in TIMES and rest and hinted("time", " ".join(rest)) else []  # `TERM_M`, `wait_d`
+        if last in TIMES and rest and hinted("time", " ".join(rest)):  # `TERM_M`, `wait_d`
+            return [TIMES[last]]
+        unit = LETTERS.get(last, "")
+        return [unit] if unit and rest and hinted(units()[unit][0], " ".join(rest)) else []  # `weight_g`
 
     def counts(self, said: Sequence[str]) -> bool:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
@@ -172,8 +177,11 @@ class Attribute:
     def bears(self, quantity: Quantity, *, beside: bool) -> bool:
         """Tell whether a bound makes sense of an objective: nobody wants less of what is good, or more than there is.
 
-        Of one named right beside it the bound may go either way, but not leave all items in.
+        Of one named right beside it the bound may go either way, but not leave all items in. People are neither how
+        good rooms are nor what each pays.
         """
+        if quantity.of_people and (not self.whole or self.measures("money")):
+            return False
         if not self.objective or quantity.measure is not None:
             return True
         if quantity.bound == ("min" if self.less_is_better else "max"):
@@ -302,8 +310,8 @@ def find_attribute(
     for within in (1.0, FAR_OFF):  # what has such numbers goes before what has smaller ones
         best = 0.9
         for one in attributes:
-            if (timed and one not in timed and not one.spans(quantity)) or (quantity.of_people and not one.whole):
-                continue  # "a place within 10 weeks" is no number of places, nor are people how good rooms are
+            if timed and one not in timed and not one.spans(quantity):
+                continue  # "a place within 10 weeks" is no number of places
             named = one.words <= said
             fitting = quantity.measure is None or one.measures(quantity.measure)
             # Not "10 minutes to the floor".

@@ -101,7 +101,7 @@ def meant(found: Sequence[Stated], folded: str) -> list[Stated]:
     asked = [match.span() for match in SENTENCE.finditer(folded) if ways("asked_for").search(match.group())]
     wanted = {one.name for one in found if any(start <= one.start < end for start, end in asked)}
     told = [match.span() for match in SENTENCE.finditer(folded) if match.group().strip().count(" ") >= FEW_WORDS]
-    out = list(ways("those_out").finditer(folded))
+    out = list(ways("those_out", "these_out").finditer(folded))
     denied = {(one.name, one.limit["not"]) for one in found if _is_denied(one)}
     left = []
     for one in found:
@@ -113,6 +113,8 @@ def meant(found: Sequence[Stated], folded: str) -> list[Stated]:
             continue
         sentence = SENTENCE.match(folded, one.end)
         end = sentence.end() if sentence is not None else one.end
+        following = SENTENCE.match(folded, end + 1)  # "The north is all hills. Leave both of those out"
+        end = following.end() if following is not None and ways("these_out").search(following.group()) else end
         left.append(_deny(one) if text and any(one.end <= match.start() < end for match in out) else one)
     return left
 

@@ -9,7 +9,7 @@ GLUED = r"(?=(?:-?ish|kg|g|km|cm|mm|m|gb|mb|tb|h|min|ml|l|lbs?|oz|w|am|pm|a\.m|p
 NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)(?:\s?k?(?!\w)|{GLUED})(?:\s?[$€£¥])?"
 TENS = r"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty[\s-]<numbers>|<numbers>)"  # not "the old one three years ago"
 SOME = r"an?\s+<some>(?:\s+of)?(?=\s+<powers>\b)"  # "a couple hundred"
-COUNTED = rf"(?:half an?|a quarter of an?|{SOME}|an?(?=\s+(?:<powers>|<whole>)\b)|{TENS})"
+COUNTED = rf"(?:half an?|(?:a|three) quarters? of an?|{SOME}|an?(?=\s+(?:<powers>|<whole>)\b)|{TENS})"
 HALF = r"(?:\s+and\s+a\s+half)?"
 SPELLED = COUNTED + rf"{HALF}(?:\s+<powers>(?:\s+(?:and\s+)?{TENS}(?!\s+<powers>\b)\b)?)?{HALF}"
 ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
@@ -33,9 +33,13 @@ def value_of(text: str) -> float:
     [1500.0, 2000.0, 2500.0, 3.5, 0.5, 25.0]
     >>> [value_of(text) for text in ("two hundred and fifty", "a couple of hundred", "half a grand", "a quarter of an")]
     [250.0, 200.0, 500.0, 0.25]
+    >>> value_of("three quarters of an")
+    0.75
     """
     powers: dict[str, float] = table()["powers"]
     names: dict[str, float] = {**table()["numbers"], **table()["some"], "half": 0.5, "quarter": 0.25}
+    if text.startswith("three quarters"):
+        return 0.75
     spelled = [word for word in re.split(r"[\s-]+", text) if word not in ("and", "of")]
     if spelled and spelled[0] in (*names, "a", "an"):
         whole = counted = 0.0

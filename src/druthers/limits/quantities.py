@@ -122,17 +122,18 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     ish = re.match(r"-?ish\b", text[match.end(1) :])
     units_, end = _units(text, match.group(1), match.end(1) + (ish.end() if ish else 0))
     value, end = _whole(value_of(match.group(1)), units_, text, end)
-    people = set(units_) <= set(table()["hints"]["people"]) and pattern(r"\b<party>\s*$").search(before)
+    crowd = {*table()["hints"]["people"], *table()["crowd"], "them"}
+    people = set(units_) <= crowd and pattern(r"\b<party>\s*$").search(before)
     people = people or (not units_ and value in FEW and re.search(FOR, before) and re.match(ALONE, text[end:]))
-    if people and not units_:
+    if people and not set(units_) & set(table()["hints"]["people"]):
         units_ = ("people",)
     bound, start = _before(before, match.start())
     bound, start, end = _after(text, bound, start, end, place, units_)
     if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
         units_, end = later
     extent = any(units().get(unit, ("",))[0] in ("distance", "time", "mass") for unit in units_)
-    scarce = extent and ways("scarce").search(before)
-    if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b").match(text[end:])):
+    scarce = extent and ways("scarce", "gap_of").search(before)
+    if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b|<not_beyond>").match(text[end:])):
         bound = "max"
     elif not bound and (people or (units_ and units_[0] in units() and ways("led_by_verb").search(before))):
         bound = "need"
@@ -153,12 +154,20 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     if near is not None or (ish and not bound):
         bound, start = "about", start - (near or 0)
     held = pattern(r"\b<holding>\s+$").search(before)
+    turned = place > 0 and ways("turns_to").search(before)  # "700 euros, no wait, eight hundred"
     article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
     if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
         return None
     if match.group(1) == "one" and not units_ and pattern(r"\s*<of_one>").match(text[end:]):
         return None  # "fast over one that's perfect"
-    if bound or (units_ and not article) or aged or held or any(letter.isdigit() for letter in match.group(1)):
+    if (
+        bound
+        or (units_ and not article)
+        or aged
+        or held
+        or turned
+        or any(letter.isdigit() for letter in match.group(1))
+    ):
         speedy, older = speedy and not units_, older and is_year(value)
         strict = pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None
         if bound and not units_ and re.search(r"\b(?:spend|pay|afford)\b", text[start : match.start()]):
@@ -229,8 +238,10 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
         r"|(?:\s*\b(?:on|in|for|until|till|before|to|by|from)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+){1,2}"
         r"|\s*\b(?:on|in|for|until|till|before|to)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+[a-z]+)?)?\s*,?\s*"
     )
-    owned = all(units().get(unit, ("",))[0] in ("money", "time") for unit in units_)  # not "16 GB is what I have"
-    most = "<most_after>|<means>" if owned else "<most_after>"
+    measured = {units().get(unit, ("",))[0] for unit in units_}
+    owned, far = measured <= {"money", "time"}, measured <= {"money", "time", "distance"}
+    # Not "16 GB is what I have", nor "4 rooms are plenty".
+    most = "<most_after>" + "|<means>" * owned + "|<plenty>" * (far and bool(measured))
     bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!<fillers>[$€£¥]?\d)"
     after = pattern(of_what + bounds).match(text[end:])
     if after is not None and bound and after.group(bound) is None and re.search(r"\bm(?:in|ax)", text[start:end]):

@@ -9,10 +9,11 @@ from druthers.denials import find_denials
 from druthers.limits import clauses
 from druthers.limits.abroad import Abroad
 from druthers.limits.amounts import ENGLISH, find_amounts, find_nothings
-from druthers.limits.clauses import LONGEST, clause_of, pieces
+from druthers.limits.clauses import LONGEST, clause_of
 from druthers.limits.columns import Columns
 from druthers.limits.days import WEEK, find_days
 from druthers.limits.denying import find_denial
+from druthers.limits.dropping import find_dropped, find_no_longer, find_unneeded
 from druthers.limits.hours import find_hours, find_opening
 from druthers.limits.index import FOR, Index
 from druthers.limits.linking import accepted, linked, meant, put_right
@@ -21,7 +22,7 @@ from druthers.limits.spelling import NO_WORDS, Spelling, Vocabulary
 from druthers.limits.spread import find_spread
 from druthers.limits.stated import Limits, Stated, contradicting, joined, lost_alternatives
 from druthers.limits.where import Where, is_sound
-from druthers.limits.words import blanked, fold, pattern, stem, stems, table, telling_stems, ways, words
+from druthers.limits.words import blanked, fold, pattern, stem, stems, telling_stems, ways, words
 from druthers.types import Objective
 
 MOST_LETTERS = 2_000  # of a text that limits are read in
@@ -79,7 +80,7 @@ class LimitReader:
             folded, text = blanked(folded, match.span("not")), blanked(text, match.span("not"))
         nothings = find_nothings(folded, text, self.index)
         folded = blanked(folded, *(one.span for one in nothings))
-        dropped, freed = self._dropped(folded), self._no_longer(folded)
+        dropped, freed = find_dropped(folded, self.index, self._said), find_no_longer(folded, self.index)
         gaps = [(start, end) for start, end, _ in dropped]
         folded = blanked(folded, *gaps, *(one.span for one in freed))
         found = []
@@ -112,7 +113,7 @@ class LimitReader:
         unsound += against
         unmatched += [one.text for one in unsound]
         where = joined(found)
-        unneeded = self._unneeded(folded, found)
+        unneeded = find_unneeded(folded, found, self.index)
         gaps += [span for _, span in unneeded if span]
         heard = *found, *replaced, *also, *freed
         rest = blanked(text, *(one.span for one in heard), *gaps, *amounts.lost, *turns)
@@ -141,28 +142,6 @@ class LimitReader:
                 negated, _ = self._denied(before, text)
                 found.append(Stated(name, negated is None, text[start:end], start, end))
         return found
-
-    def _unneeded(self, folded: str, found: Iterable[Stated]) -> list[tuple[str, tuple[int, int] | None]]:
-        """Return what need not be so any more, and where it is only called by its name: "the color is unimportant"."""
-        taken = {one.name for one in found}
-        gone: list[tuple[str, tuple[int, int] | None]] = []
-        for start, end, key in pieces(folded):
-            flag, name = self.index.flags.get(key, ""), self.index.telling.get(key, "")
-            if flag and flag not in taken and pattern("<unneeded>").search(clause_of(folded, start, end)):
-                gone.append((flag, None))
-            if name and name not in taken and clauses.is_dismissed(folded, start, end):
-                gone.append((name, (start, end)))
-        return gone
-
-    def _no_longer(self, folded: str) -> list[Stated]:
-        """Return texts that need not be there any more: "I don't need a maths tutor"."""
-        found: dict[tuple[str, Any], Stated] = {}  # of "cargo" and "cargo bike" the longer one
-        for start, end, key in pieces(folded):
-            owners = self.index.values.get(key) or self.index.kinds.get(key)
-            if owners and (lead := ways("no_longer").search(folded[max(0, start - 40) : start])):
-                first = start - len(lead.group())
-                found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
-        return list(found.values())
 
     def usual(self, text: str) -> list[Stated]:
         """Return texts of the catalog that are said all the time, and stand for themselves here: "cheap and small"."""
@@ -226,11 +205,11 @@ class LimitReader:
             before = ways("breaks").split(before)[-1]
             negated, demanded = self._denied(before, text)
         out = ways("ruled_out").match(folded[end:]) or (None if negated else ways("upsets").match(folded[end:]))
-        if negated and ways("useless").match(folded[end:]) and negated.group().strip().split(" ")[0] in LEFT_OUT:
-            negated, demanded = None, negated  # "without a lift it's no use"
-        if negated and out:  # "a flat without a lift is no good"
-            negated, demanded, out = None, negated, None
-        if ways("spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
+        must = ways("or_nothing").match(folded[end:])  # "indoors or not at all"
+        lacking = negated and ways("useless").match(folded[end:]) and negated.group().split()[0] in LEFT_OUT
+        if must or lacking or (negated and out):  # "without a lift it's no use", "a flat without a lift is no good"
+            negated, demanded, out = None, must or negated, None
+        if ways("or_not", "spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
             return None
         if key in index.flags and out and not negated:  # "cats are out of the question"
             return Stated(index.flags[key], False, text[start : end + out.end()], start, end + out.end())
@@ -293,6 +272,8 @@ class LimitReader:
             if first in words("denying"):  # "never", of what never closes
                 return False
         if ways("plenty_before").search(before):  # "lots of strategy" is more than the kind
+            return False
+        if key == ("left",) and ways("as_verb").match(folded[end:]):  # "she left a gap"
             return False
         if first in words("tiny") and len(key) == 1 and not clauses.is_written(text, start, end, before, owners):
             return False
@@ -381,17 +362,3 @@ class LimitReader:
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)
-
-    def _dropped(self, folded: str) -> list[tuple[int, int, str]]:
-        """Return what is taken back: start, end and name of each, an empty name for everything."""
-        found = [(match.start(), match.end(), "") for match in pattern(r"\b<drop_all>\b").finditer(folded)]
-        for match in pattern(r"\b<anywhere>\b").finditer(folded):
-            found += [(match.start(), match.end(), name) for name in self.index.places]
-        for parts, name in self.index.limitable.items():
-            if parts and all(part in folded for part in parts):
-                spelled = r"\W+".join(rf"{re.escape(part)}\w{{0,3}}" for part in parts)
-                for one in table()["any"]:
-                    for match in re.finditer(rf"\b{one.replace('X', spelled)}\b", folded):
-                        if not find_denial(clauses.sentence_of(folded, match.start())):  # "I'm not paying any deposit"
-                            found.append((match.start(), match.end(), name))
-        return found
