@@ -20,7 +20,12 @@ def advisor():
         {
             "id": f"c{n}",
             "name": f"Model {n}",
-            "values": {"pricePerKidEUR": 8 + (5 * n) % 40, "noiseDB": 30 + (7 * n) % 30, "careLvl": 1 + (3 * n) % 5},
+            "values": {
+                "pricePerKidEUR": 8 + (5 * n) % 40,
+                "noiseDB": 30 + (7 * n) % 30,
+                "careLvl": 1 + (3 * n) % 5,
+                "pageCostCt": 2 + (11 * n) % 23,
+            },
             "details": {
                 "tech": ("ink", "laser")[n % 2],
                 "kind": TYPES[n % 3],
@@ -43,6 +48,7 @@ def advisor():
         {"name": "pricePerKidEUR", "description": "Euros a child.", "low": 0, "high": 60, "less_is_better": True},
         {"name": "noiseDB", "description": "Decibels.", "low": 20, "high": 70, "less_is_better": True},
         {"name": "careLvl", "description": "How patient the staff are.", "low": 1, "high": 5},
+        {"name": "pageCostCt", "description": "Cents of ink a page.", "low": 0, "high": 30, "less_is_better": True},
     ]
     catalog = Catalog.from_content({"name": "cabinets", "objectives": objectives, "items": items})
     with Advisor(catalog) as advisor:
@@ -97,6 +103,30 @@ def test_what_was_said_is_taken_back_in_other_words(advisor, talk, request, befo
     talk(before)
     talk(said)
     assert advisor.preference(request.node.name).limits == left
+
+
+@pytest.mark.parametrize(
+    ("said", "wished", "dismissed"),
+    [
+        ("cheap pages", ["pageCostCt"], []),
+        ("cheap please", ["pricePerKidEUR"], []),
+        ("the kids love to be well looked after by patient people", ["careLvl"], []),
+        ("however loud it is, that's fine by me", [], ["noiseDB"]),
+        ("you needn't give any thought to the noise", [], ["noiseDB"]),
+        ("it doesn't matter any more how loud it is", [], ["noiseDB"]),
+    ],
+)
+def test_what_is_wished_and_what_does_not_matter(advisor, talk, request, said, wished, dismissed):
+    talk(said)
+    card = advisor.preference(request.node.name)
+    assert (list(card.wished), list(card.dismissed)) == (wished, dismissed)
+
+
+def test_what_was_had_and_is_to_be_left_out_is_not_shown_again(talk):
+    second = talk("quiet please").recommendation.items[1].item
+    reply = talk("we had number two at the old place, leave it out from now on will you")
+    assert reply.kind == "not that one"
+    assert second not in [one.item for one in reply.recommendation.items]
 
 
 @pytest.mark.parametrize(

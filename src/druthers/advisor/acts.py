@@ -38,7 +38,7 @@ def find_acts(understanding: Understanding, text: str, context: Context) -> tupl
     context
         What it comes after.
     """
-    text = without_topic(text)
+    text = without_topic(text, [item.name for item in context.shown])
     whole = understanding.read(text, context)
     if whole.kind not in WHOLE and (whole.kind != Kind.REJECT or len(whole.places) > 1):
         for parts in _halves(text, context):

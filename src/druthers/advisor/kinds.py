@@ -130,6 +130,8 @@ def told_of_items(said: Said, likely: Mapping[Kind, float]) -> dict[Kind, float]
         other = Kind.REJECT if said.rejects else Kind.LIKE if said.has("like") else Kind.FEEDBACK
         sure = max(CHANGING, key=likely.__getitem__)
         kind = sure if likely[sure] >= LIKELY and (sure != Kind.REJECT or said.rejects) else other
+        if said.rejects and kind == Kind.FEEDBACK and feeling(said.plain) is None:  # "we had 2, leave it out"
+            kind = Kind.REJECT
         stated = sum(likely[one] for one in (*STATED, Kind.UNCLEAR))
         return {Kind.WISH: 0.0, **{one: (together + stated) * (one == kind) for one in CHANGING}}
     if (

@@ -39,8 +39,11 @@ TOPIC = re.compile(
 )
 
 
-def without_topic(text: str) -> str:
+def without_topic(text: str, names: Sequence[str] = ()) -> str:
     """Return a text in which an item that is only brought up is no question: "the 2nd? had one, it broke"."""
+    name, mark, rest = text.partition("? ")
+    if mark and name.strip() in names and "?" not in rest:
+        return f"{name}, {rest}"
     return TOPIC.sub(r"\1, ", text)
 
 

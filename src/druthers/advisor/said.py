@@ -42,7 +42,7 @@ class Said:
         """Return a text in its forms."""
         text = ways("tag").sub("", text)
         plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
-        plain = re.sub(r"\bno\.? ?(?=[1-9]\b)", "number ", plain)
+        plain = re.sub(r"\bno\.? ?(?=[1-9]\b(?!-[a-z]))", "number ", plain)
         plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
         plain = re.sub(r"\b[a-z]+\b(?!')", lambda match: _marked(match.group()), plain)
         places = references(without_counts(plain), context.shown) or _in_short(text, context.shown)

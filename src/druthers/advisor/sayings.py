@@ -89,7 +89,7 @@ def _places(text: str, shown: Sequence[Item]) -> tuple[int, ...]:
     found = [(match.start(2), int(match.group(2)) - 1) for match in ways("place").finditer(text)]
     for place, words in enumerate(table["counts"]):
         alone = rf"^(?!one\b)(?:{words})(?= (?:is|was|looks?|sounds?|seems?) (?!enough|too|plenty)\w)"
-        numbered = WORDINGS.pattern(rf"(?<!\w)<numbered>\s*(?:{words})\b|{alone}")
+        numbered = WORDINGS.pattern(rf"(?<!\w)<numbered>\s*(?:{words})\b(?!-[a-z])|{alone}")
         found += [(match.start(), place) for match in numbered.finditer(text)]
     for match in ways("paired").finditer(text):  # "between one and three"
         for group in (1, 2):

@@ -215,8 +215,10 @@ class Understanding:
         """Return what is asked, told or done about items that were shown or named."""
         pointed = bool(said.places or named)
         met = kind != Kind.FEEDBACK or said.has("took") or said.past.search(said.plain)
-        if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (pointed or (met and chance >= SURE)):
-            return None  # what points at no item must be clearer
+        # What points at no item must be clearer, unless there is only one.
+        only = kind == Kind.FEEDBACK and len(said.context.shown) == 1 and ways("spoken_of").search(said.core)
+        if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (pointed or only or (met and chance >= SURE)):
+            return None
         if kind == Kind.REJECT and not pointed and read.kind == Kind.LIMIT:
             return read  # "anywhere except the south coast"
         if kind in CHANGING and not pointed and (said.beyond or ways("elsewhere").search(said.plain)):

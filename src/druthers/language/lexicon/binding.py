@@ -55,7 +55,7 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
     >>> bind([Objective("sleep quality"), Objective("value")])["noise"]
     Binding(objective=0, strength=0.97)
     """
-    names = [[stems(text) for text in (objective.name, *objective.synonyms)] for objective in objectives]
+    names = [[_of_no_person(stems(text)) for text in (one.name, *one.synonyms)] for one in objectives]
     fits = {concept: [max(_fit(known, name) for name in own) for own in names] for concept, known in _names().items()}
     # What bears the name of some concept is not what it shares a word with: "room size" is no matter of weight.
     settled = [max(column) > _SHARED for column in zip(*fits.values(), strict=True)]
@@ -121,6 +121,11 @@ def _phrases() -> dict[str, re.Pattern[str]]:
     return {concept: re.compile(rf"(?i)\b(?:{'|'.join(phrases)})\b") for concept, phrases in own.items()}
 
 
+def is_paid(objective: Objective) -> bool:
+    """Tell whether an objective is measured in money."""
+    return _is_measured(objective, _MEASURED["price"])
+
+
 def _is_measured(objective: Objective, measure: str) -> bool:
     return re.search(measure, objective.description.casefold()) is not None
 
@@ -134,6 +139,11 @@ def _names() -> dict[str, list[tuple[str, ...]]]:
         others = [split(words[concept])[0] for words in tables if concept in words]
         names[concept] = [stems(name) for name in (*split(lists["names"]), *others)]
     return names
+
+
+def _of_no_person(name: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a name without whom something is counted by: "children per carer" is no matter of children."""
+    return tuple(word for word in name if word not in small_words("persons")) if "per" in name else name
 
 
 def _fit(known: list[tuple[str, ...]], name: tuple[str, ...]) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.binding import bind
+from druthers.language.lexicon.binding import bind, is_paid
 from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
 from druthers.language.lexicon.spelling import Speller, english
@@ -132,6 +132,7 @@ class Words:
         self._give_heads(objectives)
         self._give_described(objectives)
         self._give_told(objectives)
+        self._give_prices(objectives)
         self._idle = {words_of(phrase) for phrase in split(read_data("idle.toml")["phrases"])} - own
         self._speller = Speller(word for words in self._senses for word in words if len(word) > 3)
         self._foreign: dict[str, dict[tuple[str, ...], Mention]] = {}
@@ -147,6 +148,8 @@ class Words:
             own = Mention(index, 0, 0, Kind.NOUN, 1.0, text, concept, named=True)
             _add(self._senses, (*words[:-1], last), own)
         telling = [word for word in words if word not in small_words("generic") and len(word) > 2]
+        if "per" in words:  # "my children like to be outside" speaks of no children per carer
+            telling = [word for word in telling if word not in small_words("persons")]
         if len(telling) > 1:  # "by day two" speaks of no day pass
             telling = [word for word in telling if word not in small_words("spans")] or telling
         for word in telling if is_name else words if len(words) == 1 else ():
@@ -218,6 +221,19 @@ class Words:
                 base = next((one for end in ("ed", "s", "ing") if (one := word.removesuffix(end)) in english()), word)
                 for form in {word, base, *inflections(base)}:
                     self._senses.setdefault((form,), Mention(index, 0, 0, Kind.WEAK, WORTH[Kind.WEAK], word))
+
+    def _give_prices(self, objectives: Sequence[Objective]) -> None:
+        """Know what is cheap of something that has a price of its own: "cheap pages" where a page has one."""
+        price = next((bound.objective for name, bound in self._bindings.items() if name == "price"), None)
+        for index, objective in enumerate(objectives):
+            if price in (None, index) or not (objective.less_is_better and is_paid(objective)):
+                continue
+            telling = [word for word in words_of(objective.name) if word not in small_words("paying")]
+            nouns = {form for word in telling for form in (word, *inflections(word, noun=True))}
+            for judging in ("cheap", "cheaper", "cheapest", "inexpensive", "affordable", "low cost"):
+                sense = Mention(index, 0, 0, Kind.GOOD, WORTH[Kind.GOOD], judging)
+                for noun, link in ((noun, link) for noun in nouns for link in ((), ("per",), ("a",), ("for",))):
+                    self._senses.setdefault((*judging.split(), *link, noun), sense)
 
     def _senses_of(self, language: str) -> dict[tuple[str, ...], Mention]:
         """Return what words of another language mean; the catalog's own names hold in all of them."""
