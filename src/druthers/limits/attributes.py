@@ -40,10 +40,11 @@ PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone
 NOUNS = {
     **{"wide": "width", "tall": "height", "high": "height", "long": "length", "deep": "depth", "thick": "thickness"},
     **{"wider": "width", "taller": "height", "deeper": "depth", "thicker": "thickness", "heavier": "weight"},
-    **{"hold": "capacity", "holds": "capacity"},
+    **{"hold": "capacity", "holds": "capacity", "weigh": "weight", "weighs": "weight"},
 }
 TIMES = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}  # the last letter of a name
 LETTERS = {"g": "gram", "m": "meter", "l": "liter"}  # the same of what is heavy, wide or held
+FIRST_DATED = 1000  # the earliest year of a column that is called like one
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters, unless their size is told
 SIZED = frozenset({"size", "area", "space", "sqm", "m2", "sqft"})
@@ -154,7 +155,7 @@ class Attribute:
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
-        if self.in_years and not all(map(is_year, quantity.numbers)):
+        if self.in_years and not all(is_year(number) or self.low <= number <= self.high for number in quantity.numbers):
             return False
         measured = quantity.measure is not None and self.measures(quantity.measure)
         factor = self.factor(quantity) if measured or quantity.unit is None else 1.0
@@ -191,7 +192,8 @@ class Attribute:
     @property
     def in_years(self) -> bool:
         """Whether its numbers are years of our time."""
-        return is_year(self.low) and is_year(self.high)
+        early = self.low >= FIRST_DATED and not self.words.isdisjoint(words("years_named"))  # a museum of 1793
+        return is_year(self.high) and (is_year(self.low) or early)
 
     @property
     def in_thousands(self) -> bool:
@@ -345,7 +347,7 @@ def find_attribute(
         spanned = year is not None and quantity.bound in ("", "range") and year.spans(quantity)  # "2022-2024"
         if year is not None and (spanned or (quantity.bound and not paid)):
             return year
-    if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+\d").search(clause):
+    if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+(?:\d|<numbers>\b)").search(clause):
         return _price_or_so(quantity, attributes, prices)
     return None
 

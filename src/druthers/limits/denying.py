@@ -7,6 +7,7 @@ from druthers.limits.words import ways, words
 
 FARTHEST = 9  # words between a piece and what denies it
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_OR = ("or", "nor")
 _ENDING = re.compile(r"(?:ing|ed|'s|'re)$")
 _BEFORE_VERB = re.compile(r"to|never|cannot|(?!(?:is|are|was|were|has|have|had)n't)\w+n't")
 
@@ -48,7 +49,13 @@ def find_denial(before: str) -> Denial | None:
                 return None
             lacking = lacking or said in words("lacking")
             start, weight = word.start(), weight + 1
-        elif not (said in words("passing") or _ENDING.search(said) or _BEFORE_VERB.fullmatch(led)):
+        elif not (
+            said in words("passing")
+            or said in _OR
+            or (place + 1 < len(found) and found[place + 1].group() in _OR)  # "no pink or red"
+            or _ENDING.search(said)
+            or _BEFORE_VERB.fullmatch(led)
+        ):
             break
     if not weight or (weight > 1 and not lacking):
         return None

@@ -21,7 +21,8 @@ def find_dropped(folded: str, index: Index, said: Vocabulary) -> list[tuple[int,
         amount = f"at most {match['amount']}"
         found += [(*match.span(), one.name) for one in find_amounts(amount, amount, index, said).stated]
     for match in pattern(r"\b<anywhere>\b").finditer(folded):
-        found += [(match.start(), match.end(), name) for name in index.places]
+        if not find_denial(clauses.sentence_of(folded, match.start())):  # "I won't go anywhere without a pool"
+            found += [(match.start(), match.end(), name) for name in index.places]
     for parts, name in index.limitable.items():
         if parts and all(part in folded for part in parts):
             spelled = r"\W+".join(rf"{re.escape(part)}\w{{0,3}}" for part in parts)

@@ -129,7 +129,9 @@ class Index:
             if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
                 spelled = " ".join(parts)
                 others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
-                made = [(f"{parts[0]}en",), (f"{parts[0]}ern",)] if len(parts) == 1 else []  # "wooden"
+                made = (
+                    [(f"{parts[0]}{end}",) for end in ("en", "ern", "y")] if len(parts) == 1 else []
+                )  # "wooden", "glossy"
                 also |= dict.fromkeys((*others, *made), kind)
                 self.values.setdefault(parts, {})[name] = kind
                 own.add(parts)
@@ -154,6 +156,8 @@ class Index:
             known |= {(parts[0], "friendly")}  # "kid friendly" of a kids menu
         if len(core) == 2 and "".join(core) not in taken:  # "goto", of `hasGoTo`
             known |= {("".join(core),)}
+        if len(parts) > 1 and parts[0] in words("owners"):  # "a women's area"
+            known |= {(parts[0], "s", *parts[1:])}
         if "24h" in parts or "24" in parts:
             known |= set(also_called()["24h"])
         made = parts[0].removesuffix("ed")
