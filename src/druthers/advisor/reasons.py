@@ -212,7 +212,13 @@ def sentence(
         given = "more in {} than need be" if objectives[lost].less_is_better else "less in {} than can be had"
         won = "less" if objectives[gained].less_is_better else "more"
         text += f" A trade-off: {number(worse)} {given.format(lost)}, for {number(better)} {won} in {gained}."
-    return spaced(text, objectives)
+    # Those who ask and those who answer know an objective by the name that its catalog gave it.
+    names = [name for name in objectives if "_" in name]
+    return re.sub(rf"(?i)(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", _in_blanks, text) if names else text
+
+
+def _in_blanks(found: re.Match[str]) -> str:
+    return found.group().replace("_", " ")
 
 
 def spaced(text: str, names: Iterable[str]) -> str:
@@ -226,7 +232,7 @@ def spaced(text: str, names: Iterable[str]) -> str:
     written, called = _spellings(tuple(names))
     if written is None:
         return text
-    return written.sub(lambda found: called.get(found.group()) or found.group().replace("_", " "), text)
+    return written.sub(lambda found: called.get(found.group()) or _in_blanks(found), text)
 
 
 @lru_cache(64)
