@@ -83,6 +83,15 @@ def talk(advisor, request):
         ("the north is hilly, and so is the harbor. Leave both of those out", {"area": {"not": ["north", "harbor"]}}),
         ("the harbor is out, and so is the north", {"area": {"not": ["harbor", "north"]}}),
         ("south or else at the station", {"area": ["south", "station"]}),
+        ("without a loan phone I'd be lost", {"loan_phone": True}),
+        ("without a loan phone I'd be fine", {}),
+        ("no loan phone no deal", {"loan_phone": True}),
+        ("below fifteen kids it's no use to us", {"maxKids": {"min": 15}}),
+        ("15 kids as a minimum", {"maxKids": {"min": 15}}),
+        ("it was built for a 60 cm gap, so 60 is the most that fits", {"width_cm": {"max": 60}}),
+        ("sixty centimetres is all the room we've got", {"width_cm": {"max": 60}}),
+        ("does it take one month or twelve? it's all the same to me", {}),
+        ("choir is in the north, only harbor or station is possible", {"area": ["harbor", "station"]}),
     ],
 )  # fmt: skip
 def test_what_is_said_in_other_words_limits(advisor, talk, request, said, limits):
@@ -96,6 +105,8 @@ def test_what_is_said_in_other_words_limits(advisor, talk, request, said, limits
     [
         ("quiet and at most 30 euros", "my boss chips in, so that 30 euro ceiling is gone", {}),
         ("it has to be white", "white or not, it's all the same to me now", {}),
+        ("at most 20 euros a kid", "my uncle chips in! 25 is the new maximum", {"pricePerKidEUR": {"max": 25}}),
+        ("at most 20 euros a kid", "well, we can go up to 25 after all", {"pricePerKidEUR": {"max": 25}}),
         ("at most 20 euros", "that was stingy of me. Make it 30 instead of 20.", {"pricePerKidEUR": {"max": 30}}),
     ],
 )  # fmt: skip
@@ -114,6 +125,11 @@ def test_what_was_said_is_taken_back_in_other_words(advisor, talk, request, befo
         ("however loud it is, that's fine by me", [], ["noiseDB"]),
         ("you needn't give any thought to the noise", [], ["noiseDB"]),
         ("it doesn't matter any more how loud it is", [], ["noiseDB"]),
+        ("we'd better go easy on the purse", ["pricePerKidEUR"], []),
+        ("loud or quiet, what's the difference", [], ["noiseDB"]),
+        ("how loud it is couldn't matter less", [], ["noiseDB"]),
+        ("what it costs? my boss pays, so that's neither here nor there", [], ["pricePerKidEUR"]),
+        ("not fussed about how loud it gets", [], ["noiseDB"]),
     ],
 )
 def test_what_is_wished_and_what_does_not_matter(advisor, talk, request, said, wished, dismissed):
@@ -137,6 +153,9 @@ def test_what_was_had_and_is_to_be_left_out_is_not_shown_again(talk):
         ("my sister swears by the third", {2: True}),
         ("I'm afraid the second isn't sturdy enough for me", {1: False}),
         ("the first would ruin me", {0: False}),
+        ("good grief, the first is at the other end of the world", {0: False}),
+        ("number two, that's what I call patient", {1: True}),
+        ("number three? for that kind of money I could fly to Rome", {2: False}),
     ],
 )
 def test_each_item_is_as_good_as_is_told_of_it(advisor, talk, request, said, good):

@@ -130,7 +130,7 @@ def test_facts_in_words():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [(r"price\gX", r"Price\gX 3"), ("5G\\1b_c", "5G\\1b c 3"), ("netPrice", "Net price 3")]
+    ("name", "said"), [(r"price\gX", r"Price\gX 3"), ("5G\\1b_c", "5G\\1b c 3"), ("netPrice", "netPrice 3")]
 )
 def test_any_name_of_an_objective_can_be_told(name, said):
     fact = Fact(name, "wished", 3.0, 1, 1, 1.0)

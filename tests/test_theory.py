@@ -137,6 +137,7 @@ def test_intervals_hold_what_they_say():
 def test_a_plan_for_ones_own_size(tmp_path):
     """Queries help, accuracy costs its square, and the printed constants ask for thousands of times as many."""
     size = ["--objectives", "4", "--arms", "12", "--users", "20", "--horizon", "1500", "--length", "2", "--runs", "3"]
+    size += ["--workers", "1"]  # else each of them compiles the same
     done = CliRunner().invoke(app, ["theory", "plan", *size, "--json", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)

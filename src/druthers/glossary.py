@@ -30,6 +30,7 @@ _SHORT = {"arr": "arrival", "dep": "departure", "incl": "included", "alt": "alte
 _SHORT |= {"avg": "average", "req": "required", "prev": "previous", "dist": "distance", "dur": "duration"}
 _SHORT |= {"pers": "persons", "qty": "quantity", "deliv": "delivery", "temp": "temperature", "lang": "language"}
 _SHORT |= {"wt": "weight", "wgt": "weight", "prc": "price", "lvl": "level", "spd": "speed", "cmfrt": "comfort"}
+_SHORT |= {"snd": "sound", "pict": "picture", "batt": "battery", "cnt": "count", "grp": "group", "fld": "folded"}
 _SHORT |= {"descr": "description", "mfr": "manufacturer", "mat": "material", "clr": "color", "sz": "size"}
 # The same only beside other parts of a name: a "cap" may be a hat.
 _PARTS = {"cap": "capacity", "vol": "volume", "rel": "reliability", "prog": "program", "feat": "features"}

@@ -40,7 +40,8 @@ def find_acts(understanding: Understanding, text: str, context: Context) -> tupl
     """
     text = without_topic(text, [item.name for item in context.shown])
     whole = understanding.read(text, context)
-    if whole.kind not in WHOLE and (whole.kind != Kind.REJECT or len(whole.places) > 1):
+    one = whole.kind in WHOLE or _sets_topic_aside(text, whole)
+    if not one and (whole.kind != Kind.REJECT or len(whole.places) > 1):
         for parts in _halves(text, context):
             acts = [act for part in parts for act in find_acts(understanding, part, context)]
             if _are_several(acts, context):
@@ -71,6 +72,14 @@ def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
             yield (
                 (tail, head) if ways("but").match(match.group()) else (head, tail)
             )  # what comes after "but" is the point
+
+
+def _sets_topic_aside(text: str, whole: Message) -> bool:
+    """Tell whether a message brings up what it sets aside: "what they cost? That's neither here nor there"."""
+    if whole.kind != Kind.DISMISSAL or whole.reading is None or text.rstrip().endswith("?"):
+        return False
+    spots = [one.start for one in whole.reading.evidence if one.objective in whole.reading.dismissed]
+    return bool(spots) and max(spots) < text.find("?")
 
 
 def _wants(said: Said) -> bool:
@@ -120,7 +129,7 @@ def _is_answered(act: Act) -> bool:
     """Tell whether a question has an answer of its own, or is a wish: "is there a cheaper one?"."""
     message = act.message
     if message.kind in STATED:
-        return message.chance >= LIKELY and is_worded(message)
+        return is_worded(message)
     if (
         message.kind == Kind.WHY and ways("asks_why").search(act.text) is None
     ):  # "actually, on second thought" asks for no reason

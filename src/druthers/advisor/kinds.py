@@ -16,7 +16,7 @@ import numpy as np
 
 from druthers.advisor.messages import STATED, Context, Kind
 from druthers.advisor.said import RATING, Said
-from druthers.advisor.sayings import PLACES, feeling, ways, whole_words
+from druthers.advisor.sayings import OF_NONE, PLACES, feeling, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language.models.encoders import Encoder
 from druthers.limits.words import fold, pattern
@@ -45,7 +45,7 @@ def alike(text: str, names: Sequence[str] = ()) -> str:
     plain = ways("in_order").sub(",", RATING.sub(f" {RATED} ", fold(text)))
     plain = ways("ages").sub(lambda match: re.sub(r"\d+", NUMBER, match.group()), plain)
     for name in sorted((fold(name) for name in names if len(name) > 2), key=len, reverse=True):
-        plain = re.sub(rf"(?<!\w)(?:the )?{re.escape(re.sub('^the ', '', name))}(?!\w)", ITEM, plain)
+        plain = re.sub(rf"(?<!\w){OF_NONE}(?:the )?{re.escape(re.sub('^the ', '', name))}(?!\w)", ITEM, plain)
     beyond = len(names) or len(PLACES)  # "give me 5" points at nothing where three are shown
 
     def called(match: re.Match[str]) -> str:

@@ -22,6 +22,7 @@ CLOSES = {WISHED: ", as you asked", GUESSED: ", which I took you to want", LEARN
 TOP, GOOD, WEAK = 0.75, 0.5, 0.25
 MOST_STRENGTHS = 2
 MOST_WISHES = 4
+_INNER_CAPITAL = re.compile(r"[a-z]+[A-Z]")  # a name such as "netPrice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ def sentence(
     said = [_clause(fact, objectives[fact.objective]) for fact in facts]
     if not said:
         return "Nothing was asked for yet, and it stands out in nothing: a fair choice all round."
-    text = ". ".join(part[0].upper() + part[1:] for part in said) + "."
+    text = ". ".join(part if _INNER_CAPITAL.match(part) else part[0].upper() + part[1:] for part in said) + "."
     if trade_off is not None:
         (lost, worse), (gained, better) = trade_off.loses, trade_off.gains
         given = "more in {} than need be" if objectives[lost].less_is_better else "less in {} than can be had"

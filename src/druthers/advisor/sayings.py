@@ -7,6 +7,7 @@ from functools import cache
 from druthers.catalogs import Item
 from druthers.limits.words import Wordings, blanked, fold
 
+OF_NONE = r"(?<!\ba )(?<!\ban )"  # before the name of an item: "a sea view" is not the Sea View
 PLACES = ("first", "second", "third", "fourth", "fifth")
 WORDINGS = Wordings("druthers.advisor", "messages.toml")
 table, ways = WORDINGS.table, WORDINGS.ways
@@ -46,9 +47,16 @@ def feeling(text: str, *, abroad: bool = False) -> float | None:
 
 
 def called(text: str, item: Item) -> int:
-    """Return where a text, in small plain letters, calls an item by its name; -1 where it does not."""
+    """Return where a text, in small plain letters, calls an item by its name; -1 where it does not.
+
+    Examples
+    --------
+    >>> called("sea view it is", Item("a", "Sea View")), called("one with a sea view", Item("a", "Sea View"))
+    (0, -1)
+    """
     name = re.sub(r"^the\s+", "", fold(item.name))
-    return text.find(name) if len(name) > 2 else -1
+    found = re.search(rf"{OF_NONE}{re.escape(name)}", text) if len(name) > 2 else None
+    return -1 if found is None else found.start()
 
 
 def without_items(text: str) -> str:

@@ -306,7 +306,7 @@ class Understanding:
         for start in range(len(words)):
             for length in range(min(MOST_WORDS, len(words) - start), 0, -1):
                 item = self.columns.by_name.get(" ".join(words[start : start + length]))
-                if item is not None:
+                if item is not None and words[start - 1 : start] not in (["a"], ["an"]):
                     found[item.id] = item
         return tuple(found.values())
 

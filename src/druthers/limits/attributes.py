@@ -146,7 +146,8 @@ class Attribute:
 
     def counts(self, said: Sequence[str]) -> bool:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
-        known = {units().get(word, word) for word in self.words}
+        each = {stem(word) for word in re.findall(r"\bper (\w+)", in_words(self.name).casefold())}  # a price per kid
+        known = {units().get(word, word) for word in self.words - each}
         made = any(word == f"{own}er" for own in self.words for word in said)  # "a two-seater" has two seats
         alike = known & {units().get(word, word) for word in said}
         # not a price per person, nor the kilos that a machine takes

@@ -103,12 +103,15 @@ def meant(found: Sequence[Stated], folded: str) -> list[Stated]:
     told = [match.span() for match in SENTENCE.finditer(folded) if match.group().strip().count(" ") >= FEW_WORDS]
     out = list(ways("those_out", "these_out").finditer(folded))
     denied = {(one.name, one.limit["not"]) for one in found if _is_denied(one)}
+    only = {one.name: one.start for one in found if ways("only_these").search(folded[: one.end])}
     left = []
     for one in found:
         text = not isinstance(one.limit, bool | int | float | dict)
         if text and (one.name, str(one.limit)) in denied:  # "not black, everybody's got black"
             continue
         inside = any(start <= one.start < end for start, end in asked)
+        if text and "," in folded[one.end : only.get(one.name, 0)]:  # "choir is Monday, only Tuesday is possible"
+            continue
         if text and one.name in wanted and not inside and any(start <= one.start < end for start, end in told):
             continue
         sentence = SENTENCE.match(folded, one.end)

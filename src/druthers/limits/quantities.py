@@ -20,6 +20,7 @@ FOR, ALONE = (
 FEW = range(2, 13)
 SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word, which may be misspelled
 EITHER = re.compile(r"(\d+)\s+(?:or|oder|o|ou|of)\s+(\d+)(?![\d.,])")
+NEAR_BY = r"(?:(?!\b(?:or|else|if|because|and)\b)[\s\w]){0,25}"
 SMALLER = {"m": 100, "hour": 60, "euro": 100, "feet": 12}  # parts of a unit: "3 meters 20", "2 hours 30"
 MOST = 50  # numbers that are looked at in one text
 
@@ -88,10 +89,16 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
 
 
 def _shared(text: str, found: Sequence[Quantity]) -> list[Quantity]:
-    """Return numbers, of which the other end of what was bounded has its unit: "at most 3 rooms but at least 2"."""
+    """Return numbers, of which the other end of what was bounded has its unit: "at most 3 rooms but at least 2".
+
+    One that is bounded after it was told of is the same: "built for a 43 inch set, so 43 is the most".
+    """
     shared: list[Quantity] = []
     for one in found:
         last, alike = (shared[-1] if shared else None), one
+        if last is not None and one.bound and not one.units and last.numbers == one.numbers and not last.bound:
+            shared.pop()
+            alike = replace(one, units=last.units)
         if last is not None and last.units and not one.units and OTHER_WAY.get(last.bound) == one.bound:
             sound = (one.numbers[0] <= last.numbers[0]) == (one.bound == "min")
             if sound and re.fullmatch(r"\s*[a-z]*\s*,?\s*(?:(?:but|and|yet|also)\s+)+", text[last.end : one.start]):
@@ -132,13 +139,14 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
         units_, end = later
     extent = any(units().get(unit, ("",))[0] in ("distance", "time", "mass") for unit in units_)
+    turned_round = False
     scarce = extent and ways("scarce", "gap_of").search(before)
     if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b|<not_beyond>").match(text[end:])):
         bound = "max"
     elif not bound and (people or (units_ and units_[0] in units() and ways("led_by_verb").search(before))):
         bound = "need"
-    elif bound and pattern(r"(?:(?:(?!\b(?:or|else|if|because|and)\b)[\s\w]){0,25}\s)?<unwanted>").match(text[end:]):
-        bound = "min" if bound == "max" else "max"
+    elif bound and pattern(rf"(?:{NEAR_BY}(?:\s|\b(?=')))?<unwanted>").match(text[end:]):
+        bound, turned_round = OTHER_WAY[bound], True
     if units_ and pattern(r"\b<moments><fillers>$").search(before):
         bound = ""
     speedy = pattern(r"\b<speedy> than<fillers>$").search(before) is not None
@@ -169,7 +177,7 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
         or any(letter.isdigit() for letter in match.group(1))
     ):
         speedy, older = speedy and not units_, older and is_year(value)
-        strict = pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None
+        strict = not turned_round and pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None
         if bound and not units_ and re.search(r"\b(?:spend|pay|afford)\b", text[start : match.start()]):
             units_ = ("€",)  # whatever else is counted beside it: "1400 rpm, and I can't pay more than 800"
         return Quantity((value,), bound, units_, start, end, speedy, older, strict)
@@ -265,7 +273,8 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
             return tuple(found), end
         if word not in units() and len(word) > 4 and not ways("no_unit").fullmatch(word):  # "dolars"
             word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
-        if word in units() or (len(word) > 3 and not ways("no_unit").fullmatch(word)) or word == "us":
+        long = len(word) > 3 and not ways("no_unit").fullmatch(word)
+        if word in units() or long or word == "us" or word in table()["crowd"]:
             found.append(word)
         if word in units() or word in table()["hints"]["people"]:
             end += after.end()

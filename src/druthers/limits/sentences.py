@@ -78,6 +78,7 @@ class LimitReader:
             folded, text = blanked(folded, match.span()), blanked(text, match.span())
         for match in ways("meant_so").finditer(folded):  # "I meant under 250, not under 200"
             folded, text = blanked(folded, match.span("not")), blanked(text, match.span("not"))
+        folded = blanked(folded, *(match.span() for match in ways("all_the_same").finditer(folded)))
         nothings = find_nothings(folded, text, self.index)
         folded = blanked(folded, *(one.span for one in nothings))
         dropped, freed = find_dropped(folded, self.index, self._said), find_no_longer(folded, self.index)
@@ -205,11 +206,11 @@ class LimitReader:
             before = ways("breaks").split(before)[-1]
             negated, demanded = self._denied(before, text)
         out = ways("ruled_out").match(folded[end:]) or (None if negated else ways("upsets").match(folded[end:]))
-        must = ways("or_nothing").match(folded[end:])  # "indoors or not at all"
-        lacking = negated and ways("useless").match(folded[end:]) and negated.group().split()[0] in LEFT_OUT
-        if must or lacking or (negated and out):  # "without a lift it's no use", "a flat without a lift is no good"
+        must = _must(folded[end:], negated)
+        if must or (negated and out):  # "a flat without a lift is no good"
             negated, demanded, out = None, must or negated, None
-        if ways("or_not", "spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
+        spared = negated and ways("spared").match(folded[end:])  # "without a pool I'd be fine"
+        if spared or ways("or_not", "spurned").match(folded[end:]) or (not negated and ways("compared").search(before)):
             return None
         if key in index.flags and out and not negated:  # "cats are out of the question"
             return Stated(index.flags[key], False, text[start : end + out.end()], start, end + out.end())
@@ -273,8 +274,8 @@ class LimitReader:
                 return False
         if ways("plenty_before").search(before):  # "lots of strategy" is more than the kind
             return False
-        if key == ("left",) and ways("as_verb").match(folded[end:]):  # "she left a gap"
-            return False
+        if key == ("left",) and (ways("as_verb").match(folded[end:]) or ways("remaining").search(before)):
+            return False  # "she left a gap", "the room I have left"
         if first in words("tiny") and len(key) == 1 and not clauses.is_written(text, start, end, before, owners):
             return False
         no_month = first in words("month_names") and not clauses.is_month(text, folded, start, end)
@@ -362,3 +363,11 @@ class LimitReader:
             return None
         begin, end = clauses.begin_of(start, before, lead), end + (follow.end() if follow else 0)
         return Stated(name, negated is None and free is None, text[begin:end], begin, end)
+
+
+def _must(after: str, negated: re.Match[str] | None) -> re.Match[str] | None:
+    """Return what makes a must of what stands before: "indoors or not at all", "without a lift it's no use"."""
+    left_out = negated.group().split()[0] if negated else ""
+    useless = ways("useless").match(after) if left_out in LEFT_OUT else None
+    lost = ways("lost").match(after) if left_out == "without" else None
+    return ways("or_nothing").match(after) or (negated if useless or lost else None)
