@@ -120,6 +120,9 @@ class Understanding:
         read = Message(Kind.UNCLEAR) if supposed else self._wishing(said)
         if read.kind == Kind.DISMISSAL and said.asks:  # "can we sit outside?" sets nothing aside
             read = replace(read, kind=Kind.UNCLEAR)
+        small_talk = whole_words("thanks").match(said.core) and not whole_words("wants").search(said.core)
+        if small_talk and read.kind in STATED and not (is_worded(read) or said.places):
+            return Message(Kind.THANKS)  # "cheers, you've saved a hopeless cook's birthday"
         if not is_english(said.text) and _is_statement(said, read):  # the model knows the words of English alone
             return _as_stated(read, likely)
         pointed = len(said.places) + len(named) == 1 and not said.asks and said.rating is None

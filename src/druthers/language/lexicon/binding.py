@@ -14,6 +14,7 @@ from druthers.types import Objective
 # A name that shares its telling words with one of a concept fits less than the name itself; each further name in the
 # list of a concept fits a little less than the one before. Set by hand; only their order decides.
 _SHARED, _FURTHER = 0.85, 0.004
+_FIRST = 0.99  # and of its first names
 # What costs money or way is known by how it is measured, whatever it is called: "quote: pounds for the whole move".
 _MEASURED = {
     "price": r"\b(?:euros?|dollars?|pounds?|francs?|crowns?|rupees|yen|cents?|eur|gbp|costs?)\b(?!.*\bweigh)|[$€£¥]",
@@ -59,9 +60,14 @@ def bind(objectives: Sequence[Objective]) -> dict[str, Binding]:
     fits = {concept: [max(_fit(known, name) for name in own) for own in names] for concept, known in _names().items()}
     # What bears the name of some concept is not what it shares a word with: "room size" is no matter of weight.
     settled = [max(column) > _SHARED for column in zip(*fits.values(), strict=True)]
+    heads = {known[0]: concept for concept, known in _names().items()}
     bound = {}
     for concept, row in fits.items():
         best = max(range(len(row)), key=row.__getitem__)
+        # What is named as another concept is first of all goes after what shares a word: "pack size" before "weight".
+        lent = any(name in heads and heads[name] != concept for name in names[best])
+        own = [n for n in range(len(row)) if lent and not settled[n] and row[n] >= _SHARED * _FIRST]
+        best = own[0] if len(own) == 1 else best
         if row[best] > (_SHARED if settled[best] else 0.0):
             bound[concept] = Binding(best, round(row[best], 2))
     for concept, measure in _MEASURED.items():
