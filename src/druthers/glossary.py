@@ -54,10 +54,13 @@ def in_words(name: str) -> str:
     ('min players', 'monthly fee', 'arrival time', 'iPhone case')
     >>> in_words("cap_kg"), in_words("cap"), in_words("pricePerKidEUR"), in_words("SWIVEL_YN")
     ('capacity kg', 'cap', 'price per kid eur', 'swivel')
+    >>> in_words("fuelPer100Km")
+    'fuel per 100 Km'
     """
     name = re.sub(
         r"^(?:has|is|with)(?=\d)|[a-z](?=24h)", lambda match: f"{match.group()} ", name
     )  # `has5G`, `access24h`
+    name = re.sub(r"(?<=[a-z][Pp]er)(\d+)", r" \1 ", name).strip()  # `fuelPer100Km`
     loud = name.lower() if _LOUD.fullmatch(name) else name
     parted = _FLAG.sub("", _JOINED.sub(lambda match: _quiet(_BEGINS.sub(" ", match.group())), loud))
     known = _SHORT if parted == name and "_" not in name else {**_SHORT, **_PARTS}

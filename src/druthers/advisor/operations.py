@@ -18,6 +18,7 @@ from druthers.advisor.choosing import Choosing
 from druthers.advisor.decisions import Recent, Told
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold
+from druthers.advisor.other_numbers import number_instead
 from druthers.advisor.person import Person
 from druthers.advisor.stating import stated_in, vocabulary
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
@@ -133,6 +134,10 @@ class Operations:
         person = yield from self.find(user)
         if reading is not None:
             known = self.standing(person)
+            if read is None and known.limits:  # "make it fifteen hundred"
+                text, reader = reading.text, self.limit_reader(columns)
+                again = yield Read(lambda: number_instead(text, known.limits, self.parser, reader))
+                reading, limits = (reading, limits) if again is None else again
             limits = _beside(limits, reading, known) if known.limits or known.hopes else limits
             lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name, limits.dropped)
             body = hearing.content(reading, limits, lost)

@@ -5,15 +5,16 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from druthers.advisor.messages import Kind, Message
+from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.said import Said
 from druthers.advisor.sayings import table, ways, whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, Limits, Stated
 from druthers.limits.numbers import plain_number
 from druthers.limits.quantities import Quantity, find_quantities
-from druthers.limits.where import BOUNDS
+from druthers.limits.where import BOUNDS, Where
 from druthers.limits.words import blanked
+from druthers.types import Reading
 
 SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 
@@ -26,6 +27,12 @@ def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message |
         alone = replace(said, plain=anew["number"])
         return _in_place(alone, parser, reader) if _bare_number(alone) else None
     return found
+
+
+def number_instead(text: str, limits: Where, parser: Parser, reader: LimitReader) -> tuple[Reading, Limits] | None:
+    """Return the same of a text that is no part of a conversation, beside the limits in force."""
+    found = another_number(Said.of(text, Context(limits=limits)), parser, reader)
+    return None if found is None or found.reading is None else (found.reading, found.limits)
 
 
 def _in_place(said: Said, parser: Parser, reader: LimitReader) -> Message | None:

@@ -95,7 +95,7 @@ def find_question(
 
 def _for_all(said: Said, parser: Parser, reader: LimitReader, columns: Columns) -> Message | None:
     """Return a question about all items: how many, which have something, what there is."""
-    if match := ways("how_many").match(said.core):
+    if (match := ways("how_many").match(said.core)) and said.asks:  # not "how many songs they know is of no interest"
         limits = reader.read(said.text)
         limits = limits if limits.where else replace(limits, where=reader.flags_in(said.text))
         bare = {*COUNTED, *stems(reader.title)}.issuperset(stems(ways("there_are_of").sub("", match["what"])))

@@ -196,7 +196,10 @@ def worth_telling(leftover: Sequence[str], things: str = "", dropped: Collection
     """
     dismissing = pattern("<dismissing>") if dropped else re.compile("(?!)")
     idle = {*stems(" ".join((things, *dropped))), *IDLE}
-    tidy = (re.sub(r"(?:\s*[,;.])+\s*", ", ", " ".join(piece.split())).strip(" ,;.") for piece in leftover)
+    tidy = (
+        re.sub(r"(?:\s*(?:;|[,.](?!\d)|(?<!\d)[,.]))+\s*", ", ", " ".join(piece.split())).strip(" ,;.")
+        for piece in leftover
+    )
     spoken = ((piece, LONG_WORD.findall(dismissing.sub("", fold(piece)))) for piece in tidy)
     return [
         piece

@@ -135,11 +135,12 @@ class Attribute:
             re.sub(rf"\b{re.escape(named)}\b", " ", self.about),
             named,
         ):  # a description knows better than "day pass"
-            plain = re.sub(r"\b(?:an?|per|each|every|the)\s+\w+|^\s*min\s(?=.*\w)", " ", text)
+            plain = re.sub(r"\bper \d+ \w+|\b(?:an?|per|each|every|the)\s+\w+|^\s*min\s(?=.*\w)", " ", text)
             if found := [word for word in stems(plain) if word in units() and len(word) > 1]:
                 return found
         *rest, last = named.split()
-        if last in TIMES and rest and hinted("time", " ".join(rest)):  # `TERM_M`, `wait_d`
+        extent = last == "m" and not EXTENTS.isdisjoint(rest)  # `length_m`
+        if last in TIMES and rest and not extent and hinted("time", " ".join(rest)):  # `TERM_M`, `wait_d`
             return [TIMES[last]]
         unit = LETTERS.get(last, "")
         return [unit] if unit and rest and hinted(units()[unit][0], " ".join(rest)) else []  # `weight_g`

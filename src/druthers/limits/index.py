@@ -129,9 +129,8 @@ class Index:
             if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
                 spelled = " ".join(parts)
                 others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
-                made = (
-                    [(f"{parts[0]}{end}",) for end in ("en", "ern", "y")] if len(parts) == 1 else []
-                )  # "wooden", "glossy"
+                ends = ("en", "ern", "y")[: 3 if len(spelled) > 3 else 2] if len(parts) == 1 else ()
+                made = ((f"{spelled}{end}",) for end in ends)  # "wooden", "glossy", but not "many" for a man
                 also |= dict.fromkeys((*others, *made), kind)
                 self.values.setdefault(parts, {})[name] = kind
                 own.add(parts)

@@ -252,6 +252,8 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
     most = "<most_after>" + "|<means>" * owned + "|<plenty>" * (far and bool(measured))
     bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!<fillers>[$€£¥]?\d)"
     after = pattern(of_what + bounds).match(text[end:])
+    if bound == "min" and ways("than_that").match(text[end:]):
+        return "max", start, end
     if after is not None and bound and after.group(bound) is None and re.search(r"\bm(?:in|ax)", text[start:end]):
         bound = ""  # the name of something: "a minimum term of 12 months or less"
     if after is None or (bound and after.group(bound) is None):

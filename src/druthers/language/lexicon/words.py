@@ -29,6 +29,8 @@ WORTH = {
 }
 _OTHER_WAY = {Kind.GOOD: Kind.BAD, Kind.BAD: Kind.GOOD}
 _DOUBTFUL, _ONE_OF_MANY = 0.4, 0.8
+_PERIODS = {"month": ("monthly",), "year": ("yearly", "annual"), "week": ("weekly",), "day": ("daily",)}
+_PAID = ("fee", "fees", "price", "rate", "payment", "payments", "expenses", "charge", "charges")
 # Languages that write compounds as one word, and how many letters these have, and each part of them, at least.
 _COMPOUNDING, _COMPOUND, _PART = ("de", "nl"), 9, 4
 
@@ -234,6 +236,11 @@ class Words:
                 sense = Mention(index, 0, 0, Kind.GOOD, WORTH[Kind.GOOD], judging)
                 for noun, link in ((noun, link) for noun in nouns for link in ((), ("per",), ("a",), ("for",))):
                     self._senses.setdefault((*judging.split(), *link, noun), sense)
+            for period, called in _PERIODS.items():  # "monthly costs" are those told by the month
+                of_it = re.compile(rf"\b(?:an?|per|each|every) {period}\b|\b(?:{'|'.join(called)})\b", re.IGNORECASE)
+                if of_it.search(objective.description) and not of_it.search(objectives[price].description):
+                    sense = Mention(index, 0, 0, Kind.NOUN, 1.0, period, named=True)
+                    self._senses |= {(word, paid): sense for word in called for paid in ("cost", "costs", *_PAID)}
 
     def _senses_of(self, language: str) -> dict[tuple[str, ...], Mention]:
         """Return what words of another language mean; the catalog's own names hold in all of them."""
