@@ -99,6 +99,8 @@ class Context:
     rated: Item | None = (
         None  # what was picked or rated last, of these or of items shown earlier; None if more was said
     )
+    known: bool = False  # whether "it" is known: one was picked, rated or answered about
+    taken: bool = False  # whether one of those shown was picked
 
     @property
     def reach(self) -> Sequence[Item]:

@@ -29,6 +29,7 @@ from druthers.errors import Contradiction, InvalidRanking, UnknownArm, UnknownDe
 from druthers.language import Parser
 from druthers.limits import Columns, LimitReader, Limits, check_where, merge
 from druthers.limits.stated import beside
+from druthers.limits.words import alike
 from druthers.policies.choosing import Places
 from druthers.policies.contexts import as_told
 from druthers.stores import Event, Store, UserState
@@ -386,9 +387,11 @@ class Operations:
 def _beside(limits: Limits, reading: Reading, wishes: Wishes) -> Limits:
     """Return limits beside those in force: what does not matter any more is neither limited nor hoped for."""
     limits = beside(limits, wishes.limits)
+    gone = [one.text for one in reading.evidence if one.objective in reading.dismissed]
     lifted = [name for name in reading.dismissed_names if name in wishes.hopes | wishes.limits]
+    lifted += [name for name in wishes.hopes | wishes.limits if any(alike(name, text) for text in gone)]
     lifted += [one.name for one in limits.freed if one.name in wishes.hopes.keys() - wishes.limits.keys()]
-    lifted = [name for name in lifted if name not in limits.where and name not in limits.dropped]
+    lifted = [name for name in dict.fromkeys(lifted) if name not in limits.where and name not in limits.dropped]
     return replace(limits, dropped=(*limits.dropped, *lifted))
 
 

@@ -1,10 +1,11 @@
 """How something was, read from a message: as a whole, clause by clause, and in single objectives."""
 
+import re
 from collections.abc import Sequence
 
 from druthers.advisor.messages import Kind, Message, Opinion
 from druthers.advisor.said import CLAUSE, RATING, Said
-from druthers.advisor.sayings import feeling, references, ways, whole_words
+from druthers.advisor.sayings import feeling, references, ways, whole_words, without_feelings
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
 
@@ -44,6 +45,8 @@ def find_verdict(said: Said, parser: Parser) -> Message | None:
     foreign = not is_english(said.text)
     if said.puts_right and (found := find_opinion(said, parser, ())) and (found.utility is not None or found.opinions):
         return found
+    if said.context.known and _is_all_felt(said, parser):
+        return find_opinion(said, parser, ())
     if not said.context.shown or (said.asks_abroad if foreign else said.asks):
         return None
     if said.places and foreign and (said.picks or ways("politely").fullmatch(said.plain)):
@@ -56,6 +59,15 @@ def find_verdict(said: Said, parser: Parser) -> Message | None:
     if found is not None and foreign and not found.aspects and dislikes(said.plain):
         return Message(Kind.REJECT, said.places, utility=found.utility)
     return found if found is not None and (found.utility is not None or found.opinions) else None
+
+
+def _is_all_felt(said: Said, parser: Parser) -> bool:
+    """Tell whether a message says nothing but how it felt: "I loved it", "8/10", "meh", "we had a great time"."""
+    felt = feeling(said.plain) is not None or said.rating is not None
+    if not felt or "?" in said.text or said.places or parser.read(said.text).names:
+        return False
+    rest = without_feelings(RATING.sub(" ", said.plain))
+    return not re.search(r"[^\W_]", whole_words("around_it").sub(" ", rest))
 
 
 def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:

@@ -42,7 +42,8 @@ def context_of(ask: Operations, person: Person | None, at: Sequence[Item]) -> Op
     latest = next((place for place in there if at[place].id == meant), there[0] if there else 0)
     # What an answer since was about is meant before what was rated, or picked, among items shown earlier.
     rated = None if spoken_of else items.get(person.rated[1])
-    return Context(at, wished, person.wishes.hopes | person.wishes.limits, latest, rated)
+    known = rated is not None or (bool(at) and at[latest].id == meant)
+    return Context(at, wished, person.wishes.hopes | person.wishes.limits, latest, rated, known, bool(picked))
 
 
 def put_right(ask: Operations, turn: Turn) -> Operation[Turn]:

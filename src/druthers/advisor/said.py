@@ -41,7 +41,8 @@ class Said:
     def of(cls, text: str, context: Context) -> "Said":
         """Return a text in its forms."""
         text = ways("tag").sub("", text)
-        plain = " ".join(fold(text[:MOST_LETTERS]).split()).strip(" .!")
+        plain = fold(text[:MOST_LETTERS]).replace("\N{THUMBS UP SIGN}", " thumbs up ")
+        plain = " ".join(plain.split()).strip(" .!")
         plain = re.sub(r"\bno\.? ?(?=[1-9]\b(?!-[a-z]))", "number ", plain)
         plain = re.sub(r"^y (?=(?:the|is|not|did|do|this|that|number)\b|\d)", "why ", plain)
         plain = re.sub(r"\b[a-z]+\b(?!')", lambda match: _marked(match.group()), plain)

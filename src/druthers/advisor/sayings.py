@@ -46,6 +46,19 @@ def feeling(text: str, *, abroad: bool = False) -> float | None:
     return sum(found) / len(found) if found else None
 
 
+def without_feelings(text: str) -> str:
+    """Return a text without the words that tell how something felt.
+
+    Examples
+    --------
+    >>> without_feelings("we loved it").split()
+    ['we', 'it']
+    """
+    for word, _ in _feelings("feeling"):
+        text = word.sub(" ", text)
+    return text
+
+
 def called(text: str, item: Item) -> int:
     """Return where a text, in small plain letters, calls an item by its name; -1 where it does not.
 

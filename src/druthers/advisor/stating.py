@@ -7,7 +7,7 @@ from functools import cache
 
 from druthers.advisor.comparing import apart_from_items, with_items
 from druthers.advisor.said import MOST_LETTERS
-from druthers.advisor.strangers import much_of_costs, told, told_apart
+from druthers.advisor.strangers import contrary_wishes, told, told_apart
 from druthers.catalogs import Item
 from druthers.language import Parser, leans_english, spoken_in
 from druthers.language.data import small_words
@@ -57,7 +57,7 @@ def stated_in(
     if usual := _named_besides(text, reader, limits, reading):
         limits = replace(limits, hopes=(*limits.hopes, *usual))
         reading = parser.read(blanked(rest, *(one.span for one in usual)))
-    contrary, unlikely = much_of_costs(text, reading, limits, parser)
+    contrary, unlikely = contrary_wishes(text, reading, limits, parser)
     # Who wants it loud is told that this is not understood, in the same words.
     limits = told(limits, unlikely or (reading.leftover if OPPOSITE in reading.notes and not reading.names else ()))
     # What is left of a limit's sentence is no guess at a wish: "Kent or Surrey, nowhere else".

@@ -9,8 +9,8 @@ from druthers.advisor.sayings import ways
 from druthers.language import Parser, is_english
 from druthers.language.data import small_words
 from druthers.limits import LimitReader, Limits
-from druthers.limits.words import blanked, fold, stems
-from druthers.types import Reading
+from druthers.limits.words import blanked, fold, stems, telling_stems
+from druthers.types import Evidence, Reading
 
 WORDED = 0.8  # how sure a reading of a place must be to be more than a guess
 # Things that an item must have or must not: "it must have a gym or a pool", of which BLANK was understood already.
@@ -58,16 +58,19 @@ def _without_things(text: str, limits: Limits, reader: LimitReader, parser: Pars
         group = str(match.lastgroup)
         reading = parser.read(match[group])
         named = set(reading.names) - set(guessed(reading) if match["article"] or group == "must" else ())
-        if not (named or reading.dismissed or idle.issuperset(stems(match[group]))):
+        denied = parser.read(f"no {match[group]}")  # who wants "no noise" wants it quiet
+        complains = any(not one.guessed for one in denied.evidence)
+        if not (named or complains or reading.dismissed or idle.issuperset(stems(match[group]))):
             rest = blanked(limits.rest, (match.start(group), match.end()))
             limits = replace(told(limits, [match[group]]), rest=rest)
     return limits
 
 
-def much_of_costs(text: str, reading: Reading, limits: Limits, parser: Parser) -> tuple[set[str], list[str]]:
-    """Return of which objectives much is asked for though less is better, and those words that no limit holds.
+def contrary_wishes(text: str, reading: Reading, limits: Limits, parser: Parser) -> tuple[set[str], list[str]]:
+    """Return which objectives are asked for against the direction of the catalog, and those words that no limit holds.
 
-    Who asks for a big dog, or for one of at least 25 kg, does not wish for a small one.
+    Who asks for a big dog, or for one of at least 25 kg, does not wish for a small one; nor who asks for small classes
+    for large ones.
 
     Parameters
     ----------
@@ -76,12 +79,22 @@ def much_of_costs(text: str, reading: Reading, limits: Limits, parser: Parser) -
     parser
         Knows the objectives.
     """
-    bounded = {name for name, limit in limits.where.items() if isinstance(limit, dict) and set(limit) == {"min"}}
+    bounds = {name: set(limit) for name, limit in limits.where.items() if isinstance(limit, dict)}
+    against = {one.name: {"min" if one.less_is_better else "max"} for one in parser.objectives}
+    bounded = {name for name, ends in bounds.items() if ends == against.get(name)}
     lost: dict[str, str] = {}
+
+    def within(clause: re.Match[str]) -> list[Evidence]:
+        spots = (one for one in reading.evidence if clause.start() <= one.start < clause.end())
+        return [one for one in spots if one.role == "wanted"]
+
     for clause in re.finditer(r"(?:(?!\b(?:and|but)\b)[^.,;:!?])+", fold(text)):
         if ways("much").fullmatch(clause.group().strip()):
-            within = [one for one in reading.evidence if clause.start() <= one.start < clause.end()]
-            costs = [parser.objectives[one.objective] for one in within if one.role == "wanted"]
+            costs = [parser.objectives[one.objective] for one in within(clause)]
             lost |= {one.name: text[clause.start() : clause.end()].strip() for one in costs if one.less_is_better}
+        elif ways("little").fullmatch(clause.group().strip()):  # "small classes", of which larger ones are better
+            spoken = {stem for one in within(clause) for stem in stems(one.text)}
+            good = [one for one in parser.objectives if not one.less_is_better and spoken & telling_stems(one.name)]
+            lost |= {one.name: text[clause.start() : clause.end()].strip() for one in good}
     told_so = dict.fromkeys(words for name, words in lost.items() if name not in bounded)
-    return {one.name for one in parser.objectives if one.less_is_better} & ({*lost} | bounded), list(told_so)
+    return {*lost} | bounded, list(told_so)

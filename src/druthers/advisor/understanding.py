@@ -25,7 +25,7 @@ from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.language.models.table import Table
 from druthers.limits import Columns, LimitReader, Limits, Where
-from druthers.limits.words import stems
+from druthers.limits.words import fold, stems
 from druthers.types import Reading, Strength
 
 # How likely a kind must be to be thought of; a kind, to overrule a wish that was read;
@@ -74,6 +74,10 @@ class Understanding:
             other = self.read(again, replace(context, wished=(), limits={}))
             if other.kind in STATED:
                 return replace(other, forgotten=(*context.wished, *context.limits))
+        if ways("best_of_all").fullmatch(said.core):
+            return Message(Kind.WHY, (0,)) if context.shown else Message(Kind.OTHER)
+        if context.known and len(said.places) == 1 and ways("meant_item").fullmatch(said.plain):
+            return Message(Kind.TAKEN if context.taken else Kind.FEEDBACK, said.places)
         if len(context.wished) > 1 and ways("turned_order").fullmatch(said.plain):
             reading = self.parser.read(" more than ".join(reversed(context.wished)))
             words = [replace(one, start=0, end=len(text), text=text) for one in reading.evidence]
@@ -197,6 +201,8 @@ class Understanding:
             flags = flags_asked(said.core, self.limits)
             texts = values_in(said.text, self.columns) if said.asks else {}
             limits = replace(limits, where=flags or texts or self._alike(said.text))
+        if limits.where and ways("best_of_all").fullmatch(" ".join(fold(limits.rest).split()).strip(" ?.!")):
+            return Message(Kind.LIMIT, reading=self.parser.read(""), limits=limits)  # "the best hotel in Graz?"
         reading = self.parser.read(limits.rest)  # "cheap ones with a bar"
         of_these = bool(said.context.shown) and ways("of_these").search(said.core) is not None
         found = Message(Kind.FIND, reading=reading, limits=limits, shown=of_these)
@@ -222,7 +228,8 @@ class Understanding:
         only = kind == Kind.FEEDBACK and len(said.context.shown) == 1 and ways("spoken_of").search(said.core)
         if kind in (Kind.FEEDBACK, Kind.REJECT, Kind.TAKEN) and not (pointed or only or (met and chance >= SURE)):
             return None
-        if kind == Kind.REJECT and not pointed and read.kind == Kind.LIMIT:
+        elsewhere = set(read.limits.where) - {NAME}  # "in Solmara but not Hotel Azurane"
+        if kind == Kind.REJECT and read.kind == Kind.LIMIT and (not pointed or (elsewhere and not said.places)):
             return read  # "anywhere except the south coast"
         if kind in CHANGING and not pointed and (said.beyond or ways("elsewhere").search(said.plain)):
             return None  # what is said of something else is said of nothing shown

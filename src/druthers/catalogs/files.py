@@ -10,6 +10,7 @@ from druthers.drafts import replaced, to_json, to_toml
 from druthers.errors import InvalidCatalog
 
 SUFFIXES = (".toml", ".json")
+TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".gz")  # of which a catalog is made first
 
 
 def read_content(path: Path) -> Any:
@@ -44,7 +45,9 @@ def write_content(content: Mapping[str, Any], path: Path) -> None:
 
 def _require_suffix(path: Path) -> None:
     if path.suffix not in SUFFIXES:
-        raise InvalidCatalog(f"a catalog's file must end in {' or '.join(SUFFIXES)}, but got {str(path)!r}; rename it")
+        table = path.suffix in TABLES
+        remedy = f"make one of it with `druthers catalog build {path}`" if table else "name a file that does"
+        raise InvalidCatalog(f"a catalog's file must end in {' or '.join(SUFFIXES)}, but got {str(path)!r}; {remedy}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

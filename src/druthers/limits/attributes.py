@@ -153,7 +153,8 @@ class Attribute:
         alike = known & {units().get(word, word) for word in said}
         # not a price per person, nor the kilos that a machine takes
         crowd = self.of_people and not {*table()["hints"]["people"]}.isdisjoint(said)
-        return bool(alike or made or (crowd and not self.measures("money") and not self.units))
+        heads = {"class", "group", "team"} & self.words and "size" in self.words and words("crowd") & {*said}
+        return bool(alike or made or heads or (crowd and not self.measures("money") and not self.units))
 
     def fits(self, quantity: Quantity, *, within: float = 1.0) -> bool:
         """Tell whether numbers of this size could be meant: none beyond the largest there is, so many times over."""
@@ -323,7 +324,8 @@ def find_attribute(
             if quantity.measure == "money" and not one.measures("money") and not one.words <= beside:
                 fitting = False
             bare = one.objective and not quantity.bound and not (quantity.measure and one.words <= beside)
-            if bare or not fitting or not one.bears(quantity, beside=bool(one.words & beside)):
+            named_so = bool(one.words & beside) or one.counts(quantity.units)
+            if bare or not fitting or not one.bears(quantity, beside=named_so):
                 continue
             if not one.fits(quantity, within=FAR_OFF if named else 1.0 if quantity.bound == "need" else within):
                 continue

@@ -75,7 +75,7 @@ def is_dismissed(text: str, start: int, end: int) -> bool:
 
 def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[int, int]:
     """Return a piece with the attribute's own name beside it: "rent under 900", "16 GB of RAM"."""
-    linking = r"(?:\s*:|\s+(?:is|of|should be|must be|has to be|for))*\s*$"
+    linking = r"(?:\s*:|\s+(?:is|of|should be|must be|has to be|for|range))*\s*$"
     while (before := re.search(r"([^\W_]+)" + linking, text[:start])) and stem(before.group(1)) in attribute.words:
         start, linking = before.start(), r"\s+$"  # "playing time under an hour"
     start = named.start() if (named := ways("bound_on").search(text[:start])) else start

@@ -112,12 +112,19 @@ class Index:
                     self.clocks[name] = clock
             elif len(kinds) <= MOST_VALUES:
                 own |= self._know_texts(name, column, taken, general, said)
+        self._prefer_exact(own)
         # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
         self.ambiguous = {
             key for key in foreign() - own - self.without.keys() if len(key) == 1 and key[0] in said.words
         }
         shorter = self.heads | self.kinds
         self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
+
+    def _prefer_exact(self, own: set[Key]) -> None:
+        """Know texts of the catalog as that alone: a language "French" goes before what comes from France."""
+        for key in own & self.values.keys():
+            exact = {name: kind for name, kind in self.values[key].items() if tuple(stems(str(kind))) == key}
+            self.values[key] = exact or self.values[key]
 
     def _know_texts(self, name: str, column: Column, taken: set[str], general: set[str], said: Vocabulary) -> set[Key]:
         """Learn the texts of a detail, and what else they are called; return these texts."""
@@ -128,7 +135,8 @@ class Index:
             parts = tuple(stems(str(kind)))
             if 0 < len(parts) <= LONGEST and not (len(parts) == 1 and parts[0] in taken | general):
                 spelled = " ".join(parts)
-                others = *((word,) for word in demonyms().get(spelled, ())), *also_called().get(spelled, ())
+                comes = () if "language" in stems(name) else demonyms().get(spelled, ())  # no country is a language
+                others = *((word,) for word in comes), *also_called().get(spelled, ())
                 ends = ("en", "ern", "y")[: 3 if len(spelled) > 3 else 2] if len(parts) == 1 else ()
                 made = ((f"{spelled}{end}",) for end in ends)  # "wooden", "glossy", but not "many" for a man
                 also |= dict.fromkeys((*others, *made), kind)

@@ -78,6 +78,9 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
                 continue
         upto = match.group(2) == "up to" and re.search(r"\b(?:from|ab|von|de|da)\s*$", before)
         if match.group(3) and (between or upto or match.group(2) in table()["to"]):
+            named = re.match(r"\s*(?:of\s+)?([a-z]{3,})", text[match.end() :])
+            if named and any(named[1] in month for month in table()["months"]):  # "from 12 to 15 May" bounds no price
+                continue
             numbers = ends(match.group(1), match.group(3))
             units_, end = _units(text, match.group(), match.end())
             start = place + between.start() if between else match.start()
@@ -274,7 +277,8 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
         if word == "min" and re.match(r"\s*\.?\s*[:=]?\s*\d", text[end + after.end() :]):  # "max 50 min 45"
             return tuple(found), end
         if word not in units() and len(word) > 4 and not ways("no_unit").fullmatch(word):  # "dolars"
-            word = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
+            near = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
+            word = near if near[0] == word[0] and near[-1] == word[-1] else word  # students are no "Stunden"
         long = len(word) > 3 and not ways("no_unit").fullmatch(word)
         if word in units() or long or word == "us" or word in table()["crowd"]:
             found.append(word)

@@ -174,6 +174,17 @@ def telling_stems(name: str) -> frozenset[str]:
     return frozenset(stems(name)) - SMALL_WORDS or frozenset(stems(name))
 
 
+def alike(name: str, text: str) -> bool:
+    """Tell whether a text speaks of what a column is called, or both of money.
+
+    Examples
+    --------
+    >>> alike("price", "the price"), alike("nightly_rate", "money"), alike("city", "the price")
+    (True, True, False)
+    """
+    return telling_stems(name).issubset(stems(text)) or (speaks_of_money(name) and speaks_of_money(text))
+
+
 def speaks_of_money(text: str) -> bool:
     """Tell whether a text speaks of what something costs."""
-    return hinted("money", fold(text))
+    return hinted("money", fold(text)) or "money" in fold(text).split()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection
-from socket import socket
+from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, socket
 from typing import Any
 
 import uvicorn
@@ -19,7 +19,7 @@ from druthers.advisor import Advisor
 from druthers.advisor.asking import Asking
 from druthers.advisor.ledger import Ledger, ledger_of
 from druthers.advisor.updating import first_catalog
-from druthers.errors import DruthersError
+from druthers.errors import DruthersError, InvalidSetting
 from druthers.service import problems
 from druthers.service.auth import Gate, Limiter
 from druthers.service.connections import BoundedProtocol, Bounds
@@ -158,8 +158,23 @@ def _allow_connections(wanted: int) -> int:
     return max(wanted, 1)
 
 
+def _check_address(host: str, port: int) -> None:
+    """Refuse an address at which somebody listens already, before a journal is opened."""
+    family = AF_INET6 if ":" in host else AF_INET
+    try:
+        with socket(family, SOCK_STREAM) as here:
+            here.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+            here.bind((host, port))
+    except OSError as error:
+        reason = error.strerror or error
+        raise InvalidSetting(
+            f"a service needs an address of its own, but at {host}, port {port}: {reason}; choose another `port`"
+        ) from None
+
+
 def serve(settings: Settings) -> None:
     """Serve until told to stop."""
+    _check_address(settings.host, settings.port)
     logging.config.dictConfig(log_config(settings.log_level))
     if settings.workers == 1:
         while _run(make_app(settings), settings):

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.binding import bind, is_paid
+from druthers.language.lexicon.around import is_degree, is_denied
+from druthers.language.lexicon.binding import bind, is_paid, stem
 from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
 from druthers.language.lexicon.spelling import Speller, english
@@ -142,8 +143,9 @@ class Words:
     def _add_own(self, index: int, text: str, objectives: Sequence[Objective]) -> None:
         """Add the words of an objective's own name, or of a synonym."""
         words, is_name = words_of(text), text == objectives[index].name
-        if not words:
-            return
+        known = self._senses.get(words)
+        if not words or (not is_name and known is not None and known.kind is Kind.BAD and known.objective == index):
+            return  # who wants "no noise" wants what "noise" is a synonym of
         concepts = {name: bound.strength for name, bound in self._bindings.items() if bound.objective == index}
         concept = max(concepts, key=concepts.__getitem__, default="")
         for last in (words[-1], *(inflections(words[-1], noun=True) if len(words) > 1 else ())):
@@ -273,7 +275,7 @@ class Words:
         at = 0
         while at < len(words):
             at += self._spot(words, open_, at, found) if open_[at] else 1
-        return _carried(words, found)
+        return _carried(words, _without_heads(words, found))
 
     def _spot(self, words: Sequence[str], open_: Sequence[bool], at: int, found: list[Mention]) -> int:
         """Add the mentions that start here; return how many words they take."""
@@ -286,10 +288,10 @@ class Words:
             if (
                 senses
                 and all(open_[at : at + size])
-                and not (_is_verb(words, at, key, senses[0]) or _is_degree(words, at, key))
+                and not (_is_verb(words, at, key, senses[0]) or is_degree(words, at, key))
             ):
                 both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
-                denied = _is_denied(words, at)
+                denied = is_denied(words, at)
                 for sense in both:
                     kind = Kind.SAYS if denied and sense.kind is Kind.GIVES_UP else sense.kind
                     found.append(replace(sense, first=at, last=at + size, kind=kind))
@@ -297,23 +299,24 @@ class Words:
         return 1
 
 
+def _without_heads(words: Sequence[str], found: Sequence[Mention]) -> list[Mention]:
+    """Return mentions without the things that an adjective of something else describes: "a quiet room"."""
+    things = {stem(one) for one in read_data("neutral.toml")["phrases"] if " " not in one}
+    judged = {one.last: one.objective for one in found if one.kind is not Kind.IDLE}
+    return [
+        one
+        for one in found
+        if one.kind is not Kind.NOUN
+        or one.last - one.first > 1
+        or judged.get(one.first, one.objective) == one.objective
+        or stem(words[one.first]) not in things
+    ]
+
+
 def _is_verb(words: Sequence[str], at: int, key: tuple[str, ...], sense: Mention) -> bool:
     """Tell whether the word of a name only says what somebody does: "grandma is playing" speaks of no playing time."""
     part = len(key) == 1 and key[0].endswith("ing") and sense.why.startswith(f"{key[0]} ")
     return part and at > 0 and words[at - 1] in small_words("being")
-
-
-def _is_degree(words: Sequence[str], at: int, key: tuple[str, ...]) -> bool:
-    """Tell whether a word only says how much so something is: "my place is pretty dark" asks for nothing pretty."""
-    inside = key == ("pretty",) and 0 < at < len(words) - 1
-    return inside and words[at - 1] in small_words("being") and words[at + 1] not in small_words("after_pretty")
-
-
-def _is_denied(words: Sequence[str], at: int) -> bool:
-    """Tell whether what starts here is said not to be so: "I have not got a car", "I am not going to pay more"."""
-    while at > 0 and words[at - 1] in small_words("helping"):
-        at -= 1
-    return at > 0 and words[at - 1] in small_words("denying")
 
 
 def _longest(words: Sequence[str], open_: Sequence[bool], senses: dict[tuple[str, ...], Mention]) -> list[Mention]:

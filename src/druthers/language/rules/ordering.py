@@ -225,6 +225,8 @@ def _apply(
                 acting = [match for match in acting if match.cue.does is not Effect.CASE]
             waived = number in given_up and mention.objective not in bad and (group.linked or index == 0)
             fate, level, cue = _fate(mention, acting, number in held, waived)
+            if fate is Fate.DISMISSED and mention.objective in wishes.wanted and _is_extreme(tokens, mention):
+                continue  # "cheap, but not the cheapest"
             if fate is Fate.WANTED and mention.objective not in spoken_of and _sounds_given_up(tokens, mention):
                 fate, cue = Fate.DISMISSED, "sounds given up"
             if fate is Fate.WANTED and (mention.objective in turned or is_opposite(tokens, mention)):
@@ -248,6 +250,12 @@ def _apply(
                 for b in groups[lower].mentions
                 if a.objective != b.objective
             )
+
+
+def _is_extreme(tokens: Sequence[Token], mention: Mention) -> bool:
+    """Tell whether only the most of something is spoken of."""
+    before = tokens[mention.first - 1].text if mention.first else ""
+    return before in ("the", "very") and tokens[mention.first].text.endswith("est")
 
 
 def _sounds_given_up(tokens: Sequence[Token], mention: Mention) -> bool:
@@ -319,10 +327,20 @@ def _reaches(tokens: Sequence[Token], match: Match, group: Group, index: int) ->
     if match.before:
         whole = match.cue.does in _DISMISSING and match.cue.does is not Effect.DENY
         return whole or group.linked or index == 0
+    if match.cue.strength is Strength.FAINT and not last and _set_apart(tokens, group, index):
+        return False
     if match.cue.does in (Effect.LAST, *_COUNTED):
         plural = group.linked and any(f" {verb} " in match.text for verb in ("are", "come", "go", "matter"))
         return plural or last
     return group.linked or last
+
+
+def _set_apart(tokens: Sequence[Token], group: Group, index: int) -> bool:
+    """Tell whether a comma sets a member apart from the last: "cheap and clean, quiet if possible"."""
+    pairs = list(pairwise(group.mentions))
+    gaps = [{token.text for token in tokens[one.last : two.first]} for one, two in pairs]
+    comma = max((n for n, gap in enumerate(gaps) if "," in gap), default=-1)
+    return comma >= index and (len(gaps) == 1 or any("and" in gap for gap in gaps[:comma]))
 
 
 def _fate(mention: Mention, acting: Sequence[Match], held: bool, given_up: bool) -> tuple[Fate, Effect | None, str]:

@@ -2,11 +2,12 @@
 
 export function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
+  if (Math.abs(value) >= 1000 && Math.abs(value) < 10000) return String(Math.round(value)); // a year has no comma
+  if (Math.abs(value) >= 10000) return Math.round(value).toLocaleString("en");
   return String(Number(value.toPrecision(digits)));
 }
 
-export const signed = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
+export const signed = (value) => (value <= -0.005 ? "−" : "") + Math.abs(value).toFixed(2);
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
 export function ordinal(place) {
