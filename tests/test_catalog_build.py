@@ -644,3 +644,18 @@ def test_a_price_below_0_is_no_bargain_in_a_small_table_either(tmp_path):
     large = built(tmp_path, "id,price\n" + "".join(f"a{k},{k - 20}\n" for k in range(200)))
     assert large.catalog.item("a0").values["price"] == -20
     assert "price: 20 values are below 0 and kept, though most are above: lines 2, 3, 4, ..." in large.doubts
+
+
+@pytest.mark.parametrize(
+    "cells", [["1", "0", "yes", "no"], ["0", "TRUE", "1", "false"], [1, 0, "ja", "Nein"], ["1", "0"]]
+)
+def test_figures_beside_words_are_yes_and_no(cells):
+    read = read_cells(cells * 5)
+    truths = [str(cell).casefold() in ("1", "yes", "true", "ja") for cell in cells]
+    assert (read.kind, read.values) == ("yes or no", truths * 5)
+    assert read_cells([*cells, "2"] * 5).kind != "yes or no"
+
+
+def test_a_size_of_classes_is_guessed_in_no_direction(tmp_path):
+    catalog = built(tmp_path, TOURS.replace("cable_cm", "class size")).catalog
+    assert "class size" not in [one.name for one in catalog.objectives]

@@ -327,7 +327,8 @@ def test_files_that_cannot_be_read_are_refused_by_name(tmp_path):
         ("a.json", "{", "a catalog must be written in JSON, but .*a.json is not"),
         ("b.json", '{"name": "a", "name": "b"}', 'the key "name" stands twice in an object'),
         ("c.json", "[" * 100_000, "nested without end"),
-        ("a.csv", "name", "must end in .toml or .json, but got .*a.csv.; rename it"),
+        ("a.csv", "name", "must end in .toml or .json, but got .*a.csv.; make one of it with `druthers catalog build"),
+        ("a.txt2", "name", "must end in .toml or .json, but got .*a.txt2.; name a file that does"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(InvalidCatalog, match=message):

@@ -1,6 +1,7 @@
 """The commands around a journal: keys come and go, journals are checked, moved and turned into logs."""
 
 import json
+import socket
 
 import pytest
 from backups import rewrite
@@ -134,3 +135,12 @@ def test_compacting_keeps_what_was_saved_last(run, tmp_path):
         assert len(new.store.folds()) == 2
         run("store", "compact")
         assert new.store.folds() == [new.fold.name]
+
+
+def test_an_address_that_is_taken_is_refused_before_a_journal_is_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = CliRunner().invoke(app, ["serve", "--port", str(taken.getsockname()[1])])
+    assert isinstance(done.exception, InvalidSetting)
+    assert "address of its own" in str(done.exception)
+    assert list(tmp_path.iterdir()) == []

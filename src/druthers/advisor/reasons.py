@@ -21,6 +21,7 @@ CLOSES = {WISHED: ", as you asked", GUESSED: ", which I took you to want", LEARN
 # From which share of the others on it is called one of the best, good, or weak.
 TOP, GOOD, WEAK = 0.75, 0.5, 0.25
 MOST_STRENGTHS = 2
+WORTH = 0.1  # of its range what is got must be, for each of the range that is given up, to be told as a trade
 MOST_WISHES = 4
 _INNER_CAPITAL = re.compile(r"[a-z]+[A-Z]")  # a name such as "netPrice"
 
@@ -135,6 +136,11 @@ class Offer:
         ordered = self._sorted[objective]
         return bisect_left(ordered, value), bisect_right(ordered, value), len(ordered)
 
+    def _width(self, objective: str) -> float:
+        """Return how far the ends of an objective's range lie apart."""
+        one = self.objectives[objective]
+        return one.high - one.low
+
     def trade_off(self, item: Item, wished: Sequence[str]) -> TradeOff | None:
         """Return what an item gives up in the first wish for more of another wish; None where it gives up nothing."""
         first = wished[0] if wished else ""
@@ -150,7 +156,8 @@ class Offer:
             if name in item.values and name in rival.values:
                 more = item.values[name] - rival.values[name]
                 gained = -more if self.objectives[name].less_is_better else more
-                if gained > 0.0:
+                worth = gained / self._width(name) >= WORTH * lost / self._width(first)  # no 3 kg for one euro
+                if gained > 0.0 and worth:
                     return TradeOff(rival.id, (first, _plain(lost)), (name, _plain(gained)))
         return None
 

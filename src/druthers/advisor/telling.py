@@ -19,6 +19,7 @@ from druthers.catalogs import Item
 from druthers.language import not_understood
 from druthers.limits.words import fold
 
+FEW_WORDS = 3  # of a thing that no item has; more are a story
 SOMEWHERE = re.compile(r"in\s", re.I)
 
 
@@ -57,7 +58,7 @@ def unclear(ask: Operations, turn: Turn) -> Operation[Reply]:
         return turn.reply(none)
     lost = listed([quoted(piece) for piece in pieces]) or "this"
     reader = ask.limit_reader(columns)
-    things = [piece for piece in pieces if not re.search(r"\d", piece)]
+    things = [piece for piece in pieces if not re.search(r"\d", piece) and len(piece.split()) <= FEW_WORDS]
     where = (
         reader.index.places if any(SOMEWHERE.match(piece) for piece in pieces) else reader.index.lists if things else ()
     )

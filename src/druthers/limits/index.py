@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -102,12 +102,7 @@ class Index:
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
                 if "floor" in self.attributes[-1].words:
-                    floors = {number for number in kinds if not isinstance(number, bool)}
-                    self.values |= {
-                        (level, "floor"): {name: number}
-                        for number, level in enumerate(("ground", *table()["ordinals"]))
-                        if number in floors
-                    }
+                    self._know_floors(name, kinds)
                 if (clock := Clock.of_numbers(name, column.numbers)) is not None:
                     self.clocks[name] = clock
             elif len(kinds) <= MOST_VALUES:
@@ -119,6 +114,12 @@ class Index:
         }
         shorter = self.heads | self.kinds
         self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
+
+    def _know_floors(self, name: str, kinds: Collection[Any]) -> None:
+        """Learn what floors are called: "the ground floor"."""
+        floors = {number for number in kinds if not isinstance(number, bool)}
+        levels = enumerate(("ground", *table()["ordinals"]))
+        self.values |= {(level, "floor"): {name: number} for number, level in levels if number in floors}
 
     def _prefer_exact(self, own: set[Key]) -> None:
         """Know texts of the catalog as that alone: a language "French" goes before what comes from France."""

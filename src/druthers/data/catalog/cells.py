@@ -21,6 +21,7 @@ from druthers.data.reviews.tables import LARGEST
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
 
 _WORDS = tomllib.loads(files("druthers.data.catalog").joinpath("cells.toml").read_text("utf-8"))
+BITS = {"0", "1"}
 MISSING, YES, NO = (set(_WORDS[kind]) for kind in ("missing", "yes", "no"))
 ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?")
 LOCAL_DATE = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
@@ -156,14 +157,17 @@ def _spread(plain: Sequence[Any], told: dict[Any, Any], other: Callable[[Any], A
 
 def _flags(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
     words = {text: text.casefold() for text in texts}
-    if not set(words.values()) <= YES | NO or any(not isinstance(one, str | bool) for one in plain if one is not None):
+    said = set(words.values())
+    # Beside words 0 and 1 are answers too.
+    others = any(not isinstance(one, str | bool) and one not in (0, 1) for one in plain if one is not None)
+    if others or not said <= YES | NO | BITS or not said - BITS:
         numbers = {cell for cell in plain if cell is not None}
         if numbers <= {0, 1} and len(numbers) == 2 and not texts:
             return Cells(FLAG, [None if cell is None else bool(cell) for cell in plain])
-        if not numbers <= {"0", "1"} or len(numbers) < 2:
+        if not numbers <= BITS or len(numbers) < 2:
             return None
         return Cells(FLAG, [None if cell is None else cell == "1" for cell in plain])
-    values = _spread(plain, {text: word in YES for text, word in words.items()}, bool)
+    values = _spread(plain, {text: word in YES or word == "1" for text, word in words.items()}, bool)
     doubts = []
     one_sided = len({value for value in values if value is not None}) == 1
     if one_sided and len(set(words.values())) > 1:  # "x" and "y" are told apart, and not two words for yes

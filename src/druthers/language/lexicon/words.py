@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.around import is_degree, is_denied
+from druthers.language.lexicon.around import is_degree, is_denied, is_elsewhere
 from druthers.language.lexicon.binding import bind, is_paid, stem
 from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
@@ -120,7 +120,7 @@ class Words:
         for words, terms in lexicon().items():
             for term in terms:
                 bound = self._bindings.get(term.concept)
-                if bound is not None:
+                if bound is not None and not is_elsewhere(words, objectives[bound.objective]):
                     less = objectives[bound.objective].less_is_better
                     kind = _OTHER_WAY.get(term.kind, term.kind) if less and term.concept in amounts else term.kind
                     worth = _DOUBTFUL if term.doubtful else WORTH[kind] * bound.strength
