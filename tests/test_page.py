@@ -135,6 +135,8 @@ def test_a_limit_is_understood_nonsense_is_not_and_feedback_in_words_is_feedback
     assert counted() == [2, 1, 2, 1]
     fresh.post("/v1/users/limits/queries", json={"text": "flarn zibble"})
     assert counted() == [2, 2, 2, 1]
+    heard = fresh.post("/v1/users/limits/queries", json={"text": "under 150 euros, zibble"}).json()
+    assert heard["not_understood"] == ["zibble"]  # it is told so, and the limit is no doubt
     assert [one["text"] for one in fresh.get("/v1/operate/readings").json()["readings"]] == ["flarn zibble"]
 
 

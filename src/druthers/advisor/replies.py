@@ -326,7 +326,8 @@ class Conversation:
         person = yield from turn.ask.find(turn.user)
         seen = [] if person is None else list(person.seen)
         text, heard = yield from self._heard_beside(turn, "Something else:" if seen else "")
-        if turn.ask.fold.items and not seen and heard is None:
+        nothing_said = person is None or not (person.queries or person.wishes.limits)
+        if turn.ask.fold.items and not seen and heard is None and nothing_said:
             begun = f"Here is something to begin with: I do not know yet what you want. {what_to_say(turn.ask)}"
             text = f"{text} {begun}".strip()
         return turn.draft(text, heard=heard, without=seen)

@@ -93,7 +93,7 @@ def _standing(before: Where | None, dropped: Collection[str], where: Where) -> W
 
 def lost_in_words(pieces: Sequence[str]) -> str:
     """Return which pieces of a text were not understood."""
-    return f"Not understood: {listed([quoted(piece) for piece in pieces])}." if pieces else ""
+    return f"Not understood: {listed([quoted(piece) for piece in dict.fromkeys(pieces)])}." if pieces else ""
 
 
 def quoted(piece: str) -> str:

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -169,16 +169,17 @@ def said_at(store: Store, position: int) -> Event | None:
     return found[0] if fits else None
 
 
+def _is_unsure(body: Mapping[str, Any]) -> bool:
+    """Tell whether nothing was understood of a text, or wishes that are uncertain; of limits the text is told back."""
+    wishes = body.get("ranking") or body.get("dismissed")
+    return not any(map(body.get, UNDERSTOOD)) or bool(wishes and body.get("confidence", 1.0) < UNSURE)
+
+
 def doubtful(fold: Fold, said: Sequence[Event], marked: Sequence[Event]) -> dict[str, Any]:
     """Return the latest readings that were unsure with their marks, and queries that do not fit what else was said."""
     marks = marks_of(fold, marked)
     spoken = [fold.editions.today(event) for event in said if event.user is not None]
-    unsure = [
-        event
-        for event in spoken
-        if "text" in event.body
-        and (not any(map(event.body.get, UNDERSTOOD)) or event.body.get("confidence", 1.0) < UNSURE)
-    ]
+    unsure = [event for event in spoken if "text" in event.body and _is_unsure(event.body)]
     by_user: dict[str, list[Event]] = {}
     for event in spoken:
         by_user.setdefault(str(event.user), []).append(event)
