@@ -3,6 +3,7 @@
 import pytest
 
 from druthers import Advisor, Catalog, Item, Objective
+from druthers.advisor.understanding import Understanding
 from druthers.language import make_parser
 
 BIKES = Catalog(
@@ -137,3 +138,17 @@ def test_who_may_be_asked_about_is_a_person(advisor):
     reply, card = said(advisor, "the second one sounds good but is she comfortable?")
     assert "comfort" not in card["wished"]
     assert "comfort" in reply.text.partition("Noted")[2]
+
+
+def test_parts_of_a_message_are_read_once(monkeypatch):
+    """Its halves, and theirs, come again in other ways to part it."""
+    read, texts = Understanding.read, []
+    monkeypatch.setattr(Understanding, "read", lambda self, text, *rest: texts.append(text) or read(self, text, *rest))
+    with Advisor("hotels") as alone:
+        alone.message("ada", "quiet")
+        texts.clear()
+        alone.message(
+            "ada", "we walk a lot, and my back is bad, and my wife is slow, but I want it cheap, and I want it clean"
+        )
+    assert len(texts) > 5
+    assert len(texts) == len(set(texts))

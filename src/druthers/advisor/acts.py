@@ -38,12 +38,27 @@ def find_acts(understanding: Understanding, text: str, context: Context) -> tupl
     context
         What it comes after.
     """
+    return _acts(understanding, text, context, {})
+
+
+def _acts(
+    understanding: Understanding, text: str, context: Context, known: dict[str, tuple[Act, ...]]
+) -> tuple[Act, ...]:
+    """Return the same, where acts of some texts are known: halves of halves come again and again."""
+    if text not in known:
+        known[text] = _acts_of(understanding, text, context, known)
+    return known[text]
+
+
+def _acts_of(
+    understanding: Understanding, text: str, context: Context, known: dict[str, tuple[Act, ...]]
+) -> tuple[Act, ...]:
     text = without_topic(text, [item.name for item in context.shown])
     whole = understanding.read(text, context)
     one = whole.kind in WHOLE or _sets_topic_aside(text, whole)
     if not one and (whole.kind != Kind.REJECT or len(whole.places) > 1):
         for parts in _halves(text, context):
-            acts = [act for part in parts for act in find_acts(understanding, part, context)]
+            acts = [act for part in parts for act in _acts(understanding, part, context, known)]
             if _are_several(acts, context):
                 return _linked(acts)
             if question := _asked_alone(acts, context):
