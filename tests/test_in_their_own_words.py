@@ -55,11 +55,6 @@ def advisor():
         yield advisor
 
 
-@pytest.fixture
-def talk(advisor, request):
-    return lambda text: advisor.message(request.node.name, text)
-
-
 @pytest.mark.parametrize(
     ("said", "limits"),
     [

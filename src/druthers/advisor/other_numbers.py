@@ -38,6 +38,8 @@ def number_instead(text: str, limits: Where, parser: Parser, reader: LimitReader
 def _in_place(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
     """Return the same for the only number of a message."""
     quantities, limits = find_quantities(said.plain) or _bare_number(said), said.context.limits
+    if not (quantities and limits):
+        return None
     ways_said = {bound for limit in reader.read(said.text).where.values() for bound in _bounds(limit)}
     bounds = {  # "I meant at most 25" is no least number of gears
         name: bound

@@ -68,7 +68,7 @@ def called(text: str, item: Item) -> int:
     (0, -1)
     """
     name = re.sub(r"^the\s+", "", fold(item.name))
-    found = re.search(rf"{OF_NONE}{re.escape(name)}", text) if len(name) > 2 else None
+    found = re.search(rf"{OF_NONE}{re.escape(name)}", text) if len(name) > 2 and name in text else None
     return -1 if found is None else found.start()
 
 

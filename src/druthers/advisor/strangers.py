@@ -10,7 +10,7 @@ from druthers.language import Parser, is_english
 from druthers.language.data import small_words
 from druthers.limits import LimitReader, Limits
 from druthers.limits.words import blanked, fold, stems, telling_stems
-from druthers.types import Evidence, Reading
+from druthers.types import Reading
 
 WORDED = 0.8  # how sure a reading of a place must be to be more than a guess
 # Things that an item must have or must not: "it must have a gym or a pool", of which BLANK was understood already.
@@ -58,9 +58,10 @@ def _without_things(text: str, limits: Limits, reader: LimitReader, parser: Pars
         group = str(match.lastgroup)
         reading = parser.read(match[group])
         named = set(reading.names) - set(guessed(reading) if match["article"] or group == "must" else ())
+        if named or reading.dismissed or idle.issuperset(stems(match[group])):
+            continue
         denied = parser.read(f"no {match[group]}")  # who wants "no noise" wants it quiet
-        complains = any(not one.guessed for one in denied.evidence)
-        if not (named or complains or reading.dismissed or idle.issuperset(stems(match[group]))):
+        if all(one.guessed for one in denied.evidence):
             rest = blanked(limits.rest, (match.start(group), match.end()))
             limits = replace(told(limits, [match[group]]), rest=rest)
     return limits
@@ -83,18 +84,16 @@ def contrary_wishes(text: str, reading: Reading, limits: Limits, parser: Parser)
     against = {one.name: {"min" if one.less_is_better else "max"} for one in parser.objectives}
     bounded = {name for name, ends in bounds.items() if ends == against.get(name)}
     lost: dict[str, str] = {}
-
-    def within(clause: re.Match[str]) -> list[Evidence]:
-        spots = (one for one in reading.evidence if clause.start() <= one.start < clause.end())
-        return [one for one in spots if one.role == "wanted"]
-
     for clause in re.finditer(r"(?:(?!\b(?:and|but)\b)[^.,;:!?])+", fold(text)):
+        inside = (one for one in reading.evidence if clause.start() <= one.start < clause.end())
+        within, turned = [one for one in inside if one.role == "wanted"], list[str]()
         if ways("much").fullmatch(clause.group().strip()):
-            costs = [parser.objectives[one.objective] for one in within(clause)]
-            lost |= {one.name: text[clause.start() : clause.end()].strip() for one in costs if one.less_is_better}
+            costs = (parser.objectives[one.objective] for one in within)
+            turned = [one.name for one in costs if one.less_is_better]
         elif ways("little").fullmatch(clause.group().strip()):  # "small classes", of which larger ones are better
-            spoken = {stem for one in within(clause) for stem in stems(one.text)}
-            good = [one for one in parser.objectives if not one.less_is_better and spoken & telling_stems(one.name)]
-            lost |= {one.name: text[clause.start() : clause.end()].strip() for one in good}
+            spoken = {stem for one in within for stem in stems(one.text)}
+            gains = (one for one in parser.objectives if not one.less_is_better)
+            turned = [one.name for one in gains if spoken & telling_stems(one.name)]
+        lost |= dict.fromkeys(turned, text[clause.start() : clause.end()].strip())
     told_so = dict.fromkeys(words for name, words in lost.items() if name not in bounded)
     return {*lost} | bounded, list(told_so)

@@ -145,10 +145,14 @@ class Attribute:
         unit = LETTERS.get(last, "")
         return [unit] if unit and rest and hinted(units()[unit][0], " ".join(rest)) else []  # `weight_g`
 
+    @cached_property
+    def each(self) -> frozenset[str]:
+        """What it is told by, in its name: the kid, of a price per kid."""
+        return frozenset(stem(word) for word in re.findall(r"\bper (\w+)", in_words(self.name).casefold()))
+
     def counts(self, said: Sequence[str]) -> bool:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
-        each = {stem(word) for word in re.findall(r"\bper (\w+)", in_words(self.name).casefold())}  # a price per kid
-        known = {units().get(word, word) for word in self.words - each}
+        known = {units().get(word, word) for word in self.words - self.each}
         made = any(word == f"{own}er" for own in self.words for word in said)  # "a two-seater" has two seats
         alike = known & {units().get(word, word) for word in said}
         # not a price per person, nor the kilos that a machine takes
@@ -324,12 +328,12 @@ def find_attribute(
             if quantity.measure == "money" and not one.measures("money") and not one.words <= beside:
                 fitting = False
             bare = one.objective and not quantity.bound and not (quantity.measure and one.words <= beside)
-            named_so = bool(one.words & beside) or one.counts(quantity.units)
-            if bare or not fitting or not one.bears(quantity, beside=named_so):
+            counts = one.counts(quantity.units)
+            if bare or not fitting or not one.bears(quantity, beside=counts or bool(one.words & beside)):
                 continue
             if not one.fits(quantity, within=FAR_OFF if named else 1.0 if quantity.bound == "need" else within):
                 continue
-            score = 4.0 * one.counts(quantity.units) + 3.0 * named + 1.0 * bool((one.words - PAID or one.words) & said)
+            score = 4.0 * counts + 3.0 * named + 1.0 * bool((one.words - PAID or one.words) & said)
             score += 0.5 * one.objective + (2.0 + 0.1 * one.measures(quantity.measure) if quantity.measure else 0.0)
             score += 0.7 * (quantity.measure is not None and one.called_like(quantity.measure))
             score += 0.9 * any(units()[own] == units().get(str(quantity.unit)) for own in one.units)

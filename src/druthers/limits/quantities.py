@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 
+from druthers.limits.days import month_of
 from druthers.limits.numbers import ANY_NUMBER, FIRST_YEAR, ends, is_year, value_of
 from druthers.limits.words import pattern, stem, table, units, ways
 
@@ -79,7 +80,7 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
         upto = match.group(2) == "up to" and re.search(r"\b(?:from|ab|von|de|da)\s*$", before)
         if match.group(3) and (between or upto or match.group(2) in table()["to"]):
             named = re.match(r"\s*(?:of\s+)?([a-z]{3,})", text[match.end() :])
-            if named and any(named[1] in month for month in table()["months"]):  # "from 12 to 15 May" bounds no price
+            if named and month_of(named[1]):  # "from 12 to 15 May" bounds no price
                 continue
             numbers = ends(match.group(1), match.group(3))
             units_, end = _units(text, match.group(), match.end())
@@ -254,9 +255,9 @@ def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequ
     # Not "16 GB is what I have", nor "4 rooms are plenty".
     most = "<most_after>" + "|<means>" * owned + "|<plenty>" * (far and bool(measured))
     bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!<fillers>[$€£¥]?\d)"
-    after = pattern(of_what + bounds).match(text[end:])
     if bound == "min" and ways("than_that").match(text[end:]):
         return "max", start, end
+    after = pattern(of_what + bounds).match(text[end:])
     if after is not None and bound and after.group(bound) is None and re.search(r"\bm(?:in|ax)", text[start:end]):
         bound = ""  # the name of something: "a minimum term of 12 months or less"
     if after is None or (bound and after.group(bound) is None):

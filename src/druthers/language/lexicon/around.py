@@ -1,10 +1,8 @@
 """What the words around a word make of it."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from druthers.language.data import small_words
-from druthers.types import Objective
 
 # What ways lead to, by words that are the same place.
 _PLACES = tuple(
@@ -18,19 +16,22 @@ _PLACES = tuple(
 )
 
 
-def is_elsewhere(words: Sequence[str], objective: Objective) -> bool:
+def places_of(words: Iterable[str]) -> frozenset[int]:
+    """Return which of the places words speak of."""
+    spoken = {*words}
+    return frozenset(n for n, place in enumerate(_PLACES) if not place.isdisjoint(spoken))
+
+
+def is_elsewhere(spoken_of: frozenset[int], measured_from: frozenset[int]) -> bool:
     """Tell whether words speak of another place than that from which an objective is measured.
 
     Examples
     --------
-    >>> centre = Objective("distance", description="Kilometres to the centre.", less_is_better=True)
-    >>> is_elsewhere(("by", "the", "sea"), centre), is_elsewhere(("downtown",), centre), is_elsewhere(("near",), centre)
-    (True, False, False)
+    >>> centre = places_of("distance kilometres to the centre".split())
+    >>> [is_elsewhere(places_of(text.split()), centre) for text in ("by the sea", "downtown", "near")]
+    [True, False, False]
     """
-    spoken = {*re.findall(r"[a-z]+", f"{objective.name} {objective.description}".casefold())}
-    named = [not place.isdisjoint(spoken) for place in _PLACES]
-    said = [not place.isdisjoint(words) for place in _PLACES]
-    return any(named) and any(said) and not any(one and other for one, other in zip(named, said, strict=True))
+    return bool(spoken_of and measured_from) and spoken_of.isdisjoint(measured_from)
 
 
 def is_degree(words: Sequence[str], at: int, key: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.around import is_degree, is_denied, is_elsewhere
+from druthers.language.lexicon.around import is_degree, is_denied, is_elsewhere, places_of
 from druthers.language.lexicon.binding import bind, is_paid, stem
 from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
@@ -117,10 +117,12 @@ class Words:
         self._senses: dict[tuple[str, ...], Mention] = {}
         self._concessions: dict[tuple[str, ...], Mention] = {}
         amounts = small_words("amounts")
+        measured_from = [places_of(words_of(f"{one.name} {one.description}")) for one in objectives]
         for words, terms in lexicon().items():
+            spoken_of = places_of(words)
             for term in terms:
                 bound = self._bindings.get(term.concept)
-                if bound is not None and not is_elsewhere(words, objectives[bound.objective]):
+                if bound is not None and not is_elsewhere(spoken_of, measured_from[bound.objective]):
                     less = objectives[bound.objective].less_is_better
                     kind = _OTHER_WAY.get(term.kind, term.kind) if less and term.concept in amounts else term.kind
                     worth = _DOUBTFUL if term.doubtful else WORTH[kind] * bound.strength
@@ -299,9 +301,14 @@ class Words:
         return 1
 
 
+@cache
+def _things() -> frozenset[str]:
+    """Return words for what is looked for, whatever it is."""
+    return frozenset(stem(one) for one in read_data("neutral.toml")["phrases"] if " " not in one)
+
+
 def _without_heads(words: Sequence[str], found: Sequence[Mention]) -> list[Mention]:
     """Return mentions without the things that an adjective of something else describes: "a quiet room"."""
-    things = {stem(one) for one in read_data("neutral.toml")["phrases"] if " " not in one}
     judged = {one.last: one.objective for one in found if one.kind is not Kind.IDLE}
     return [
         one
@@ -309,7 +316,7 @@ def _without_heads(words: Sequence[str], found: Sequence[Mention]) -> list[Menti
         if one.kind is not Kind.NOUN
         or one.last - one.first > 1
         or judged.get(one.first, one.objective) == one.objective
-        or stem(words[one.first]) not in things
+        or stem(words[one.first]) not in _things()
     ]
 
 

@@ -2,8 +2,8 @@
 
 export function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (Math.abs(value) >= 1000 && Math.abs(value) < 10000) return String(Math.round(value)); // a year has no comma
   if (Math.abs(value) >= 10000) return Math.round(value).toLocaleString("en");
+  if (Math.abs(value) >= 1000) return String(Math.round(value)); // a year has no comma
   return String(Number(value.toPrecision(digits)));
 }
 
