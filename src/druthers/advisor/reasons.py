@@ -219,14 +219,14 @@ def sentence(
         (lost, worse), (gained, better) = trade_off.loses, trade_off.gains
         given = "more in {} than need be" if objectives[lost].less_is_better else "less in {} than can be had"
         won = "less" if objectives[gained].less_is_better else "more"
-        text += f" A trade-off: {number(worse)} {given.format(lost)}, for {number(better)} {won} in {gained}."
-    # Those who ask and those who answer know an objective by the name that its catalog gave it.
-    names = [name for name in objectives if "_" in name]
-    return re.sub(rf"(?i)(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", _in_blanks, text) if names else text
+        given = given.format(_called(lost))
+        text += f" A trade-off: {number(worse)} {given}, for {number(better)} {won} in {_called(gained)}."
+    return text
 
 
-def _in_blanks(found: re.Match[str]) -> str:
-    return found.group().replace("_", " ")
+def _called(name: str) -> str:
+    """Return the name of an objective as its catalog has it: by this, who asks and who answers know it."""
+    return name.replace("_", " ")
 
 
 def spaced(text: str, names: Iterable[str]) -> str:
@@ -240,7 +240,7 @@ def spaced(text: str, names: Iterable[str]) -> str:
     written, called = _spellings(tuple(names))
     if written is None:
         return text
-    return written.sub(lambda found: called.get(found.group()) or _in_blanks(found), text)
+    return written.sub(lambda found: called.get(found.group()) or _called(found.group()), text)
 
 
 @lru_cache(64)
@@ -261,10 +261,11 @@ def _spellings(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[str
 
 def _clause(fact: Fact, objective: Objective) -> str:
     """Return one fact in words."""
+    name = _called(fact.objective)
     if fact.value is None or fact.place is None or fact.of is None or fact.better_than is None:
-        return _expectation(fact) if fact.expected is not None else f"its {fact.objective} is not known"
+        return _expectation(fact) if fact.expected is not None else f"its {name} is not known"
     close = CLOSES.get(fact.role, "")
-    shown = f"{fact.objective} {number(fact.value)}"
+    shown = f"{name} {number(fact.value)}"
     good = "lowest" if objective.less_is_better else "highest"
     if fact.of == 1:
         return f"{shown}, with none to compare it with"
@@ -276,7 +277,7 @@ def _clause(fact: Fact, objective: Objective) -> str:
     if fact.better_than > WEAK:
         return f"{shown}, in the middle of {fact.of}"
     better = "1 of {} is" if fact.place == 2 else f"{fact.place - 1} of {{}} are"
-    return f"weak in {fact.objective}: {number(fact.value)}, {better.format(fact.of)} better"
+    return f"weak in {name}: {number(fact.value)}, {better.format(fact.of)} better"
 
 
 def _worse(place: int, of: int, better_than: float) -> int:
@@ -294,7 +295,7 @@ def _expectation(fact: Fact) -> str:
     """Return in words what is expected where nobody knows."""
     grounds = [f"its {' and '.join(fact.columns)}"] if fact.columns else []
     grounds += [f"{fact.alike} like it"] if fact.alike else []
-    text = f"expected {fact.objective} {_rounded(fact.expected or 0.0, fact.deviation or 0.0)}"
+    text = f"expected {_called(fact.objective)} {_rounded(fact.expected or 0.0, fact.deviation or 0.0)}"
     return f"{text}{', from ' if grounds else ''}{' and '.join(grounds)}; nobody has told yet"
 
 
