@@ -53,7 +53,7 @@ AGED = {"min_age": {"max": 10}, "max_age": {"min": 10}}
         ("it shouldn't last longer than an hour", {"Playing minutes": {"max": 60}}),
         ("my mother had hers for thirty years", {}),
         ("I sleep two meters from it", {}),
-        ("a 5 year warranty", {"warranty_years": 5}),
+        ("a 5 year warranty", {"warranty_years": {"min": 5}}),
         ("one of 185 cm", {"Height (cm)": 185}),
         ("no monthly fee", {"monthly_fee": {"max": 0}}),
         ("I don't want to pay any monthly fee", {"monthly_fee": {"max": 0}}),

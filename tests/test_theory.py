@@ -148,7 +148,8 @@ def test_a_plan_for_ones_own_size(tmp_path):
     assert fine["in_practice"] < fine["by_hessian"] < fine["printed"] / 100
     assert (tmp_path / "plan.png").stat().st_size > 1_000
     assert told["settings"]["policy"] == "fisher-pqucb"
-    done = CliRunner().invoke(app, ["theory", "plan", *size, "--out", str(tmp_path)])
+    small = [*size, "--horizon", "60", "--runs", "2"]
+    done = CliRunner().invoke(app, ["theory", "plan", *small, "--out", str(tmp_path)])
     assert "a query is worth" in done.output
 
 

@@ -1,7 +1,7 @@
 """What a message in a conversation is: a wish, a limit, how something was, a question, or small talk."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -112,3 +112,16 @@ def guessed(reading: Reading) -> tuple[str, ...]:
     """Return the names of what is wanted of which no word of the text tells: only its meaning is like theirs."""
     worded = {piece.objective for piece in reading.evidence if not piece.guessed}
     return tuple(reading.objectives[index] for index in reading.ranking if index not in worded)
+
+
+def as_dismissed(reading: Reading) -> Reading:
+    """Return a reading of what is wanted as one of what does not matter."""
+    return replace(
+        reading,
+        ranking=(),
+        dismissed=tuple(dict.fromkeys((*reading.ranking, *reading.dismissed))),
+        evidence=tuple(replace(piece, role="dismissed") for piece in reading.evidence),
+        confidences=(),
+        strengths=(),
+        question=None,
+    )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from druthers.advisor.comparing import apart_from_items, with_items
+from druthers.advisor.meant import flags_meant
 from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.strangers import contrary_wishes, told, told_apart
 from druthers.catalogs import Item
@@ -57,6 +58,8 @@ def stated_in(
     if usual := _named_besides(text, reader, limits, reading):
         limits = replace(limits, hopes=(*limits.hopes, *usual))
         reading = parser.read(blanked(rest, *(one.span for one in usual)))
+    if (meant := flags_meant(text, reading, limits, reader, parser)) is not limits:
+        limits, reading = meant, parser.read(blanked(reading.text, *(one.span for one in meant.stated)))
     contrary, unlikely = contrary_wishes(text, reading, limits, parser)
     # Who wants it loud is told that this is not understood, in the same words.
     limits = told(limits, unlikely or (reading.leftover if OPPOSITE in reading.notes and not reading.names else ()))

@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from druthers.advisor.comparing import NAME
 from druthers.advisor.kinds import CHANGING, LIKELY, chances, told_of_items
-from druthers.advisor.messages import STATED, Context, Kind, Message, guessed
+from druthers.advisor.meant import flag_asked
+from druthers.advisor.messages import STATED, Context, Kind, Message, as_dismissed, guessed
 from druthers.advisor.opinions import find_opinion, find_verdict
 from druthers.advisor.other_numbers import another_number
 from druthers.advisor.questions import find_question, flags_asked
@@ -23,15 +22,13 @@ from druthers.advisor.wording import worth_telling
 from druthers.catalogs import Item
 from druthers.denials import find_denials
 from druthers.language import Parser, is_english
-from druthers.language.models.table import Table
-from druthers.limits import Columns, LimitReader, Limits, Where
+from druthers.limits import Columns, LimitReader, Limits
 from druthers.limits.words import fold, stems
 from druthers.types import Reading, Strength
 
 # How likely a kind must be to be thought of; a kind, to overrule a wish that was read;
 # and small talk or nothing, to overrule one that was read for sure.
 POSSIBLE, SURE, CERTAIN = 0.1, 0.8, 0.9
-ALIKE, AHEAD = 0.35, 0.1  # cosines: how like a question the name of a flag must be, and how far ahead of all others
 MOST_WORDS = 6  # of a name
 FEWEST = 4  # words of a wish whose meaning is guessed at
 # Ways to say something that is no wish, and no limit.
@@ -141,11 +138,13 @@ class Understanding:
             if found is not None:
                 stated_so = found is read and read.kind in STATED
                 return replace(_as_stated(read, likely) if stated_so else found, chance=odds[kind])
-        aside = read.limits.unmatched or supposed
-        if stated >= SURE and likely[Kind.WISH] >= LIKELY and not aside and len(said.plain.split()) >= FEWEST:
-            # a wish for sure, but for what?
+        if stated >= SURE and not supposed and len(said.plain.split()) >= FEWEST:
+            # a wish for sure, or something set aside, but what?
             reading = self.parser.suppose(said.text)
-            return replace(read, kind=Kind.WISH, reading=reading) if reading.ranking else read
+            if likely[Kind.DISMISSAL] >= LIKELY and reading.names + reading.dismissed_names:
+                return replace(read, kind=Kind.DISMISSAL, reading=as_dismissed(reading))
+            if likely[Kind.WISH] >= LIKELY and reading.ranking and not read.limits.unmatched:
+                return replace(read, kind=Kind.WISH, reading=reading)
         return read
 
     def _as(self, kind: Kind, chance: float, said: Said, named: tuple[Item, ...], read: Message) -> Message | None:
@@ -200,23 +199,13 @@ class Understanding:
         if not limits.where:
             flags = flags_asked(said.core, self.limits)
             texts = values_in(said.text, self.columns) if said.asks else {}
-            limits = replace(limits, where=flags or texts or self._alike(said.text))
+            limits = replace(limits, where=flags or texts or flag_asked(said.text, self.limits, self.parser))
         if limits.where and ways("best_of_all").fullmatch(" ".join(fold(limits.rest).split()).strip(" ?.!")):
             return Message(Kind.LIMIT, reading=self.parser.read(""), limits=limits)  # "the best hotel in Graz?"
         reading = self.parser.read(limits.rest)  # "cheap ones with a bar"
         of_these = bool(said.context.shown) and ways("of_these").search(said.core) is not None
         found = Message(Kind.FIND, reading=reading, limits=limits, shown=of_these)
         return found if limits.where and not said.places else None
-
-    def _alike(self, text: str) -> Where:
-        """Return the flag whose name is most like a question, if one is clearly: "are any open round the clock?"."""
-        names, encoder = sorted(set(self.limits.index.flags.values())), self.parser.encoder()
-        if not names or not is_english(text):
-            return {}
-        near = np.max([one.encode(names) @ one.encode([text])[0] for one in (Table(), encoder) if one], axis=0)
-        best, *rest = sorted(zip(near, names, strict=True), reverse=True)
-        clear = best[0] >= ALIKE and all(best[0] - other[0] >= AHEAD for other in rest)
-        return {best[1]: True} if clear else {}
 
     def _about_items(
         self, kind: Kind, chance: float, said: Said, named: tuple[Item, ...], read: Message
@@ -373,6 +362,8 @@ def _as_stated(message: Message, likely: Mapping[Kind, float]) -> Message:
     reading, limits = message.reading, message.limits
     if reading is None or message.reading is None:
         return message
+    if likely[Kind.DISMISSAL] >= LIKELY and _is_guess(message, 1.0):  # "kilos are not a criterion"
+        return replace(message, kind=Kind.DISMISSAL, reading=as_dismissed(reading))
     if (limits.where or reading.dismissed) and likely[Kind.WISH] < LIKELY:
         reading = without_guesses(reading, COUNTS)
         lost = {*message.reading.ranking} - {*reading.ranking}

@@ -280,7 +280,9 @@ class Attribute:
             return {"min": plain_number(round(0.97 * numbers[0], 6)), "max": plain_number(round(1.03 * numbers[0], 6))}
         if quantity.measure == "area" or hinted("roomy", self.about):
             return {"min": numbers[0]}
-        return numbers[0] if self.counted and isinstance(numbers[0], int) else None
+        if not self.counted or not isinstance(numbers[0], int):
+            return None
+        return {"min": numbers[0]} if hinted("lasting", self.about) and numbers[0] >= self.low else numbers[0]
 
 
 def letting_in(quantity: Quantity, about: Attribute, attributes: Iterable[Attribute]) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def _whole(value: float, units_: Sequence[str], text: str, end: int) -> tuple[fl
     unit = units().get(next(iter(units_), ""))
     smaller = next((parts for larger, parts in SMALLER.items() if unit and units()[larger] == unit), 0)
     if smaller and (rest := ways("rest_of_unit").match(text[end:])):
-        return value + int(rest["rest"]) / smaller, end + rest.end()
+        return value + value_of(rest["rest"]) / smaller, end + rest.end()
     if clock := re.match(r"\s*([ap])\.?m\b\.?", text[end:]):
         return value % 12.0 + 12.0 * (clock[1] == "p") if value <= 12.0 else value, end + clock.end()
     return value, end

@@ -39,10 +39,11 @@ _COMPOUNDING, _COMPOUND, _PART = ("de", "nl"), 9, 4
 _HOW = re.compile(
     r"(?i)how (?!(?:much|many|well|often|long|far|little|few|quick|hard|good|likely|high|low|big)(?:ly)?\b)([a-z]{4,})"
 )
-# What a description tells: "how well they grip wet things, say testers", "grams of protein", "days until it melts".
+# What a description tells: "how well they grip wet things", "grams of protein", "days until it melts", "air and light".
 _TOLD = re.compile(
     r"(?i)^how (?P<how>\w+) (?P<told>[^,;(:.]+)|^\w+(?: \w+)? of (?P<of>(?!the )\w+(?: \w+)?)"
     r"|^.*\b(?:until|before) (?:it|they|the \w+) (?P<till>[^,;(:.]+)|^\w+(?: of [^,;(:.]+)? that (?P<that>[^,;(:.]+)"
+    r"|^(?P<list>(?:[a-z]+, )*[a-z]+ and [a-z]+)(?=[,.;(]|$)"
 )
 
 
@@ -58,8 +59,8 @@ def _told(description: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> _told("How well they grip oily things, say testers"), _told("How patient the teacher is")
-    (('grip', 'oily'), ())
+    >>> _told("How well they grip oily things, say testers"), _told("Screen and sound, in points")
+    (('grip', 'oily'), ('screen', 'sound'))
     """
     match = _TOLD.match(description)
     if match is None:

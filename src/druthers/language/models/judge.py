@@ -165,8 +165,9 @@ class _Verdict:
     def unsure(self, spoken_of: SpokenOf) -> list[Span]:
         """Return the clauses that may speak of something that no word names, likeliest first, or give something up.
 
-        Only what is complained about may be given up without a cue: "I shall survive some dust". What is praised or
-        only named was, in the sentences that may be learned from, read no better with the model.
+        Only what is complained about may be given up without a cue: "I shall survive some dust"; and what is only
+        named beside words that allow it: "a manual is fine". What is praised or named otherwise was, in the sentences
+        that may be learned from, read no better with the model.
         """
         said_ = {mention.objective for mention in self._mentions if mention.stands_alone}
         unsaid = [n for n in range(self.odds.shape[1]) if n not in said_]
@@ -175,7 +176,8 @@ class _Verdict:
         for span in self._spans:
             inside = [m for m in self._mentions if _holds(span, m) and m.stands_alone]
             complains = inside and all(m.kind is Kind.BAD for m in inside)
-            if complains and not any(spoken_of(self._tokens, self._mentions, m) for m in inside):
+            allows = inside and any(token.text in small_words("allowing") for token in self._tokens[slice(*span)])
+            if allows or (complains and not any(spoken_of(self._tokens, self._mentions, m) for m in inside)):
                 spans.append((bar("ask"), span))
         return list(dict.fromkeys(span for _, span in sorted(spans, reverse=True)))
 

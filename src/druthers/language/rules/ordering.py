@@ -261,7 +261,7 @@ def _is_extreme(tokens: Sequence[Token], mention: Mention) -> bool:
 def _sounds_given_up(tokens: Sequence[Token], mention: Mention) -> bool:
     """Tell whether the clause of a mention sounds so, where no cue speaks of it; what is refused is not given up."""
     before = " ".join(token.text for token in tokens[max(0, mention.first - _NEAR) : mention.first])
-    return _REFUSED.search(before) is None and mention.leaning > float(read_data("weights.json")["bars"]["lean"])
+    return _REFUSED.search(before) is None and mention.leaning > _bar("lean")
 
 
 def _carry_out(wishes: Wishes, mention: Mention, fate: Fate, level: Effect | None, acting: Sequence[Match]) -> None:
@@ -382,8 +382,15 @@ def _gives_up(mention: Mention, match: Match) -> bool:
         return mention.kind is not Kind.BAD and not wants and not lessened
     if match.cue.does is Effect.DENY:  # "no noise" wants less of it
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
-    # "the service is fine", but "barking is fine"
-    burden = mention.less_is_better and mention.concept != "price"
+    if mention.kind is not Kind.BAD and mention.leaning < _bar("allow"):  # "it can be washed"
+        return False
+    # "the service is fine", but "barking is fine", and "a manual is fine"
+    burden = (mention.less_is_better and mention.concept != "price") or mention.leaning > _bar("lean")
     liked = match.text.split()[-1] in _FINE or _WOULD_LIKE.match(match.text)
     fine = mention.kind is Kind.NOUN and liked and not burden
     return mention.kind is not Kind.GOOD and not fine
+
+
+def _bar(name: str) -> float:
+    """Return log odds from which on, or up to which, a clause sounds so."""
+    return float(read_data("weights.json")["bars"][name])

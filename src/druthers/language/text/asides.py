@@ -21,7 +21,8 @@ _LABEL = re.compile(r"(?:^| )(?:user|human|customer|guest|client) ?:")
 @cache
 def _patterns(name: str) -> tuple[re.Pattern[str], ...]:
     patterns = read_data("asides.toml")[name]["patterns"]
-    return tuple(re.compile(pattern.replace(")*", "){0,8}")) for pattern in patterns)
+    whole = r"(?!(?<=\w)\w)" if name == "machine" else ""  # no "ai" in "air", no "eval" in "evaluations"
+    return tuple(re.compile(pattern.replace(")*", "){0,8}") + whole) for pattern in patterns)
 
 
 def is_aside(name: str, sentence: str) -> bool:
