@@ -19,7 +19,7 @@ from druthers.types import Reading
 
 # Cosines: how like the name of a flag a question for items must be, and a clause that asks for it; and how far that is
 # ahead of all else. Those of clauses are right for 11 of 12 that words leave alone, of 1,600 messages.
-ASKED, MEANT, AHEAD = 0.35, 0.6, 0.1
+ASKED, MEANT, AHEAD = 0.35, 0.5, 0.1
 FEWEST = 3  # words of a clause that means something
 OWNED = re.compile(r"\b(?:i|we)(?:'ve| have)(?: got)? (?!to\b)")  # "I have a licence" asks for none
 
@@ -37,11 +37,12 @@ def flag_asked(text: str, reader: LimitReader, parser: Parser) -> Where:
 def flags_meant(text: str, reading: Reading, limits: Limits, reader: LimitReader, parser: Parser) -> Limits:
     """Return the limits of a text with the flags that clauses ask for of which no word is understood.
 
-    A flag must be clearly liker to its clause than all else is. What is denied, only hoped for, asked or told as a
-    story is left alone: there the words decide, or nothing.
+    A flag must be clearly liker to its clause than all else is, and the text must ask for something. What is denied,
+    only hoped for, asked or told as a story is left alone: there the words decide, or nothing.
     """
     names = sorted(set(reader.index.flags.values()) - {*limits.where, *limits.dropped})
-    encoder = parser.encoder() if names and is_english(text) else None
+    asked = ways("asked_for").search(fold(text)) is not None
+    encoder = parser.encoder() if names and asked and is_english(text) else None
     if encoder is None:
         return limits
     others = [told for one in parser.objectives for told in (one.name, *one.synonyms, one.description) if told]
