@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from druthers.advisor.answers import Heard
@@ -51,8 +52,11 @@ def understood_in_words(
     if implied := [wanted[name] for name in heard.ranking if name in guesses]:
         said.append(f"I take it that you want {listed(implied)}; if not, say “forget that”.")
     gone = () if heard.reading is None else heard.reading.dismissed_names
-    if gone:
-        said.append(f"Set aside: {listed(gone)}.")
+    unsure = () if heard.reading is None else guessed(replace(heard.reading, ranking=heard.reading.dismissed))
+    if sure_gone := [name for name in gone if name not in unsure]:
+        said.append(f"Set aside: {listed(sure_gone)}.")
+    if implied_gone := [name for name in gone if name in unsure]:
+        said.append(f"I take it that you do not mind {listed(implied_gone)}; if you do, say “forget that”.")
     where: Where = {}
     for one in heard.limits:  # "black or silver" is one limit
         where = join(where, one)
