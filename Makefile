@@ -13,7 +13,7 @@ suite plain test-browser test-full coverage: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test suite served kernels bytecode plain test-browser test-full test-model browser coverage check \
+.PHONY: help setup run test suite kernels bytecode plain test-browser test-full test-model browser coverage check \
   bench docs lock clean
 
 help: ## list the targets
@@ -53,22 +53,18 @@ browser:
 	    { $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } > /dev/null 2>&1 < /dev/null; } || \
 	  echo "NO BROWSER: install chromium to have the page tested" >&2
 
-# What every server uses, which most tests wait for: it comes first.
-served: $(CORE)
-	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py served
-
-kernels: served ## compile ahead what the quick tests use, by three processes that share the work
+# By one process: what kernels share is then compiled once. With `make --jobs` all else is done meanwhile.
+kernels: $(CORE) ## compile ahead what the quick tests use
 	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py
 
 test: kernels plain suite ## run the quick tests and the doctests, and the kernels once more as plain Python
 
-# More files at a time than cores: tests wait for servers, browsers and disks, and beside other work many processes get
-# more of a machine than few. In the order of tests/conftest.py, which begins with what needs few kernels: with
-# `make --jobs` the others are compiled meanwhile. A test that hangs tells where and ends
-# the run: no other process is given it.
-WORKERS := 6
+# More files at a time than cores: tests wait for servers, browsers and disks. They begin when all is compiled: those
+# that came before would compile the same once more. A test that hangs tells where and ends the run: no other process
+# is given it.
+WORKERS := 4
 PATIENCE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
-suite: $(READY) browser served bytecode
+suite: $(READY) browser kernels bytecode
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=0 $(PATIENCE)
 
 # Made by one process, in place of all at the same time; what is wrong with a test, its own run tells.
@@ -77,7 +73,9 @@ bytecode: $(READY)
 
 # Needs nothing compiled, so `make --jobs` does it while the rest is.
 plain: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PATIENCE) tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PATIENCE) tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves \
+	  tests/test_own.py::test_the_policy_of_contributing_goes_through_every_command \
+	  tests/test_own.py::test_the_parts_of_contributing_keep_the_laws
 
 test-browser: $(READY) browser ## run only the tests that drive the page in a real chromium
 	$(BIN)/python -m pytest -m browser

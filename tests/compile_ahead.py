@@ -1,16 +1,12 @@
-"""Compiles ahead what the quick tests use, by three processes that share the work, and prints what each took.
+"""Compiles ahead what the quick tests use, in one process, and prints what each policy took.
 
-Run by `make kernels`, and before by `make served` for what every server uses. Processes that run tests on an empty
-cache compile the same machine code at the same time, and have nothing of being many; where all is kept already, this
-takes seconds.
+Run by `make kernels`. Processes that run tests on an empty cache would compile the same machine code several times;
+where all is kept already, this takes seconds.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
 
 import cache_steps
 import numpy as np
@@ -28,14 +24,6 @@ from druthers.simulation import play_tape
 SERVED = "stated-ucb"
 # Forms of policies that tests use beside the plain ones.
 FORMS = {"a population": ("fisher-pqucb", {"population": True}), "a mixture": ("mo-pqucb", {"anchor": Mixture()})}
-# What shares most of its kernels is compiled by one process; the longest first, so that all end together.
-TOGETHER = (
-    ("fisher-pqucb", "fisher-ucb", "likelihood"),
-    ("fisher-pqucb-robust", "mixture"),
-    ("a population",),
-    ("mo-pqucb", "a mixture", "mo-pqucb-recipe", "greedy"),
-    ("mo-pqucb-gl", "mo-pqucb-gl-recipe", "group-lasso"),
-)
 # Who is served in contexts by quick tests, who follows logs in them, and who those of picks.
 IN_CONTEXTS = (SERVED, "fisher-pqucb")
 FOLLOW = ("s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb")
@@ -43,25 +31,20 @@ FOLLOW_PICKS = ("fisher-pqucb",)
 SIZE = cache_steps.N_OBJECTIVES
 
 
-def use(names):
-    """Use policies and anchors once in all their ways; return the seconds of processor time of each."""
-    took = []
-    for name in names:
-        before = time.process_time()
-        if name in dr.ANCHORS:
-            cache_steps.done(name, list(cache_steps.ANCHOR_METHODS))
-        elif name in FORMS:
-            policy, settings = FORMS[name]
-            serve(policy, **settings)
-            play(policy, "utility", **settings)
-        else:
-            cache_steps.done(name, list(cache_steps.POLICY_METHODS))
-            if name in IN_CONTEXTS or not dr.POLICIES[name].learns_contexts:
-                serve(name)
-            play(name, "utility", logs=name in FOLLOW)
-            play(name, "choice", logs=name in FOLLOW_PICKS)
-        took.append((name, time.process_time() - before))
-    return took
+def use(name):
+    """Use a policy, an anchor or a form of a policy once in all its ways."""
+    if name in dr.ANCHORS:
+        cache_steps.done(name, list(cache_steps.ANCHOR_METHODS))
+    elif name in FORMS:
+        policy, settings = FORMS[name]
+        serve(policy, **settings)
+        play(policy, "utility", **settings)
+    else:
+        cache_steps.done(name, list(cache_steps.POLICY_METHODS))
+        if name in IN_CONTEXTS or not dr.POLICIES[name].learns_contexts:
+            serve(name)
+        play(name, "utility", logs=name in FOLLOW)
+        play(name, "choice", logs=name in FOLLOW_PICKS)
 
 
 def serve(name, **settings):
@@ -80,18 +63,8 @@ def play(name, feedback, *, logs=False, **settings):
         follow(follower, record(recorder, tape), LEARN)
 
 
-def main(words):
-    if words == ["served"]:
-        families, processes = [(SERVED,)], 1
-    else:
-        known = {name for family in TOGETHER for name in family} | {SERVED}
-        rest = [(name,) for name in (*dr.POLICIES, *dr.ANCHORS) if name not in known]
-        families, processes = [*TOGETHER, *rest], int(words[0]) if words else 3
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        for family in pool.map(use, families):
-            for name, seconds in family:
-                print(f"{name:20s} {seconds:6.1f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    for one in (*dr.POLICIES, *FORMS, *dr.ANCHORS):
+        before = time.process_time()
+        use(one)
+        print(f"{one:20s} {time.process_time() - before:6.1f} s", flush=True)

@@ -29,22 +29,14 @@ settings.register_profile("unhurried", deadline=None, derandomize=True, suppress
 settings.load_profile("unhurried")
 
 
-# Where several workers begin: files that take long, and need few kernels beside those of servers, for the others are
-# compiled meanwhile. A long one that came last would leave the others without work.
-FIRST = (
-    *("own", "browser_views", "cache", "browser_talk", "service_replicas", "service_torture", "language", "theory"),
-    *("messages", "service_put_back", "service_fuzz", "service_description", "service_kills", "llm", "converse"),
-    *("stores", "postgres", "service", "half_said", "histories", "fetching", "service_keys", "understanding", "cli"),
+# Files that take long, the longest first: one that came last would leave the other workers without work.
+LONGEST = (
+    *("browser_views", "browser_talk", "cache", "own", "history", "service_torture", "service_replicas", "theory"),
+    *("service_put_back", "service_description", "service_fuzz", "service_kills", "stores", "items", "converse"),
+    *("restarts", "migrations", "language", "messages", "kernels", "anchors", "cli", "histories", "experiments"),
+    *("understanding", "fetching", "stateful", "saving", "half_said", "llm", "service_keys", "beliefs", "bench"),
 )
-# Where they end: files that need many kernels, the longest of them first.
-LAST = (
-    *("items", "restarts", "units", "kernels", "asking", "history", "migrations", "contexts", "cli_logs", "anchors"),
-    *("crowds", "choices", "trust", "fisher", "stateful", "policies", "simulation", "evaluation", "experiments"),
-    *("population", "grouplasso", "mixture", "slates", "intervals", "moving", "guarantee", "soft", "anytime", "paper"),
-    *("predicting", "revising", "saving", "logs", "gym", "bench", "wrong_uses"),
-)
-TURNS = {f"test_{name}": turn - len(FIRST) for turn, name in enumerate(FIRST)}
-TURNS |= {f"test_{name}": 1 + turn for turn, name in enumerate(LAST)}
+TURNS = {f"test_{name}": turn - len(LONGEST) for turn, name in enumerate(LONGEST)}
 
 
 def pytest_addoption(parser):

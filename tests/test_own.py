@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import re
 import sys
 import time
@@ -24,6 +25,8 @@ from druthers.policies import find_policy
 from druthers.service.settings import Settings
 from druthers.testing import check_anchor, check_policy
 
+# What compiles for long: as plain Python in `make plain`, compiled in the slow tests.
+compiled = pytest.mark.slow if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" else lambda test: test
 CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 TINY = """
@@ -76,6 +79,7 @@ def borda(druthers, tmp_path):
     return druthers
 
 
+@compiled
 def test_the_policy_of_contributing_goes_through_every_command(borda, tmp_path):
     fast = ("tiny.toml", "--workers", "1", "-q")
     assert borda("run", *fast, "--policies", "s-ucb,borda.py:Borda") == (0, "", "")
@@ -93,6 +97,7 @@ def test_the_policy_of_contributing_goes_through_every_command(borda, tmp_path):
     assert [one["policy"] for one in json.loads(out)["evaluations"]] == ["borda.py:Borda", "s-ucb"]
 
 
+@compiled
 def test_the_parts_of_contributing_keep_the_laws(borda, tmp_path):
     check_policy(partial(make_policy, "borda.py:Borda"))
     (tmp_path / "onestep.py").write_text(example("The one-step anchor"))

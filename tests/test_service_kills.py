@@ -113,7 +113,8 @@ def kill_often(url, forker, folder, kills, seed):
     return clients, found
 
 
-@pytest.mark.parametrize("journal", STORES, indirect=True)
+# SQLite is tried by tests/test_service_torture.py, where servers are killed beside all else.
+@pytest.mark.parametrize("journal", [pytest.param("sqlite", marks=pytest.mark.slow), "postgresql"], indirect=True)
 def test_a_killed_server_loses_nothing(journal, forker, tmp_path):
     clients, found = kill_often(journal, forker, tmp_path, kills=3, seed=1)
     assert sum(client.answers for client in clients) > 40

@@ -116,8 +116,16 @@ def test_a_service_goes_on_when_the_right_journal_is_back(journal, start, tmp_pa
     until(lambda: server.ask("GET", "/readyz")[0] == 200, "the service to be ready")
 
 
-@pytest.mark.parametrize("journal", STORES, indirect=True)
-@pytest.mark.parametrize("option", [(), ("--drop-states",)])
+@pytest.mark.parametrize(
+    ("journal", "option"),
+    [
+        ("sqlite", ("--drop-states",)),
+        ("postgresql", ()),
+        pytest.param("sqlite", (), marks=pytest.mark.slow),
+        pytest.param("postgresql", ("--drop-states",), marks=pytest.mark.slow),
+    ],
+    indirect=["journal"],
+)
 def test_compacting_takes_nothing_from_a_service_that_runs(journal, start, option):
     """Most users are not in memory, and their states are all that is left of them there."""
     server = start(journal, resident_users=5, snapshot_every=30, follow_seconds=0.02)

@@ -32,7 +32,7 @@ def start(forker, tmp_path):
         assert "unexpected: " not in server.told(), server.told()
 
 
-@pytest.mark.parametrize("journal", STORES, indirect=True)
+@pytest.mark.parametrize("journal", [pytest.param("sqlite", marks=pytest.mark.slow), "postgresql"], indirect=True)
 def test_replicas_under_load_end_with_equal_state(journal, start):
     replicas = [start(journal, **SETTINGS) for _ in range(2)]
     clients = [Client(number, 3, [replica.port for replica in replicas]) for number in range(4)]

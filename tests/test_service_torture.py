@@ -144,7 +144,8 @@ def torture(url, forker, folder, kills, seed):
     print(told | {"answers": sum(client.answers for client in played.clients), "events": len(read_all(url))})
 
 
-@pytest.mark.parametrize("journal", STORES, indirect=True)
+# The other store is tried by the kills alone (tests/test_service_kills.py), and here by the slow test.
+@pytest.mark.parametrize("journal", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True)
 def test_all_at_once_loses_doubles_and_brings_back_nothing(journal, forker, tmp_path):
     torture(journal, forker, tmp_path, kills=3, seed=1)
 
