@@ -141,15 +141,15 @@ def listed(names: Sequence[str], link: str = "and") -> str:
     return f" {link} ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
 
 
+def named_in_words(limits: Where) -> list[str]:
+    """Return each limit in words, behind the name of what is limited."""
+    return [f"{name} {limit_in_words(limit)}" for name, limit in limits.items()]
+
+
 def limits_in_words(limits: Where) -> str:
     """Return limits or hopes in words."""
-    named = {True: "{}", False: "no {}"}
-    return listed(
-        [
-            named[limit].format(name) if isinstance(limit, bool) else f"{name} {limit_in_words(limit)}"
-            for name, limit in limits.items()
-        ]
-    )
+    flags = {name: name if limit else f"no {name}" for name, limit in limits.items() if isinstance(limit, bool)}
+    return listed([flags.get(name, one) for name, one in zip(limits, named_in_words(limits), strict=True)])
 
 
 def limit_in_words(limit: Any) -> str:
