@@ -74,11 +74,11 @@ def felt(turn: Turn) -> Operation[Draft]:
     message = turn.message
     if not message.opinions and message.utility is None:
         return turn.draft("Was that good or bad? Nothing was noted yet: say so in a word.")
+    each: list[tuple[float | None, dict[str, float]]]
     each = [(one.utility, one.aspects) for one in message.opinions.values()]
+    each = each or [(message.utility, message.aspects)] * len(turn.about)
     noted = []
-    for item, (utility, aspects) in zip(
-        turn.about, each or [(message.utility, message.aspects)] * len(turn.about), strict=True
-    ):
+    for item, (utility, aspects) in zip(turn.about, each, strict=True):
         yield from rate(turn, item, utility, aspects)
         noted.append(f"{item.name} was {grade(utility)}{aspects_in_words(aspects)}")
     wrong = turn.instead

@@ -38,33 +38,13 @@ FEWEST_LETTERS = 3  # of such a text: "s" and "m" stand in too many words
 MOST_ADDED = 2  # letters that endings of other languages may add
 
 
-def with_items(
-    text: str, limits: Limits, parser: Parser, columns: Columns, shown: Sequence[Item] = (), price: str | None = None
-) -> Limits:
-    """Return the limits of a text with those that items it names, or calls by number if shown, stand for.
+def with_items(text: str, reader: LimitReader, parser: Parser, columns: Columns, shown: Sequence[Item]) -> Limits:
+    """Return the limits of a text, with those that items stand for which it names, or calls by number if shown.
 
-    "Cheaper" is about the price that items have in money, though it is an objective's word too.
-    """
-    folded = fold(limits.rest)
-    if "than" not in folded and pattern(r"\b<not>\b|n't\b|\bout\b|\boption\b").search(folded) is None:
-        return limits
-    found = [*_better(folded, text, parser, columns, shown, price), *_unwanted(folded, text, columns)]
-    if not found:
-        return limits
-    where, rest = limits.where, limits.rest
-    unwanted = list(dict.fromkeys(item for one in found if one.name == NAME for item in one.limit["not"]))
-    for one in found:
-        where = merge(where, {one.name: {"not": unwanted} if one.name == NAME else one.limit})
-        rest = blanked(rest, one.span)
-    unmatched = tuple(piece for piece in limits.unmatched if not any(piece.endswith(one.text) for one in found))
-    return replace(limits, where=where, stated=(*limits.stated, *found), unmatched=unmatched, rest=rest)
-
-
-def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Columns, shown: Sequence[Item]) -> Limits:
-    """Return the limits of a text, in which "than 2" after a word that tells in what is no bound: "lighter than 2".
-
-    Nor is a part of the name of an item a limit: "cleaner than the Port Studio" is not about studios. Where an item is
-    called like something that items have, that is meant: "with a sea view" in spite of the Sea View.
+    "Cheaper" is about the price that items have in money, though it is an objective's word too. "Than 2", after a word
+    that tells in what, is no bound: "lighter than 2". Nor is a part of the name of an item a limit: "cleaner than the
+    Port Studio" is not about studios. Where an item is called like something that items have, that is meant: "with a
+    sea view" in spite of the Sea View.
     """
     folded = fold(text)
     named = [(start, end) for start, end, item in names_in(folded, columns) if len(item.name.split()) > 1]
@@ -77,11 +57,21 @@ def apart_from_items(text: str, reader: LimitReader, parser: Parser, columns: Co
     limits = reader.read(blanked(text, *spans))
     for start, end in spans:
         limits = replace(limits, rest=limits.rest[:start] + text[start:end] + limits.rest[end:])
-    return limits
+    folded = fold(limits.rest)
+    if "than" not in folded and pattern(r"\b<not>\b|n't\b|\bout\b|\boption\b").search(folded) is None:
+        return limits
+    found = [*_better(folded, text, reader, parser, columns, shown), *_unwanted(folded, text, columns)]
+    where, rest = limits.where, limits.rest
+    unwanted = list(dict.fromkeys(item for one in found if one.name == NAME for item in one.limit["not"]))
+    for one in found:
+        where = merge(where, {one.name: {"not": unwanted} if one.name == NAME else one.limit})
+        rest = blanked(rest, one.span)
+    unmatched = tuple(piece for piece in limits.unmatched if not any(piece.endswith(one.text) for one in found))
+    return replace(limits, where=where, stated=(*limits.stated, *found), unmatched=unmatched, rest=rest)
 
 
 def _better(
-    folded: str, text: str, parser: Parser, columns: Columns, shown: Sequence[Item], price: str | None
+    folded: str, text: str, reader: LimitReader, parser: Parser, columns: Columns, shown: Sequence[Item]
 ) -> list[Stated]:
     """Return the limits of "cheaper than the Birch Inn": at least as good, and another item."""
     found = []
@@ -93,7 +83,7 @@ def _better(
         if item is None or bool(ways("worse").search(match["how"])) != bool(ways("less").search(match["how"])):
             continue
         than = match.start("how") + len(match["how"])
-        for name, limit in _at_least_as_good(match["how"], item, parser, columns, price):
+        for name, limit in _at_least_as_good(match["how"], item, parser, columns, reader.index.price):
             found.append(Stated(name, limit, text[than:end], than, end))
             found.append(Stated(NAME, {"not": [item.name]}, text[than:end], than, end))
     return found

@@ -107,7 +107,7 @@ def of_weights(catalog: Catalog, weights: Mapping[str, float]) -> dict[str, Any]
     if not isinstance(weights, Mapping):
         raise InvalidSetting(f"weights must be a table of objectives and numbers, but got {weights!r}")
     catalog.ranking(list(weights))  # names objectives only
-    values = [weights.get(objective.name, 0.0) for objective in catalog.objectives]
+    values: list[Any] = [weights.get(objective.name, 0.0) for objective in catalog.objectives]
     if not all(isinstance(value, Real) and 0.0 <= float(value) < math.inf for value in values):
         raise InvalidSetting(f"weights must be finite numbers from 0 on, but got {dict(weights)!r}")
     if not any(values):

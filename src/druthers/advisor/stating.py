@@ -9,7 +9,7 @@ import numpy as np
 
 from druthers.advisor.kinds import LIKELY, POSSIBLE, SURE
 from druthers.advisor.messages import Kind, Message, as_dismissed, guessed
-from druthers.advisor.naming import apart_from_items, with_items
+from druthers.advisor.naming import with_items
 from druthers.advisor.said import MOST_LETTERS
 from druthers.advisor.strangers import contrary_wishes, told, told_apart
 from druthers.advisor.wishes import SURE as COUNTS
@@ -47,9 +47,7 @@ def stated_in(
     if others := NO_OTHERS.search(text):
         # "black would be perfect but green is fine too, no other colors"
         text = blanked(text, *_hoping(text), others.span("other"))
-    limits = apart_from_items(text, reader, parser, columns, shown)
-    limits = with_items(text, limits, parser, columns, shown, reader.index.price)
-    limits = told_apart(text, limits, reader, parser)
+    limits = told_apart(text, with_items(text, reader, parser, columns, shown), reader, parser)
     hopes = hoped(text, reader, limits)
     heard = [one.text for one in hopes]
     lost = tuple(one for one in limits.unmatched if not any(one in text or text in one for text in heard))
