@@ -101,6 +101,7 @@ def history(ask: Operations, user: str) -> Operation[tuple[Remembered, ...]]:
             place, utility = (event.about, id), body["utility"]
             told |= {"rewards": dict(body["rewards"]), "utility": utility}
             told["counts"] = utility is None or place not in revised
-            revised |= set() if utility is None else {place}
+            if utility is not None:
+                revised.add(place)
         entries.append(Remembered(event.position, event.at, KINDS[event.kind], **told))
     return tuple(entries[:MOST_REMEMBERED])
