@@ -54,7 +54,7 @@ def _heard(turn: Turn) -> Operation[Heard]:
 def _understood(turn: Turn, heard: Heard, known: Wishes, *, asks: bool = False) -> str:
     """Return what was heard in words, beside what was known before."""
     costs = {one.name for one in turn.ask.catalog.objectives if one.less_is_better}
-    return understood_in_words(heard, asks=asks, before=known.limits, hoped=known.hopes, costs=costs)
+    return understood_in_words(heard, known, costs, asks=asks)
 
 
 def _heard_beside(turn: Turn, text: str) -> Operation[tuple[str, Heard | None]]:
