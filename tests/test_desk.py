@@ -11,7 +11,7 @@ import pytest
 from test_advisor import INNS
 
 from druthers.advisor import Advisor, events, verify
-from druthers.advisor.rating import feedback
+from druthers.advisor.outcomes import feedback
 from druthers.advisor.replies import Conversation
 from druthers.errors import Contradiction, InvalidEvent, StoreFailure, UnknownOutcome
 from druthers.service.desk import Desk

@@ -8,8 +8,8 @@ import pytest
 from backups import Backup, rewrite
 from test_advisor import INNS, busy
 
-from druthers.advisor import Advisor, deferral, events, verify
-from druthers.advisor.rating import feedback
+from druthers.advisor import Advisor, events, outcomes, verify
+from druthers.advisor.outcomes import feedback
 from druthers.advisor.steps import Append
 from druthers.errors import OtherJournal, UnknownDecision, UnknownUser
 from druthers.stores import STORES, open_store
@@ -178,9 +178,9 @@ def test_feedback_that_another_sends_late_does_not_bring_anybody_back(start):
     one.catch_up()
     late = {
         "feedback": lambda: other.feedback(made.id, utility=0.5),
-        "a reward": lambda: other._run(deferral.reward(other.operations, made.id, 0.5)),
-        "a held reward": lambda: other._run(deferral.reward(other.operations, shown.id, 0.5)),
-        "an activation": lambda: other._run(deferral.activate(other.operations, shown.id)),
+        "a reward": lambda: other._run(outcomes.reward(other.operations, made.id, 0.5)),
+        "a held reward": lambda: other._run(outcomes.reward(other.operations, shown.id, 0.5)),
+        "an activation": lambda: other._run(outcomes.activate(other.operations, shown.id)),
         "a correction": lambda: other.correct("ada", ["clean"]),
     }
     remembered = dict(other.operations.told._kept)

@@ -3,10 +3,10 @@
 import pytest
 
 from druthers.advisor import Advisor, operations
+from druthers.advisor.doing import take_back
 from druthers.advisor.messages import Kind
-from druthers.advisor.sayings import feeling, references
+from druthers.advisor.said import feeling, references
 from druthers.advisor.steps import Append
-from druthers.advisor.unsaying import take_back
 from druthers.catalogs import Catalog, Item
 from druthers.errors import NoPreference
 from druthers.types import Objective

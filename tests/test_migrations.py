@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from druthers.advisor import Advisor, events, verify
+from druthers.advisor.doing import take_back
 from druthers.advisor.editions import Editions
 from druthers.advisor.history import chances_of, to_log
-from druthers.advisor.unsaying import take_back
 from druthers.advisor.updating import apply_changes, find_changes, items_of
 from druthers.catalogs import Catalog, Item
 from druthers.cli import app

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from msrest.authentication import CognitiveServicesCredentials
 from msrest.exceptions import HttpOperationError
 
-from druthers.advisor import Advisor, deferral, events, verify
+from druthers.advisor import Advisor, events, outcomes, verify
 from druthers.catalogs import Catalog, Item
 from druthers.errors import InvalidFeedback, UnknownDecision
 from druthers.service.app import make_app
@@ -292,7 +292,7 @@ def test_a_reward_tells_of_an_item_what_nobody_told_before(advisor):
     clean, price = (one.to_value(0.7) for one in advisor.fold.catalog.objectives)
     for item, told in {"mill": {}, "half": {"price": price}, "void": {"clean": clean, "price": price}}.items():
         made = advisor.recommend("ada", offer=[item])
-        assert advisor._run(deferral.reward(advisor.operations, made.id, 0.7))
+        assert advisor._run(outcomes.reward(advisor.operations, made.id, 0.7))
         assert advisor.store.about(made.id)[-1].body["rewards"] == pytest.approx(told)
     assert advisor.preference("ada").feedbacks == 3
     assert advisor.fold.policy.reward_means(["void"]) == pytest.approx(np.full((1, 2), 0.7))
@@ -301,7 +301,7 @@ def test_a_reward_tells_of_an_item_what_nobody_told_before(advisor):
 @pytest.mark.parametrize("value", [-1.0, -0.3, 0.0, 1.0])
 def test_any_reward_keeps_what_is_known_finite(advisor, value):
     made = advisor.recommend("ada", offer=["void"])
-    advisor._run(deferral.reward(advisor.operations, made.id, value))
+    advisor._run(outcomes.reward(advisor.operations, made.id, value))
     assert advisor.fold.policy.reward_means(["void"]) == pytest.approx(np.full((1, 2), max(value, 0.0)))
     assert np.isfinite([one.weight for one in advisor.preference("ada").weights]).all()
     assert np.isfinite([one.score for one in advisor.recommend("ada", size=4).items]).all()
@@ -311,7 +311,7 @@ def test_any_reward_keeps_what_is_known_finite(advisor, value):
 def test_a_reward_after_rewards_of_its_own_kind_adds_what_is_new(advisor):
     made = advisor.recommend("ada", offer=["void"])
     advisor.feedback(made.id, rewards={"clean": 2})
-    assert advisor._run(deferral.reward(advisor.operations, made.id, 0.5))
+    assert advisor._run(outcomes.reward(advisor.operations, made.id, 0.5))
     price = advisor.fold.catalog.objectives[1].to_value(0.5)
     assert advisor.store.about(made.id)[-1].body["rewards"] == {"price": price}
 
@@ -321,8 +321,8 @@ def test_rewards_outside_their_range_and_unknown_decisions_are_refused(advisor):
     last = advisor.store.last()
     for value in (1.01, -1.01, float("nan")):
         with pytest.raises(InvalidFeedback):
-            advisor._run(deferral.reward(advisor.operations, made.id, value))
-    for operation in (deferral.reward(advisor.operations, "none", 1.0), deferral.activate(advisor.operations, "none")):
+            advisor._run(outcomes.reward(advisor.operations, made.id, value))
+    for operation in (outcomes.reward(advisor.operations, "none", 1.0), outcomes.activate(advisor.operations, "none")):
         with pytest.raises(UnknownDecision):
             advisor._run(operation)
     assert advisor.store.last() == last
@@ -338,10 +338,10 @@ def test_rewards_wait_across_restarts_in_any_order(tmp_path, order):
         with Advisor(store=where, parser="lexicon") as advisor:
             value = 0.25 if step == "reward" else 0.75
             if step == "activate":
-                advisor._run(deferral.activate(advisor.operations, decision))
+                advisor._run(outcomes.activate(advisor.operations, decision))
             else:
                 first = value if first is None else first
-                advisor._run(deferral.reward(advisor.operations, decision, value))
+                advisor._run(outcomes.reward(advisor.operations, decision, value))
     with Advisor(store=where, parser="lexicon") as advisor:
         learned = [event.body["utility"] for event in advisor.store.about(decision) if event.kind == events.FEEDBACK]
         assert learned == [first]
@@ -355,8 +355,8 @@ def test_reward_and_activation_find_each_other_from_two_replicas(tmp_path):
         for _ in range(10):
             decision = decide(one, "mill")
             both = [
-                threading.Thread(target=one._run, args=(deferral.reward(one.operations, decision, 0.5),)),
-                threading.Thread(target=other._run, args=(deferral.activate(other.operations, decision),)),
+                threading.Thread(target=one._run, args=(outcomes.reward(one.operations, decision, 0.5),)),
+                threading.Thread(target=other._run, args=(outcomes.activate(other.operations, decision),)),
             ]
             for thread in both:
                 thread.start()
@@ -368,8 +368,8 @@ def test_reward_and_activation_find_each_other_from_two_replicas(tmp_path):
 
 def test_erasing_a_person_leaves_nothing_of_what_waited(advisor):
     decision = decide(advisor, "mill")
-    advisor._run(deferral.reward(advisor.operations, decision, 0.5))
-    advisor._run(deferral.activate(advisor.operations, decision))
+    advisor._run(outcomes.reward(advisor.operations, decision, 0.5))
+    advisor._run(outcomes.activate(advisor.operations, decision))
     advisor.forget("ada")
     left = [event for event in advisor.store.read() if event.kind in (events.HELD, events.ACTIVATION)]
     assert [dict(event.body) for event in left] == [{"version": events.VERSION}] * 2
@@ -390,5 +390,5 @@ def test_the_best_of_actions_without_values_is_found():
             made = advisor.recommend(EVERYONE, offer=list(rates), id=f"visit-{visit}")
             chosen.append(made.items[0].item)
             click = float(chance.random() < rates[chosen[-1]])
-            advisor._run(deferral.reward(advisor.operations, made.id, click))
+            advisor._run(outcomes.reward(advisor.operations, made.id, click))
     assert chosen[200:].count("e") > 150

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_advisor import INNS
 
-from druthers.advisor import Advisor, deferral, events, verify
+from druthers.advisor import Advisor, events, outcomes, verify
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, InvalidSetting
 from druthers.policies import POLICIES
@@ -192,8 +192,8 @@ def test_two_who_revise_at_once_end_alike():
 def test_a_personalizer_keeps_the_first_reward():
     advisor = open_advisor()
     made = advisor.recommend("ada", offer=["mill"])
-    assert advisor._run(deferral.reward(advisor.operations, made.id, 0.4)) is True
-    assert advisor._run(deferral.reward(advisor.operations, made.id, 0.9)) is False
+    assert advisor._run(outcomes.reward(advisor.operations, made.id, 0.4)) is True
+    assert advisor._run(outcomes.reward(advisor.operations, made.id, 0.9)) is False
     assert [event.body["utility"] for event in feedback_events(advisor)] == [0.4]
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from druthers.advisor import Advisor, hearing
+from druthers.advisor import Advisor, statements
 from druthers.advisor.wishes import DRAWS, GUESSED
 from druthers.advisor.wording import limit_in_words
 from druthers.catalogs import Catalog, Item
@@ -185,7 +185,7 @@ def test_a_guess_counts_clearly_less_than_a_plain_wish():
     said = Reading("quiet, and so on", ("price", "quiet"), (0,), confidences=(0.9,), strengths=(Strength.PLAIN,))
     word = Evidence(0, 0, 5, "quiet", "wanted", "word", 1.0)
     draws = [
-        hearing.content(replace(said, evidence=pieces), Limits(), ())["draws"]
+        statements.content(replace(said, evidence=pieces), Limits(), ())["draws"]
         for pieces in ((word,), (replace(word, why="'like quiet'"),))
     ]
     assert draws == [[1.0], [GUESSED]]

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from functools import cache
 
-from druthers.advisor.kinds import LIKELY
+from druthers.advisor.kinds import LIKELY, SURE
 from druthers.advisor.messages import ASKING, STATED, Context, Kind, Message
 from druthers.advisor.questions import without_topic
-from druthers.advisor.said import SENTENCES, Said
-from druthers.advisor.sayings import ways, whole_words
-from druthers.advisor.understanding import SURE, Understanding, is_worded
+from druthers.advisor.said import SENTENCES, Said, ways, whole_words
+from druthers.advisor.stating import is_worded
+from druthers.advisor.understanding import Understanding
 
 # Letters of a text that is looked through for acts break by break: each break is read twice, and so are its halves.
 MOST_SPLIT = 240
@@ -19,51 +19,24 @@ BESIDE = (*STATED, Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT)
 WHOLE = (Kind.LIKE, Kind.OTHER, Kind.FORGET_ME, Kind.NO, Kind.GREETING, Kind.THANKS)
 
 
-class Act(NamedTuple):
-    """A part of a message, and what it is."""
+def find_acts(understanding: Understanding, text: str, context: Context) -> tuple[Message, ...]:
+    """Return what a message is, the main act first: one, or several where it is sure that there are."""
 
-    text: str
-    message: Message
+    @cache  # halves of halves come again and again
+    def acts_of(text: str) -> tuple[Message, ...]:
+        text = without_topic(text, [item.name for item in context.shown])
+        whole = replace(understanding.read(text, context), text=text)
+        one = whole.kind in WHOLE or _sets_topic_aside(whole)
+        if not one and (whole.kind != Kind.REJECT or len(whole.places) > 1):
+            for parts in _halves(text, context):
+                acts = [act for part in parts for act in acts_of(part)]
+                if _are_several(acts, context):
+                    return _linked(acts)
+                if question := _asked_alone(acts, context):
+                    return (question,)
+        return (whole,)
 
-
-def find_acts(understanding: Understanding, text: str, context: Context) -> tuple[Act, ...]:
-    """Return what a message is, the main act first: one, or several where it is sure that there are.
-
-    Parameters
-    ----------
-    understanding
-        Tells what a text is.
-    text
-        The message.
-    context
-        What it comes after.
-    """
-    return _acts(understanding, text, context, {})
-
-
-def _acts(
-    understanding: Understanding, text: str, context: Context, known: dict[str, tuple[Act, ...]]
-) -> tuple[Act, ...]:
-    """Return the same, where acts of some texts are known: halves of halves come again and again."""
-    if text not in known:
-        known[text] = _acts_of(understanding, text, context, known)
-    return known[text]
-
-
-def _acts_of(
-    understanding: Understanding, text: str, context: Context, known: dict[str, tuple[Act, ...]]
-) -> tuple[Act, ...]:
-    text = without_topic(text, [item.name for item in context.shown])
-    whole = understanding.read(text, context)
-    one = whole.kind in WHOLE or _sets_topic_aside(text, whole)
-    if not one and (whole.kind != Kind.REJECT or len(whole.places) > 1):
-        for parts in _halves(text, context):
-            acts = [act for part in parts for act in _acts(understanding, part, context, known)]
-            if _are_several(acts, context):
-                return _linked(acts)
-            if question := _asked_alone(acts, context):
-                return (question,)
-    return (Act(text, whole),)
+    return acts_of(text)
 
 
 def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
@@ -84,17 +57,16 @@ def _halves(text: str, context: Context) -> Iterator[tuple[str, str]]:
             if not before.bare or ways("choose").search(before.core):  # "the second one, how long?" picks nothing
                 yield head, tail
         elif not (before.asks or after.asks) and _wants(after) and not _wants(before):
-            yield (
-                (tail, head) if ways("but").match(match.group()) else (head, tail)
-            )  # what comes after "but" is the point
+            # what comes after "but" is the point
+            yield (tail, head) if ways("but").match(match.group()) else (head, tail)
 
 
-def _sets_topic_aside(text: str, whole: Message) -> bool:
+def _sets_topic_aside(whole: Message) -> bool:
     """Tell whether a message brings up what it sets aside: "what they cost? That's neither here nor there"."""
-    if whole.kind != Kind.DISMISSAL or whole.reading is None or text.rstrip().endswith("?"):
+    if whole.kind != Kind.DISMISSAL or whole.reading is None or whole.text.rstrip().endswith("?"):
         return False
     spots = [one.start for one in whole.reading.evidence if one.objective in whole.reading.dismissed]
-    return bool(spots) and max(spots) < text.find("?")
+    return bool(spots) and max(spots) < whole.text.find("?")
 
 
 def _wants(said: Said) -> bool:
@@ -102,72 +74,67 @@ def _wants(said: Said) -> bool:
     return not said.places and whole_words("wants").search(said.plain) is not None
 
 
-def _are_several(acts: list[Act], context: Context) -> bool:
+def _asks(act: Message, context: Context) -> bool:
+    return Said.of(act.text, context).asks
+
+
+def _are_several(acts: list[Message], context: Context) -> bool:
     """Tell whether acts are sure enough to be several, and may stand beside each other."""
-    kinds = [act.message.kind for act in acts]
-    asked = [act.message.kind in ASKING or Said.of(act.text, context).asks for act in acts]
-    questions = [act for act, asks in zip(acts, asked, strict=True) if asks]
-    others = [act for act, asks in zip(acts, asked, strict=True) if not asks]
+    questions = [act for act in acts if act.kind in ASKING or _asks(act, context)]
+    others = [act for act in acts if act not in questions]
     if not questions or not others:
-        return {*kinds} - {*STATED} == {Kind.FEEDBACK} and all(map(_is_sure, acts))
-    taken = any(act.message.kind == Kind.TAKEN for act in others)
-    if taken and any(act.message.kind not in (Kind.DETAIL, Kind.UNCLEAR) for act in questions):
+        return {act.kind for act in acts} - {*STATED} == {Kind.FEEDBACK} and all(map(_is_sure, acts))
+    taken = any(act.kind == Kind.TAKEN for act in others)
+    if taken and any(act.kind not in (Kind.DETAIL, Kind.UNCLEAR) for act in questions):
         return False
     return all(map(_is_answered, questions)) and all(
-        _excludes(act) if act.message.kind == Kind.UNCLEAR else act.message.kind in BESIDE and _is_sure(act)
-        for act in others
+        _excludes(act) if act.kind == Kind.UNCLEAR else act.kind in BESIDE and _is_sure(act) for act in others
     )
 
 
-def _asked_alone(acts: list[Act], context: Context) -> Act | None:
+def _asked_alone(acts: list[Message], context: Context) -> Message | None:
     """Return the question of a message that tells beside it nothing that is sure: a story, "which have a garden?"."""
-    asked = [act for act in acts if Said.of(act.text, context).asks]
+    asked = [act for act in acts if _asks(act, context)]
     told = [act for act in acts if act not in asked]
     if len(asked) != 1 or not told or not asked[0].text.rstrip().endswith("?"):
         return None
     idle = all(
-        (act.message.kind in (Kind.UNCLEAR, Kind.GREETING, Kind.THANKS) and not _excludes(act))
-        or (act.message.kind in STATED and not is_worded(act.message))
-        or (act.message.kind not in STATED and act.message.chance < LIKELY)
+        (act.kind in (Kind.UNCLEAR, Kind.GREETING, Kind.THANKS) and not _excludes(act))
+        or (act.kind in STATED and not is_worded(act))
+        or (act.kind not in STATED and act.chance < LIKELY)
         for act in told
     )
-    answered = asked[0].message.kind in ASKING or asked[0].message.kind == Kind.UNCLEAR
+    answered = asked[0].kind in (*ASKING, Kind.UNCLEAR)
     return asked[0] if idle and answered and len(told[0].text.split()) > FEW_WORDS else None
 
 
-def _excludes(act: Act) -> bool:
+def _excludes(act: Message) -> bool:
     """Tell whether an act that is not understood leaves something out, and so must be told: "and no hostels"."""
     return ways("excludes").match(act.text) is not None
 
 
-def _is_answered(act: Act) -> bool:
+def _is_answered(act: Message) -> bool:
     """Tell whether a question has an answer of its own, or is a wish: "is there a cheaper one?"."""
-    message = act.message
-    if message.kind in STATED:
-        return is_worded(message)
-    if (
-        message.kind == Kind.WHY and ways("asks_why").search(act.text) is None
-    ):  # "actually, on second thought" asks for no reason
-        return False
-    return message.kind in (*ASKING, Kind.UNCLEAR, Kind.LIKE)
+    if act.kind in STATED:
+        return is_worded(act)
+    if act.kind == Kind.WHY and ways("asks_why").search(act.text) is None:
+        return False  # "actually, on second thought" asks for no reason
+    return act.kind in (*ASKING, Kind.UNCLEAR, Kind.LIKE)
 
 
-def _is_sure(act: Act) -> bool:
+def _is_sure(act: Message) -> bool:
     """Tell whether an act changes something, and says so in words of its own."""
-    message = act.message
-    if message.kind == Kind.FEEDBACK:
-        return message.chance >= LIKELY and (message.utility is not None or bool(message.opinions))
-    if message.kind not in STATED:
-        return message.chance >= SURE and bool(message.places)
-    return is_worded(message)
+    if act.kind == Kind.FEEDBACK:
+        return act.chance >= LIKELY and (act.utility is not None or bool(act.opinions))
+    if act.kind not in STATED:
+        return act.chance >= SURE and bool(act.places)
+    return is_worded(act)
 
 
-def _linked(acts: list[Act]) -> tuple[Act, ...]:
+def _linked(acts: list[Message]) -> tuple[Message, ...]:
     """Return acts of which a question that points at nothing is about what the other one points at."""
-    places = next((act.message.places for act in acts if act.message.places), ())
+    places = next((act.places for act in acts if act.places), ())
     return tuple(
-        act._replace(message=replace(act.message, places=places))
-        if act.message.kind in (Kind.DETAIL, Kind.WHY) and not act.message.places and not act.message.items
-        else act
+        replace(act, places=places) if act.kind in (Kind.DETAIL, Kind.WHY) and not (act.places or act.items) else act
         for act in acts
     )

@@ -12,9 +12,8 @@ from druthers.advisor.answers import Card, Heard, Learned, Picked, Recommendatio
 from druthers.advisor.asking import Asking
 from druthers.advisor.editions import Editions
 from druthers.advisor.operations import Operations
+from druthers.advisor.outcomes import feedback, pick
 from druthers.advisor.person import packed
-from druthers.advisor.picking import pick
-from druthers.advisor.rating import feedback
 from druthers.advisor.replies import Conversation
 from druthers.advisor.serving import compile_steps, start_fold
 from druthers.advisor.steps import Append, CatchUp, Erase, Operation, Step

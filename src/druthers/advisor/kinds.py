@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from druthers.advisor.messages import STATED, Context, Kind
-from druthers.advisor.said import RATING, Said
-from druthers.advisor.sayings import OF_NONE, PLACES, feeling, ways, whole_words
+from druthers.advisor.said import OF_NONE, PLACES, RATING, Said, feeling, ways, whole_words
 from druthers.catalogs import Item
 from druthers.language.models.encoders import Encoder
 from druthers.limits.words import fold, pattern
@@ -28,7 +27,9 @@ WAYS = (
 )
 # What changes something that is known of items: it must be likely, however little speaks for anything else.
 CHANGING = (Kind.FEEDBACK, Kind.TAKEN, Kind.REJECT, Kind.LIKE)
-LIKELY = 0.5  # how likely that, or a wish that is no guess, must be
+# How likely a kind must be to be thought of; that, or a wish that is no guess; a kind, to overrule a wish that was
+# read; and small talk or nothing, to overrule one that was read for sure.
+POSSIBLE, LIKELY, SURE, CERTAIN = 0.1, 0.5, 0.8, 0.9
 _I_LIKE = re.compile(r"\b(?:i|we)(?: really| do| quite)? liked?\b")
 SHOWN = Context(tuple(map(Item, "abc")))
 ITEM, NUMBER, RATED = "the second one", "20", "rated"  # what stands for any item, any number, any points or stars
@@ -134,12 +135,8 @@ def told_of_items(said: Said, likely: Mapping[Kind, float]) -> dict[Kind, float]
             kind = Kind.REJECT
         stated = sum(likely[one] for one in (*STATED, Kind.UNCLEAR))
         return {Kind.WISH: 0.0, **{one: (together + stated) * (one == kind) for one in CHANGING}}
-    if (
-        not said.places
-        or ways("undecided").search(said.core)
-        or together < LIKELY
-        or max(likely[kind] for kind in CHANGING) >= LIKELY
-    ):
+    unsure = together >= LIKELY > max(likely[kind] for kind in CHANGING)
+    if not (said.places and unsure) or ways("undecided").search(said.core):
         return {}
     ways_said = {
         Kind.LIKE: said.has("like") and not _I_LIKE.search(said.plain),

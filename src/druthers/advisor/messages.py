@@ -66,6 +66,7 @@ class Message:
     """A message as it was understood."""
 
     kind: Kind  # what it is
+    text: str = field(default="", kw_only=True)  # as it was written
     places: tuple[int, ...] = ()  # which of the items shown it is about, from 0
     items: tuple[Item, ...] = ()  # other items that it names
     reading: Reading | None = None  # wishes and limits in it
@@ -96,9 +97,8 @@ class Context:
     # What "it" is, by its place: of the items shown the one that the last answer was about, or that was picked or rated
     # last; the first if there is none.
     latest: int = 0
-    rated: Item | None = (
-        None  # what was picked or rated last, of these or of items shown earlier; None if more was said
-    )
+    # What was picked or rated last, of these or of items shown earlier; None if more was said.
+    rated: Item | None = None
     known: bool = False  # whether "it" is known: one was picked, rated or answered about
     taken: bool = False  # whether one of those shown was picked
 

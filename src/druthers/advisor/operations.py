@@ -11,14 +11,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from druthers.advisor import cards, decisions, events, hearing, statements
+from druthers.advisor import cards, decisions, events, statements
 from druthers.advisor.answers import Card, Decided, Heard, Recommendation, plain
 from druthers.advisor.asking import Asked, Asking
 from druthers.advisor.choosing import Choosing
+from druthers.advisor.corrections import number_instead
 from druthers.advisor.decisions import Recent, Told
 from druthers.advisor.fetching import Fetcher
 from druthers.advisor.fold import Fold
-from druthers.advisor.other_numbers import number_instead
 from druthers.advisor.person import Person
 from druthers.advisor.stating import stated_in, vocabulary
 from druthers.advisor.steps import Append, CatchUp, Erase, Look, Operation, Read
@@ -141,7 +141,7 @@ class Operations:
                 reading, limits = (reading, limits) if again is None else again
             limits = _beside(limits, reading, known) if known.limits or known.hopes else limits
             lost = *limits.unmatched, *worth_telling(reading.leftover, self.catalog.name, limits.dropped)
-            body = hearing.content(reading, limits, lost)
+            body = statements.content(reading, limits, lost)
         position = yield from self.append(events.make(events.QUERY, body, user=user, key=key))
         if not position:
             return (yield from self.heard_again((yield from self._heard_before(str(key), user, body))))
@@ -150,7 +150,7 @@ class Operations:
 
     def heard_again(self, event: Event) -> Operation[Heard]:
         """Return what was understood of a query that is in the journal, as it was told then."""
-        heard = hearing.heard_then(event, [one.name for one in self.catalog.objectives])
+        heard = statements.heard_then(event, [one.name for one in self.catalog.objectives])
         if heard is not None:
             return heard
         # Journals of before do not tell: its words are read again.

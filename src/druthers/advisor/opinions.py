@@ -4,31 +4,15 @@ import re
 from collections.abc import Sequence
 
 from druthers.advisor.messages import Kind, Message, Opinion
-from druthers.advisor.said import CLAUSE, RATING, Said
-from druthers.advisor.sayings import feeling, references, ways, whole_words, without_feelings
+from druthers.advisor.said import CLAUSE, RATING, Said, feeling, references, ways, whole_words, without_feelings
 from druthers.catalogs import Item
 from druthers.language import Parser, is_english
 
 FELT = 0.7  # how good is what is only said to be "gentle", and how bad what is "late"
 
 
-def dislikes(plain: str) -> bool:
-    """Tell whether somebody says, not in English, not to like something."""
-    return ways("disliked").search(plain) is not None
-
-
 def find_opinion(said: Said, parser: Parser, named: Sequence[Item]) -> Message | None:
-    """Return how something was that was shown or named; without a sign where it is not said whether good or bad.
-
-    Parameters
-    ----------
-    said
-        The message.
-    parser
-        Reads which objectives a clause speaks of.
-    named
-        Items that it calls by their names.
-    """
+    """Return how something was that was shown or named; without a sign where it is not said whether good or bad."""
     places = said.places
     opinions = _clause_by_clause(said, parser)
     if not opinions:
@@ -56,7 +40,7 @@ def find_verdict(said: Said, parser: Parser) -> Message | None:
     ):
         return None
     found = find_opinion(said, parser, ())
-    if found is not None and foreign and not found.aspects and dislikes(said.plain):
+    if found is not None and foreign and not found.aspects and ways("disliked").search(said.plain):
         return Message(Kind.REJECT, said.places, utility=found.utility)
     return found if found is not None and (found.utility is not None or found.opinions) else None
 

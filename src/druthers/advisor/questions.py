@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from druthers.advisor.messages import Kind, Message
-from druthers.advisor.said import Said
-from druthers.advisor.sayings import table, ways, whole_words
+from druthers.advisor.naming import asked_values, name_of, namesakes
+from druthers.advisor.said import Said, table, ways, whole_words
 from druthers.advisor.stating import stated_in
-from druthers.advisor.there_is import asked_values, name_of, namesakes
 from druthers.advisor.wording import IDLE
 from druthers.catalogs import Item
 from druthers.language import Parser

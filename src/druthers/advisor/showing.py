@@ -14,6 +14,7 @@ from druthers.errors import UnknownDecision
 from druthers.stores import Event
 
 MOST_REMEMBERED = 200
+KINDS = {events.QUERY: "said", events.CORRECTION: "corrected", events.FEEDBACK: "felt", events.CHOICE: "picked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,42 +85,23 @@ def history(ask: Operations, user: str) -> Operation[tuple[Remembered, ...]]:
     entries: list[Remembered] = []
     revised: set[tuple[str | None, str]] = set()
     for event in reversed(past):
+        if event.kind not in KINDS:
+            continue
         body = ask.fold.editions.today(event).body
+        told: dict[str, Any]
         if event.kind in (events.QUERY, events.CORRECTION):
-            kind = "said" if event.kind == events.QUERY else "corrected"
-            entries.append(_spoken(event, kind, body, event.position in heard and event.position >= last))
-        elif event.kind == events.FEEDBACK:
-            place, item = (event.about, body["item"]), ask.fold.items.get(body["item"])
-            entries.append(
-                Remembered(
-                    event.position,
-                    event.at,
-                    "felt",
-                    counts=body["utility"] is None or place not in revised,
-                    item=body["item"],
-                    name=None if item is None else item.name,
-                    rewards=dict(body["rewards"]),
-                    utility=body["utility"],
-                )
-            )
-            if body["utility"] is not None:
+            counts = event.position in heard and event.position >= last
+            told = {"counts": counts, "text": body.get("text"), "limits": dict(body.get("limits", {}))}
+            told |= {part: tuple(body.get(part, ())) for part in ("ranking", "dismissed", "dropped")}
+        else:
+            id = body["item" if event.kind == events.FEEDBACK else "picked"]
+            item = ask.fold.items.get(id or "")
+            told = {"item": id, "name": None if item is None else item.name}
+        if event.kind == events.FEEDBACK:
+            place, utility = (event.about, id), body["utility"]
+            told |= {"rewards": dict(body["rewards"]), "utility": utility}
+            told["counts"] = utility is None or place not in revised
+            if utility is not None:
                 revised.add(place)
-        elif event.kind == events.CHOICE:
-            item = ask.fold.items.get(body["picked"] or "")
-            name = None if item is None else item.name
-            entries.append(Remembered(event.position, event.at, "picked", item=body["picked"], name=name))
+        entries.append(Remembered(event.position, event.at, KINDS[event.kind], **told))
     return tuple(entries[:MOST_REMEMBERED])
-
-
-def _spoken(event: Event, kind: str, body: dict[str, Any], counts: bool) -> Remembered:
-    return Remembered(
-        event.position,
-        event.at,
-        kind,
-        counts=counts,
-        text=body.get("text"),
-        ranking=tuple(body["ranking"]),
-        dismissed=tuple(body.get("dismissed", ())),
-        limits=dict(body.get("limits", {})),
-        dropped=tuple(body.get("dropped", ())),
-    )

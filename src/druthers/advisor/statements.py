@@ -1,15 +1,20 @@
-"""What a person said that still stands, statement by statement: what taking back works on."""
+"""What a person said: how the journal keeps a statement, what still stands, and what taking back leaves of it."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 from druthers.advisor import events
-from druthers.advisor.messages import Part
-from druthers.advisor.wishes import Wishes, by_hand
+from druthers.advisor.answers import Heard
+from druthers.advisor.messages import Part, guessed
+from druthers.advisor.wishes import DRAWS, Wishes, by_hand, sureness
 from druthers.catalogs import Catalog
 from druthers.errors import InvalidSetting
+from druthers.limits import Limits, Stated, check_shape
+from druthers.limits.stated import joined
 from druthers.stores import Event
+from druthers.types import Evidence, Reading, Strength
 
 # Wishes of older statements have faded to nothing; what they limit and dismiss is kept.
 MOST = 40
@@ -41,7 +46,8 @@ def _standing(past: Iterable[Event]) -> list[dict[str, Any]]:
     said: list[dict[str, Any]] = []
     for event in counted(past):
         if event.kind == events.CORRECTION:
-            kept = [] if event.body.get("limitless") else [_limits(one) for one in said]
+            limits = [{part: one[part] for part in ("limits", "hopes", "dropped") if part in one} for one in said]
+            kept = [] if event.body.get("limitless") else [{"ranking": [], **one} for one in limits]
             said = [*kept, *event.body.get("said", ())]
         told = {part: event.body[part] for part in PARTS if event.body.get(part)}
         said.append({"ranking": [], **told})
@@ -101,8 +107,8 @@ def of_weights(catalog: Catalog, weights: Mapping[str, float]) -> dict[str, Any]
     if not isinstance(weights, Mapping):
         raise InvalidSetting(f"weights must be a table of objectives and numbers, but got {weights!r}")
     catalog.ranking(list(weights))  # names objectives only
-    values = [weights.get(objective.name, 0.0) for objective in catalog.objectives]
-    if not all(_is_weight(value) for value in values):
+    values: list[Any] = [weights.get(objective.name, 0.0) for objective in catalog.objectives]
+    if not all(isinstance(value, Real) and 0.0 <= float(value) < math.inf for value in values):
         raise InvalidSetting(f"weights must be finite numbers from 0 on, but got {dict(weights)!r}")
     if not any(values):
         raise InvalidSetting(
@@ -113,9 +119,64 @@ def of_weights(catalog: Catalog, weights: Mapping[str, float]) -> dict[str, Any]
     return {"ranking": [catalog.objectives[k].name for k in said.wanted], "draws": list(said.draws)}
 
 
-def _is_weight(value: object) -> bool:
-    return isinstance(value, Real) and 0.0 <= float(value) < float("inf")
+def content(reading: Reading, limits: Limits, lost: Sequence[str]) -> dict[str, Any]:
+    """Return what a text says, as the journal keeps it: what counts, and behind it all that its teller is told.
+
+    A text cannot be read again as it was: by then other items may be shown, other limits hold, and readers know more.
+    """
+    guesses = guessed(reading)
+    told = zip(reading.names, reading.strengths, reading.confidences, strict=True)
+    draws = [DRAWS[strength] * sureness(at, guessed=name in guesses) for name, strength, at in told]
+    return {
+        "text": reading.text,
+        "ranking": list(reading.names),
+        **({"guessed": list(guesses)} if guesses else {}),
+        "dismissed": list(reading.dismissed_names),
+        "confidence": reading.confidence,
+        "limits": check_shape(limits.where, math.inf),  # a journal takes nothing that cannot be decided with
+        **({"hopes": check_shape(joined(limits.hopes), math.inf)} if limits.hopes else {}),
+        "dropped": list(limits.dropped),
+        "draws": draws,
+        "only": Strength.ONLY in reading.strengths,
+        "reading": {name: part for name, part in reading.as_dict().items() if name != "text"},
+        "stated": [one._asdict() for one in limits.stated],
+        "not_understood": list(lost),
+    }
 
 
-def _limits(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {"ranking": [], **{part: one[part] for part in ("limits", "hopes", "dropped") if part in one}}
+def heard_then(event: Event, objectives: Sequence[str]) -> Heard | None:
+    """Return what was told of a query when it was heard; None for a text in a journal of before, which lacks it."""
+    body, user = event.body, str(event.user)
+    ranking = tuple(body["ranking"])
+    if "text" not in body:
+        return Heard(user, ranking, None, event.position, new=False)
+    if "reading" not in body:
+        return None
+    stated = tuple(Stated(**one) for one in body["stated"])
+    reading = _reading({**body["reading"], "text": body["text"]}, objectives)
+    dropped, lost = tuple(body["dropped"]), tuple(body["not_understood"])
+    hopes = dict(body.get("hopes", {}))
+    return Heard(user, ranking, reading, event.position, stated, dropped, lost, hopes, new=False)
+
+
+def _reading(told: Mapping[str, Any], objectives: Sequence[str]) -> Reading:
+    """Return a reading from its plain values; objectives of then that are gone come after those of today."""
+    pieces = told["evidence"]
+    then = *told["ranking"], *told["dismissed"], *(one["objective"] for one in pieces)
+    names = tuple(dict.fromkeys((*objectives, *then)))
+    return Reading(
+        text=told["text"],
+        objectives=names,
+        ranking=tuple(map(names.index, told["ranking"])),
+        dismissed=tuple(map(names.index, told["dismissed"])),
+        evidence=tuple(
+            Evidence(**{**one, "objective": names.index(one["objective"]), "strength": Strength(one["strength"])})
+            for one in pieces
+        ),
+        confidence=told["confidence"],
+        confidences=tuple(told["confidences"]),
+        strengths=tuple(map(Strength, told["strengths"])),
+        leftover=tuple(told["leftover"]),
+        question=told["question"],
+        notes=tuple(told["notes"]),
+    )

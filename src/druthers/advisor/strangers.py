@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from druthers.advisor.messages import guessed
-from druthers.advisor.sayings import ways
+from druthers.advisor.said import ways
 from druthers.language import Parser, is_english
 from druthers.language.data import small_words
 from druthers.limits import LimitReader, Limits

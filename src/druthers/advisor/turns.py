@@ -1,37 +1,61 @@
-"""A message in a conversation: what it is about, and the answer to it as far as it is known."""
+"""A turn in a conversation: an act of a message, what it points at, and the answer to it as far as it is known."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from druthers.advisor import decisions, events
 from druthers.advisor.answers import Heard, Reply
-from druthers.advisor.messages import POINTING, Message
+from druthers.advisor.messages import Context, Kind, Message
 from druthers.advisor.operations import Operations
+from druthers.advisor.person import Person
 from druthers.advisor.reasons import spaced
-from druthers.advisor.sayings import called, ways
+from druthers.advisor.said import called, references, ways
+from druthers.advisor.steps import Look, Operation
 from druthers.catalogs import Item
+from druthers.limits import Where
 from druthers.limits.words import fold
+from druthers.stores import Event
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A message, and what it is about."""
+    """An act of a message, and what it is about."""
 
-    ask: Operations  # by which it is taken in
-    user: str  # who says what
-    text: str
-    message: Message  # as it was understood
-    # The last recommendation, those of its items that are still there, and all of them, each at its place.
-    decision: str
-    shown: Sequence[Item]
+    ask: Operations  # what can be done, and is known
+    user: str  # who says it
+    message: Message  # what is said
+    decision: str  # the last recommendation
+    at: Sequence[Item]  # its items, each at its place, whether or not they are still there
     about: Sequence[Item]  # items that the message points at
     size: int  # how many items to recommend next
-    at: Sequence[Item] = ()
     spoken_of: Item | None = None  # the item that "it" is, if no answer was about another one since
     beside: bool = False  # whether another act of the same message recommends something after it
     rated: tuple[str, str] = "", ""  # after which decision what was rated or picked last
     instead: Item | None = None  # of which item something was told by mistake, and is told of another one now
+    person: Person | None = None  # what is known of who says it, for an answer that only tells
+
+    @property
+    def text(self) -> str:
+        """What is said, as it was written."""
+        return self.message.text
+
+    @property
+    def plain(self) -> str:
+        """The same in small plain letters."""
+        return " ".join(fold(self.text).split())
+
+    @property
+    def shown(self) -> Sequence[Item]:
+        """The items shown last that are still there."""
+        return [item for item in self.at if item.id in self.ask.fold.items]
+
+    @property
+    def held(self) -> Where:
+        """The limits of the person."""
+        return {} if self.person is None else self.person.wishes.limits
 
     @property
     def pointed(self) -> Sequence[Item]:
@@ -41,34 +65,21 @@ class Turn:
     @property
     def namesakes(self) -> Sequence[Item]:
         """Items that it calls by a name that they share, and so does not tell apart."""
-        plain = " ".join(fold(self.text).split())
         many = Counter(item.name for item in self.about)
-        return [item for item in self.about if many[item.name] > 1 and called(plain, item) >= 0]
+        return [item for item in self.about if many[item.name] > 1 and called(self.plain, item) >= 0]
 
     @property
     def corrects(self) -> bool:
         """Whether it puts right what was told of an item before: "sorry, I meant it was great"."""
-        plain = " ".join(fold(self.text).split())
-        return ways("corrects").search(plain) is not None and ways("past_of_one").search(plain) is not None
-
-    def made_in(self, item: Item) -> Sequence[str]:
-        """Return the decisions that what is told of an item belongs to, the likeliest first."""
-        decision, rated = self.rated
-        again = [decision] if rated == item.id and (self.corrects or item not in self.shown) else []
-        return [*again, *([self.decision] if item in self.shown else [])]
-
-    @property
-    def vanished(self) -> Sequence[Item]:
-        """All items that were shown, where none of them is left and what is said is about one."""
-        return self.at if self.message.kind in POINTING and not (self.shown or self.about) else ()
+        return ways("corrects").search(self.plain) is not None and ways("past_of_one").search(self.plain) is not None
 
     def reply(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = ()) -> Reply:
-        """Return the answer to this message."""
+        """Return the answer to this act."""
         text = spaced(text, self.ask.columns.names)
         return Reply(self.message.kind.value, text, tuple(item.id for item in about or self.about), heard)
 
     def draft(self, text: str, *, heard: Heard | None = None, about: Sequence[Item] = (), **how: Any) -> "Draft":
-        """Return the answer to this message as far as it is known; `how` says what it recommends, if it does."""
+        """Return the answer to this act as far as it is known; `how` says what it recommends, if it does."""
         next = None if self.beside or not how else Next(self.size, **how)
         return Draft(self.reply(text, heard=heard, about=about), self, next)
 
@@ -116,10 +127,80 @@ class Draft:
         return cls(reply, None, content["next"] and Next(**content["next"]), content["asked"])
 
 
-def joined(replies: Sequence[Reply]) -> Reply:
-    """Return the answers to the acts of one message as one, of the kind of the first."""
-    text = " ".join(one.text for one in replies if one.text)
-    items = next((one.items for one in replies if one.items), ())
-    heard = next((one.heard for one in replies if one.heard is not None), None)
-    made = next((one.recommendation for one in reversed(replies) if one.recommendation is not None), None)
-    return Reply(replies[0].kind, text, items, heard, made)
+def at_their_places(ask: Operations, decision: str, ids: Sequence[str]) -> Operation[list[Item]]:
+    """Return the items of a decision, each at the place at which it was shown: numbers point at no other one.
+
+    Of those that are there no longer only the name is left.
+    """
+    items = ask.fold.items
+    if all(id in items for id in ids):
+        return [items[id] for id in ids]
+    past: Event | None = yield Look(partial(ask.store.find, events.decision_key(decision)))
+    names = {} if past is None else {one.item: one.name for one in decisions.suggestions(past)}
+    return [items.get(id) or Item(id, names.get(id, id)) for id in ids]
+
+
+def context_of(ask: Operations, person: Person | None, at: Sequence[Item]) -> Operation[Context]:
+    """Return what a message comes after, where these were shown last."""
+    if person is None:
+        return Context(at)
+    picked = (yield from _taken_after(ask, person.shown[0])) if at else None
+    wished = person.wishes.standing(ask.catalog)["wished"]
+    items, spoken_of = ask.fold.items, _answered_about(person)
+    there = [place for place, item in enumerate(at) if item.id in items]
+    meant = spoken_of or picked or next(reversed(person.felt), None)
+    latest = next((place for place in there if at[place].id == meant), there[0] if there else 0)
+    # What an answer since was about is meant before what was rated, or picked, among items shown earlier.
+    rated = None if spoken_of else items.get(person.rated[1])
+    known = rated is not None or (bool(at) and at[latest].id == meant)
+    return Context(at, wished, person.wishes.hopes | person.wishes.limits, latest, rated, known, bool(picked))
+
+
+def put_right(turn: Turn) -> Operation[Turn]:
+    """Return a turn about the items among which one was rated last, if it puts that right by number.
+
+    "No, I mean the second was terrible" is said of what was shown then, not of what is shown since.
+    """
+    ask, (decision, rated) = turn.ask, turn.rated
+    if turn.message.kind != Kind.FEEDBACK or not (decision and turn.corrects):
+        return turn
+    numbered = references(turn.plain, turn.at) and all(called(turn.plain, item) < 0 for item in turn.about)
+    if numbered and decision != turn.decision:
+        told = yield from ask.told.recall(decision)
+        if max(turn.message.places) < len(told.items):
+            at = yield from at_their_places(ask, decision, told.items)
+            about = tuple(at[place] for place in turn.message.places if at[place].id in ask.fold.items)
+            turn = replace(turn, decision=decision, at=at, about=about)
+    wrong = ask.fold.items.get(rated)
+    return turn if wrong in turn.about else replace(turn, instead=wrong)
+
+
+def answering(turn: Turn, ask: Operations) -> Operation[Turn]:
+    """Return a turn as it is when it is answered: another act of the message may have been about an item since."""
+    person = yield from ask.find(turn.user)
+    latest = None if person is None or person.shown[0] != turn.decision else _answered_about(person)
+    before = "" if turn.spoken_of is None else turn.spoken_of.id
+    here = ask.fold.items.get(latest or "") or (turn.spoken_of if before in ask.fold.items else None)
+    return replace(turn, ask=ask, person=person, spoken_of=here)
+
+
+def remember(turn: Turn, reply: Reply) -> None:
+    """Keep in mind which item an answer was about: one alone, or the best."""
+    person = turn.ask.fold.people.get(turn.user)
+    if person is not None and reply.items and (len(reply.items) == 1 or turn.message.kind == Kind.BEST):
+        person.spoken_of = turn.decision, reply.items[0]
+
+
+def _answered_about(person: Person) -> str | None:
+    """Return the item that the last answer since a decision was about."""
+    decision, item = person.spoken_of
+    return item if item and decision == person.shown[0] else None
+
+
+def _taken_after(ask: Operations, decision: str) -> Operation[str | None]:
+    """Return what was picked after a decision, from its items or in answer to its question."""
+    for key in (events.choice_key(decision), events.answer_key(decision)):
+        event: Event | None = yield Look(partial(ask.store.find, key))
+        if event is not None:
+            return str(event.body["picked"] or "") or None
+    return None

@@ -8,6 +8,7 @@ from typing import Any
 from druthers.advisor.answers import Heard
 from druthers.advisor.messages import guessed
 from druthers.advisor.reasons import number, spaced
+from druthers.advisor.wishes import Wishes
 from druthers.language import not_understood
 from druthers.language.data import small_words
 from druthers.language.lexicon.languages import marks_of
@@ -31,67 +32,51 @@ IDLE = frozenset(
 LONG_WORD = re.compile(r"[^\W_]{4,}\b(?!'t\b)")
 
 
-def understood_in_words(
-    heard: Heard,
-    *,
-    asks: bool = False,
-    before: Where | None = None,
-    hoped: Where | None = None,
-    costs: Collection[str] = (),
-) -> str:
-    """Return what was understood, in words, which limits from before it takes the place of, and what is asked back.
+def understood_in_words(heard: Heard, known: Wishes, costs: Collection[str], *, asks: bool = False) -> str:
+    """Return what was understood, in words, which limits known before it takes the place of, and what is asked back.
 
     Limits and hopes are told as they stand now, beside those of before: "up to 200", after "from 60", is a part of it.
     Who wants it quiet does not want noise: of what costs (`costs`) little is wanted.
     """
-    said = []
-    guesses = () if heard.reading is None else guessed(heard.reading)
+    assert heard.reading is not None  # as of every text
+    reading, before, said = heard.reading, known.limits, []
+    guesses, unsure = guessed(reading), guessed(replace(reading, ranking=reading.dismissed))
     wanted = {name: f"low {name}" if name in costs else name for name in heard.ranking}
     if sure := [wanted[name] for name in heard.ranking if name not in guesses]:
         said.append(f"You want {listed(sure)}.")
     if implied := [wanted[name] for name in heard.ranking if name in guesses]:
         said.append(f"I take it that you want {listed(implied)}; if not, say “forget that”.")
-    gone = () if heard.reading is None else heard.reading.dismissed_names
-    unsure = () if heard.reading is None else guessed(replace(heard.reading, ranking=heard.reading.dismissed))
-    if sure_gone := [name for name in gone if name not in unsure]:
+    if sure_gone := [name for name in reading.dismissed_names if name not in unsure]:
         said.append(f"Set aside: {listed(sure_gone)}.")
-    if implied_gone := [name for name in gone if name in unsure]:
+    if implied_gone := [name for name in reading.dismissed_names if name in unsure]:
         said.append(f"I take it that you do not mind {listed(implied_gone)}; if you do, say “forget that”.")
     where: Where = {}
     for one in heard.limits:  # "black or silver" is one limit
         where = join(where, one)
-    standing = _standing(before, heard.dropped, where)
-    said += [
-        f"{'A must' if limit else 'Ruled out'}: {name}."
-        if isinstance(limit, bool)
-        else f"Only {name} {limit_in_words(limit)}."
-        for name, limit in standing.items()
-    ]
+    flags = {True: "A must: {}.", False: "Ruled out: {}."}
+    for name, limit in _standing(before, heard.dropped, where).items():
+        flag = isinstance(limit, bool)
+        said.append(flags[limit].format(name) if flag else f"Only {name} {limit_in_words(limit)}.")
     if heard.hopes:
-        hopes = _standing(hoped, (*heard.dropped, *where), heard.hopes)
+        hopes = _standing(known.hopes, (*heard.dropped, *where), heard.hopes)
         said.append(f"If possible: {limits_in_words(hopes)}.")
-    gone_limits = {name: limit for name, limit in (before or {}).items() if name in where}
-    said += [
-        f"No longer only {name} {limit_in_words(limit)}."
-        for name, limit in gone_limits.items()
-        if _replaces(where[name], limit)
-    ]
-    if heard.reading is not None and not_understood() in heard.reading.notes:
+    replaced = {name: limit for name, limit in before.items() if name in where and _replaces(where[name], limit)}
+    said += [f"No longer only {one}." for one in named_in_words(replaced)]
+    if not_understood() in reading.notes:
         said.append(f"As for the rest, {not_understood()}.")
-    dropped = [name for name in heard.dropped if before is None or name in before or name in (hoped or {})]
     if set(heard.dropped) - set(where):
-        dropped = [name for name in dropped if name not in where]
+        dropped = [name for name in heard.dropped if name in {**before, **known.hopes} and name not in where]
         said.append(f"No limit on {listed(dropped)} any more." if dropped else "There was no such limit.")
     if heard.not_understood:
         said.append(lost_in_words(heard.not_understood))
-    if asks and heard.reading is not None and heard.reading.question:
-        said.append(heard.reading.question)
+    if asks and reading.question:
+        said.append(reading.question)
     return " ".join(said) or "That changes nothing."
 
 
-def _standing(before: Where | None, dropped: Collection[str], where: Where) -> Where:
+def _standing(before: Where, dropped: Collection[str], where: Where) -> Where:
     """Return limits as they stand beside those of before that are not dropped."""
-    merged = merge({name: limit for name, limit in (before or {}).items() if name not in dropped}, where)
+    merged = merge({name: limit for name, limit in before.items() if name not in dropped}, where)
     return {name: merged[name] if isinstance(limit, dict) else limit for name, limit in where.items()}
 
 
@@ -141,15 +126,15 @@ def listed(names: Sequence[str], link: str = "and") -> str:
     return f" {link} ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
 
 
+def named_in_words(limits: Where) -> list[str]:
+    """Return each limit in words, behind the name of what is limited."""
+    return [f"{name} {limit_in_words(limit)}" for name, limit in limits.items()]
+
+
 def limits_in_words(limits: Where) -> str:
     """Return limits or hopes in words."""
-    named = {True: "{}", False: "no {}"}
-    return listed(
-        [
-            named[limit].format(name) if isinstance(limit, bool) else f"{name} {limit_in_words(limit)}"
-            for name, limit in limits.items()
-        ]
-    )
+    flags = {name: name if limit else f"no {name}" for name, limit in limits.items() if isinstance(limit, bool)}
+    return listed([flags.get(name, one) for name, one in zip(limits, named_in_words(limits), strict=True)])
 
 
 def limit_in_words(limit: Any) -> str:

@@ -20,7 +20,7 @@ from fastapi import Path, Request
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
-from druthers.advisor import Recommendation, deferral
+from druthers.advisor import Recommendation, outcomes
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, UnknownArm
 from druthers.service.desk import Desk
@@ -121,14 +121,14 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
     @routes.post("/events/{eventId}/reward", role="decide", problems=[404], status_code=204, response_class=Response)
     async def reward(eventId: EventPath, body: RewardRequest) -> Response:  # noqa: N803
         """Tell how good the chosen action was; the first reward counts, and further ones change nothing."""
-        new = await desk.run(deferral.reward(operations, as_id(eventId), body.value))
+        new = await desk.run(outcomes.reward(operations, as_id(eventId), body.value))
         desk.metrics.learned("new" if new else "repeated")
         return Response(status_code=204)
 
     @routes.post("/events/{eventId}/activate", role="decide", problems=[404], status_code=204, response_class=Response)
     async def activate(eventId: EventPath) -> Response:  # noqa: N803
         """Tell that a deferred event was shown after all: from now on its reward counts."""
-        if await desk.run(deferral.activate(operations, as_id(eventId))):
+        if await desk.run(outcomes.activate(operations, as_id(eventId))):
             desk.metrics.learned("new")
         return Response(status_code=204)
 

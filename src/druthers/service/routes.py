@@ -13,8 +13,7 @@ from starlette.responses import Response
 from druthers.advisor import Recommendation, events, showing
 from druthers.advisor.answers import Learned, Picked
 from druthers.advisor.messages import Kind
-from druthers.advisor.picking import pick
-from druthers.advisor.rating import feedback
+from druthers.advisor.outcomes import feedback, pick
 from druthers.advisor.replies import Conversation
 from druthers.advisor.steps import Operation
 from druthers.advisor.updating import find_renamed

@@ -1,21 +1,24 @@
-"""What a message takes back of all that was said before."""
+"""What a message changes of what was said before: what it takes back, and numbers in the place of others."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from druthers.advisor.messages import Context, Kind, Message, Part
-from druthers.advisor.said import SENTENCES, Said
-from druthers.advisor.sayings import ways, whole_words
+from druthers.advisor.said import SENTENCES, WORDINGS, Said, ways, whole_words
 from druthers.language import Parser
-from druthers.limits import LimitReader, speaks_of_money
-from druthers.limits.quantities import find_quantities
+from druthers.limits import LimitReader, Limits, Stated, speaks_of_money
+from druthers.limits.numbers import plain_number
+from druthers.limits.quantities import Quantity, find_quantities
+from druthers.limits.where import BOUNDS, Where
 from druthers.limits.words import blanked, fold, stems
+from druthers.types import Reading
 
 # What limits are called.
 LIMIT = frozenset({"limit", "restriction", "budget", "filter", "cap", "ceiling", "condition"})
 SAME_WORD = 4  # letters that two words of one family begin with: "Italien", "Italy"
+SAME_SIZE = 5.0  # times a number, or a part of it: what may be meant in its place
 
 
 def find_taken_back(kind: Kind, said: Said, parser: Parser, limits: LimitReader) -> Message | None:
@@ -58,11 +61,6 @@ def find_new_start(said: Said) -> str:
         if ways("forget_all").search(head):
             return said.text[mark.end() :]
     return ""
-
-
-def declines(said: Said) -> bool:
-    """Tell whether a message says that nothing is to be taken back, and nothing else."""
-    return ways("declined").fullmatch(said.plain) is not None
 
 
 def _with_wishes(names: tuple[str, ...], said: Said, parser: Parser, reader: LimitReader) -> Message | None:
@@ -159,3 +157,83 @@ def _same(fact: float | str, words: Sequence[str]) -> bool:
         any(part == word or (len(part) > SAME_WORD and part[:SAME_WORD] == word[:SAME_WORD]) for word in words)
         for part in parts
     )
+
+
+def another_number(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
+    """Return a number that takes the place of a limit said before: "make that 40"."""
+    found = _in_place(said, parser, reader)
+    anew = ways("make_it").search(said.plain)
+    if found is None and anew is not None:  # "the boss pays half, so make it fifteen hundred"
+        alone = replace(said, plain=anew["number"])
+        return _in_place(alone, parser, reader) if _bare_number(alone) else None
+    return found
+
+
+def number_instead(text: str, limits: Where, parser: Parser, reader: LimitReader) -> tuple[Reading, Limits] | None:
+    """Return the same of a text that is no part of a conversation, beside the limits in force."""
+    found = another_number(Said.of(text, Context(limits=limits)), parser, reader)
+    return None if found is None or found.reading is None else (found.reading, found.limits)
+
+
+def _in_place(said: Said, parser: Parser, reader: LimitReader) -> Message | None:
+    """Return the same for the only number of a message."""
+    quantities, limits = find_quantities(said.plain) or _bare_number(said), said.context.limits
+    if not (quantities and limits):
+        return None
+    ways_said = {bound for limit in reader.read(said.text).where.values() for bound in _bounds(limit)}
+    bounds = {  # "I meant at most 25" is no least number of gears
+        name: bound
+        for name, limit in limits.items()
+        for bound in _bounds(limit)
+        if (ways_said == {bound} if ways_said else len(limit) == 1)
+    }
+    current = {limits[name][bound] for name, bound in bounds.items()}
+    for other in quantities[1:]:  # "I meant 120, not 200"
+        if other.numbers[0] in current and re.search(r"\bnot $", said.plain[: other.start]):
+            bounds = {name: one for name, one in bounds.items() if limits[name][one] == other.numbers[0]}
+            said = replace(said, plain=blanked(said.plain, (other.start - len("not "), other.end)))
+            quantities = quantities[:1]
+    while len(quantities) > 1 and (first := quantities[0]).numbers[0] in current:  # "100 is too tight, let's say 200"
+        bounds = {name: one for name, one in bounds.items() if limits[name][one] == first.numbers[0]}
+        said = replace(said, plain=blanked(said.plain, (first.start, first.end)))
+        quantities = find_quantities(said.plain)
+    if len(quantities) != 1 or not bounds or not _corrects(said, quantities[0].numbers[0], current):
+        return None
+    (only,) = quantities
+    if only.units:  # "make that 45 euros": of what is measured so
+        amount = said.plain[only.start : only.end]
+        meant = {**reader.read(f"at most {amount}").where, **reader.read(f"at least {amount}").where}
+        bounds = {name: bound for name, bound in bounds.items() if name in meant}
+    rest = blanked(said.plain, (only.start, only.end))
+    if not bounds or re.search(r"[^\W\d_]{3,}", whole_words("instead", "too_tight", "courtesy", "lead").sub(" ", rest)):
+        return None
+    name = list(bounds)[-1]
+    limit = {bounds[name]: plain_number(only.numbers[0])}
+    stated = Stated(name, limit, said.text.strip(), 0, len(said.text))
+    reading = replace(parser.read(""), text=said.text)
+    return Message(Kind.LIMIT, reading=reading, limits=Limits({name: limit}, (stated,)))
+
+
+def _bounds(limit: Any) -> tuple[str, ...]:
+    """Return which bounds a limit on numbers has; days and times of the day are no numbers."""
+    found = limit.items() if isinstance(limit, dict) else ()
+    return tuple(name for name, at in found if name in BOUNDS and not isinstance(at, str))
+
+
+def _corrects(said: Said, number: float, current: Collection[float]) -> bool:
+    """Tell whether a number takes the place of another: it is said so, or it is of its size: "ok then 200"."""
+    if whole_words("instead").search(said.plain):
+        return True
+    near = any(one / SAME_SIZE <= number <= one * SAME_SIZE for one in current)
+    led = WORDINGS.pattern(r"<lead>\W").match(said.plain) is not None
+    return near and not said.places and (led or bool(_bare_number(said)))
+
+
+def _bare_number(said: Said) -> list[Quantity]:
+    """Return the number, in figures or words, that is all that a message says: "thirty five then"."""
+    core = " ".join(whole_words("courtesy", "lead").sub(" ", said.plain).split()).strip(" ,.!?")
+    bounded = f"at most {core}"  # a bare word may be any number of something
+    found = find_quantities(bounded)
+    if len(found) != 1 or (found[0].start, found[0].end) != (0, len(bounded)):
+        return []
+    return [replace(found[0], bound="", start=0, end=len(said.plain))]
