@@ -181,13 +181,19 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     users = (name for one in words()["users"] for name in columns if " ".join(tokens(name)) == one)
     roles = Roles(user=next(users, None) if asked.user is None else find(asked.user))
     roles.id = _id(columns, repeated=roles.user is not None) if asked.id is None else find(asked.id)
-    if asked.user is None and roles.user is not None and not _is_rated_again(columns, roles):
-        roles.user = None
-        roles.id = roles.id if asked.id else _id(columns, repeated=False)
+    if asked.user is None and roles.user is not None:
+        known = columns[roles.id].known if roles.id and roles.id != roles.user else None
+        if known is None or len(known) < RATED_AGAIN * len(set(known)):
+            roles.user = None
+            roles.id = roles.id if asked.id else _id(columns, repeated=False)
     taken = {roles.id, roles.user}
     roles.name = _name(columns, taken, by_cells=roles.user is None) if asked.name is None else find(asked.name)
     taken.add(roles.name)
-    wanted = None if asked.objectives is None else _wanted([(find(name), way) for name, way in asked.objectives])
+    ways = [(find(name), way) for name, way in asked.objectives or ()]
+    wanted = None if asked.objectives is None else dict(ways)
+    for name, way in ways:
+        if way != dict(ways)[name]:
+            raise InvalidSetting(f"an objective must be a cost or a gain, but {name!r} is named as both; name it once")
     kept = None if asked.details is None else [find(name) for name in asked.details]
     taken |= set(wanted or ())
     if kept is None or roles.description in kept:
@@ -204,15 +210,6 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
             f" {found}; {remedy}: --objectives price:cost,rating"
         )
     return roles
-
-
-def _wanted(asked: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return which way is better in each column that shall matter."""
-    wanted = dict(asked)
-    twice = [name for name, way in asked if way != wanted[name]]
-    if twice:
-        raise InvalidSetting(f"an objective must be a cost or a gain, but {twice[0]!r} is named as both; name it once")
-    return wanted
 
 
 def is_called(header: str, name: str) -> bool:
@@ -237,11 +234,8 @@ def _id(columns: dict[str, Cells], *, repeated: bool) -> str | None:
     known = words()["items" if repeated else "ids"]
     by_name = [name for known_name in known for name in columns if " ".join(tokens(name)) == known_name]
     by_name += [name for name in columns if tokens(name)[-1:] == ["id"] and name not in by_name]
-    for name in by_name:
-        cells = columns[name]
-        if cells.kind not in (EMPTY, LIST, FLAG) and not (repeated and has(tokens(name), "users")):
-            return name
-    return None
+    told = (name for name in by_name if columns[name].kind not in (EMPTY, LIST, FLAG))
+    return next((name for name in told if not (repeated and has(tokens(name), "users"))), None)
 
 
 def tells_apart(header: str, cells: Sequence[object]) -> bool:
@@ -255,13 +249,6 @@ def tells_apart(header: str, cells: Sequence[object]) -> bool:
     said = tokens(header)
     known = said[-1:] == ["id"] or any(" ".join(said) in words()[which] for which in ("ids", "names"))
     return known and len(set(map(repr, cells))) == len(cells)
-
-
-def _is_rated_again(columns: dict[str, Cells], roles: Roles) -> bool:
-    if roles.id is None or roles.user is None or roles.id == roles.user:
-        return False
-    known = columns[roles.id].known
-    return len(known) >= RATED_AGAIN * len(set(known))
 
 
 def _name(columns: dict[str, Cells], taken: set[str | None], *, by_cells: bool) -> str | None:
@@ -295,22 +282,17 @@ def _is_link(text: str) -> bool:
 
 def is_count(name: str, cells: Cells) -> bool:
     """Tell whether a column says how many ratings there are: "reviews", "review_count", "number of ratings"."""
-    if cells.kind != NUMBER or not counts_ratings(name):
-        return False
-    return all(value >= 0 and value == int(value) for value in cells.known)
+    whole = cells.kind == NUMBER and all(value >= 0 and value == int(value) for value in cells.known)
+    return whole and counts_ratings(name)
 
 
 def counts_ratings(name: str) -> bool:
     """Tell whether a column is called like a number of ratings."""
     said = tokens(name)
-    rated = [word for word in said if any(stem in words()["counts"] for stem in stems(word))]
-    if not rated:
-        return False
-    return any(word in words()["counting"] for word in said) or (rated[-1] == said[-1] and _is_plural(said[-1]))
-
-
-def _is_plural(word: str) -> bool:
-    return word not in words()["counts"] and any(stem in words()["counts"] for stem in stems(word))
+    ratings = words()["counts"]
+    rated = [word for word in said if any(stem in ratings for stem in stems(word))]
+    counting = any(word in words()["counting"] for word in said)
+    return bool(rated) and (counting or (rated[-1] == said[-1] and said[-1] not in ratings))  # or a plural ends it
 
 
 def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | None, kept: list[str] | None) -> None:
@@ -333,7 +315,10 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
                 roles.doubts.append(f"{name}: more is taken for better; if it is not, say --objectives {name}:cost")
         elif guess and cells.kind == NUMBER and name not in counts and name not in (kept or ()):
             if len(set(cells.known)) < 2:
-                roles.left_out[name] = _alike(cells)
+                gaps = (
+                    "the same everywhere" if len(cells.known) == len(cells.values) else "the same wherever it is known"
+                )
+                roles.left_out[name] = gaps if cells.known else "nowhere known"
             elif len(roles.objectives) < MOST_OBJECTIVES:
                 roles.objectives[name] = guess
             else:
@@ -343,7 +328,12 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
         elif guess and cells.kind == TEXT and not are_words(cells.known):
             some = f"{name}: called like a number, but texts such as {cells.known[0][:40]!r} are read as none"
             roles.doubts.append(f"{some}; write figures, with a unit")
-    _assign_counts(roles, counts)
+    opinions = [name for name in roles.objectives if has(tokens(name), "opinions")]
+    # Each has the column that counts its ratings: one with its own name, or the first.
+    for name in opinions if counts else ():
+        if not (has(tokens(name), "official") and len(tokens(name)) == 1):
+            own = set(tidy(name)[0].split()) - set(words()["counts"])
+            roles.counts[name] = next((one for one in counts if own & set(tokens(one))), counts[0])
     for name in others if kept is None else kept:
         if name not in roles.objectives and name not in roles.left_out and name not in counts:
             why = _no_detail(name, columns[name]) if kept is None else ""
@@ -359,27 +349,6 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
         if plain:
             some = ", ".join(plain[:6]) + (", ..." if len(plain) > 6 else "")
             roles.doubts.append(f"{some}: numbers of which more is neither better nor worse, as far as names tell")
-
-
-def _assign_counts(roles: Roles, counts: Sequence[str]) -> None:
-    """Let each rating have the column that counts its ratings: one with its own name, or the first of all."""
-    opinions = [
-        name
-        for name in roles.objectives
-        if has(tokens(name), "opinions") and not (has(tokens(name), "official") and len(tokens(name)) == 1)
-    ]
-    for name in opinions:
-        own = set(tidy(name)[0].split())
-        alike = [one for one in counts if own & set(tokens(one)) - set(words()["counts"])]
-        if alike or counts:
-            roles.counts[name] = (alike or list(counts))[0]
-
-
-def _alike(cells: Cells) -> str:
-    """Return why a column of numbers tells nothing apart."""
-    if not cells.known:
-        return "nowhere known"
-    return "the same everywhere" if len(cells.known) == len(cells.values) else "the same wherever it is known"
 
 
 def _no_detail(name: str, cells: Cells) -> str:
