@@ -5,33 +5,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from druthers.catalogs import Catalog, Item
+from druthers.data.catalog import roles
 from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.catalog.identity import ids_of
 from druthers.data.catalog.measures import Mask, find_doubt, find_range, impossible, outliers
-from druthers.data.catalog.money import is_money, with_currencies
 from druthers.data.catalog.numerals import Hints
-from druthers.data.catalog.roles import (
-    COST,
-    GAIN,
-    Asked,
-    Roles,
-    counts_ratings,
-    direction,
-    find_roles,
-    has,
-    is_called,
-    tells_apart,
-    tidy,
-    tokens,
-    words,
-)
+from druthers.data.catalog.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, is_called, tidy, tokens
 from druthers.data.catalog.sheets import FEW, SIGNS, Sheet, counted, few, read_sheet
 from druthers.data.catalog.units import PAID, is_told
 from druthers.data.reviews.estimates import means_of_items
@@ -81,8 +66,8 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
     columns = _read(sheet, asked, like)
     doubts = list(sheet.doubts)
     try:
-        roles = find_roles(columns, asked, path.name)
-        return _Builder(sheet, columns, roles, like, doubts, chosen).built(path)
+        found = find_roles(columns, asked, path.name)
+        return _Builder(sheet, columns, found, like, doubts, chosen).built(path)
     except InvalidSetting as error:
         for header, cells in columns.items():
             doubts += _doubts_of(header, cells) if direction(header) or asked.is_objective(header) else []
@@ -92,14 +77,14 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
 
 def _read(sheet: Sheet, asked: Asked, like: Catalog | None) -> dict[str, Cells]:
     """Return the columns of a table; where one leaves open what a comma is, the others decide."""
-    plain = dict(zip(sheet.names, with_currencies(sheet.names, sheet.columns), strict=True))
+    plain = dict(zip(sheet.names, roles.with_currencies(sheet.names, sheet.columns), strict=True))
 
     def read(header: str, usual: str = "") -> Cells:
         cells, said = plain[header], tokens(header)
         hints = Hints(
             tidy(header)[1] or _unit_before(header, like),
-            money=is_money(header),
-            counted=counts_ratings(header),
+            money=roles.is_money(header),
+            counted=roles.counts_ratings(header),
             rated=has(said, "opinions"),
             lasting=has(said, "durations"),
             usual=usual,
@@ -107,7 +92,7 @@ def _read(sheet: Sheet, asked: Asked, like: Catalog | None) -> dict[str, Cells]:
         )
         least = HALF if direction(header) or asked.is_objective(header) else MOST
         lists = not has(said[-1:], "descriptions")
-        return read_cells(cells, least, answers=not tells_apart(header, cells), lists=lists, hints=hints)
+        return read_cells(cells, least, answers=not roles.tells_apart(header, cells), lists=lists, hints=hints)
 
     columns = {header: read(header) for header in sheet.names}
     marks = Counter(cells.mark for cells in columns.values() if cells.mark in (".", ","))
@@ -147,8 +132,10 @@ class _Builder:
     told: dict[str, str] = field(default_factory=dict)  # of objectives, in words
     noise: dict[str, float] = field(default_factory=dict)  # variance of ratings one by one, where there are such
 
-    @cached_property
-    def called(self) -> dict[str, str]:
+    def __post_init__(self) -> None:
+        self.called = self._called()
+
+    def _called(self) -> dict[str, str]:
         """Return what objectives and details are called: short, and each by a name of its own."""
         names = [*self.roles.objectives, *self.roles.details]
         known = {" ".join(tokens(one.name)): one.name for one in self.like.objectives} if self.like else {}
@@ -164,7 +151,7 @@ class _Builder:
         """Return what a detail is called: with its unit, for it has no description to tell it."""
         cells = self.columns[header]
         name, unit = tidy(header, measured=cells.kind == NUMBER)
-        if not unit and (is_told(cells.unit) or cells.unit in words()["units"].values()):
+        if not unit and (is_told(cells.unit) or cells.unit in roles.words()["units"].values()):
             unit = cells.unit
         return f"{name} {unit}".strip()
 
@@ -221,7 +208,7 @@ class _Builder:
         cells = self.columns[header]
         numbers = np.array([math.nan if value is None else float(value) for value in cells.values])
         less = self.roles.objectives[header] == COST
-        price = less and (is_money(header) or cells.unit in PAID)
+        price = less and (roles.is_money(header) or cells.unit in PAID)
         below, zeros, nines = impossible(numbers, opinion=has(tokens(header), "opinions"), cost=less, price=price)
         for mask, what in ((below, "below 0"), (zeros, "0"), (nines, "a row of nines")):
             self._doubt_rows(header, mask, f"{what} and taken for not known")
@@ -319,21 +306,21 @@ class _Builder:
         return ["" if cells[row] is None else " ".join(str(cells[row]).split()) for row in rows]
 
     def _guesses(self, path: Path) -> Iterable[str]:
-        roles = self.roles
+        mine = self.roles
         yield f"{path.name}: {self.sheet.form}, {len(self.sheet.lines):,} rows, {len(self.sheet.names)} columns"
-        if roles.user is not None:
-            yield f"ratings        by {roles.user}: values are means over people"
-        yield f"id             {roles.id or ('made from ' + roles.name if roles.name else 'the number of the row')}"
-        yield f"name           {roles.name or 'the id'}"
-        if roles.description:
-            yield f"description    {roles.description}"
+        if mine.user is not None:
+            yield f"ratings        by {mine.user}: values are means over people"
+        yield f"id             {mine.id or ('made from ' + mine.name if mine.name else 'the number of the row')}"
+        yield f"name           {mine.name or 'the id'}"
+        if mine.description:
+            yield f"description    {mine.description}"
         shown = {header: header if name == header else f"{name} ({header})" for header, name in self.called.items()}
         for header, told in self.told.items():
-            count = roles.counts.get(header)
+            count = mine.counts.get(header)
             yield f"objective      {shown[header]}: {told}{f', by {count}' if count else ''}"
-        for header in roles.details:
+        for header in mine.details:
             yield f"detail         {shown[header]}: {_told(self.columns[header])}"
-        for header, why in roles.left_out.items():
+        for header, why in mine.left_out.items():
             yield f"left out       {header}: {why}"
 
 

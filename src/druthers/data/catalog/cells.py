@@ -82,8 +82,8 @@ def read_cells(
         return Cells(EMPTY, column.cells)
     if any(isinstance(cell, list) for cell in column.cells):
         return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in column.cells])
-    as_numbers = partial(_numbers, least=numbers, hints=hints)
-    for read in (*[_flags] * answers, as_numbers, _dates, *[_lists] * lists):
+    reads: list[Callable[[_Column], Cells | None]] = [partial(_numbers, least=numbers, hints=hints), _dates]
+    for read in ([_flags] if answers else []) + reads + ([_lists] if lists else []):
         found = read(column)
         if found is not None:
             return found
@@ -214,7 +214,8 @@ def _numbers(column: _Column, *, least: float, hints: Hints) -> Cells | None:
         many = counted(beyond, "number is", "numbers are")
         doubts.append(f"{many} beyond {LARGEST:g} and taken for not known: {large[0][:40]!r}")
     doubts += [LASTING.format(text) for text in told if text.count(":") == 1 and CLOCK.fullmatch(text)][:1]
-    [(top, _)] = Counter(one.top for one in told.values() if one.top is not None).most_common(1) or [(None, 0)]
+    tops = Counter(one.top for one in told.values() if one.top is not None)
+    top = max(tops, key=tops.__getitem__, default=None)
     return Cells(NUMBER, values, alike.unit, top, odd, [*doubts, *alike.doubts], mark_of(numerals))
 
 
@@ -267,8 +268,7 @@ def _dates(column: _Column) -> Cells | None:
 def _day(match: re.Match[str], month_first: bool) -> str | None:
     first, second, third = (int(part) for part in match.groups()[:3])
     if len(match[1]) < 4:
-        day, month = (second, first) if month_first else (first, second)
-        first, second, third = third, month, day
+        first, second, third = (third, first, second) if month_first else (third, second, first)
     try:
         return datetime.date(first, second, third).isoformat()
     except ValueError:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, are_words
+from druthers.data.catalog.cells import EMPTY, FLAG, LIST, MISSING, NUMBER, TEXT, Cells, are_words
 from druthers.data.catalog.numerals import is_numeral
 from druthers.errors import InvalidSetting, choices
 
@@ -25,6 +25,8 @@ CAPITALS = r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z][a-z])(?=[A-Z][a-z]{2})"  # where
 EACH = frozenset({"per", "pro", "je", "por", "par", "each"})
 LONG, LONGEST = 80, 400  # letters: of a description, and of a detail
 OF_THEIR_OWN = 0.7  # share of different texts that makes them names
+BARE = re.compile(r"\d[\d.,'’ ]*")
+FREE, NO_FEE = frozenset({"free", "gratis", "kostenlos", "gratuit"}), frozenset({"none", "no"})
 RATED_AGAIN = 1.5  # rows to an item from which on a table with people in it is one of ratings
 
 
@@ -53,13 +55,12 @@ def tokens(header: str) -> list[str]:
 
 def _cut(header: str) -> list[str]:
     """Return the words of a name as they are written: "distanceToStation" has three, "hasWiFi" two."""
-    cut = re.sub(CAPITALS, " ", unicodedata.normalize("NFC", header))
-    return re.findall(r"[^\W_]+|#", cut)
+    return re.findall(r"[^\W_]+|#", re.sub(CAPITALS, " ", unicodedata.normalize("NFC", header)))
 
 
 def _folded(word: str) -> str:
-    marked = unicodedata.normalize("NFKD", word)
-    return "".join(sign for sign in marked if not unicodedata.combining(sign)).casefold()
+    letters = (sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
+    return "".join(letters).casefold()
 
 
 def has(said: Sequence[str], which: str) -> bool:
@@ -252,10 +253,10 @@ def tells_apart(header: str, cells: Sequence[object]) -> bool:
 
 
 def _name(columns: dict[str, Cells], taken: set[str | None], *, by_cells: bool) -> str | None:
-    for one in words()["names"]:
-        for name, cells in columns.items():
-            if " ".join(tokens(name)) == one and name not in taken and cells.kind in (TEXT, LIST):
-                return name
+    texts = [name for name, cells in columns.items() if name not in taken and cells.kind in (TEXT, LIST)]
+    known_names = (name for one in words()["names"] for name in texts if " ".join(tokens(name)) == one)
+    if (named := next(known_names, None)) is not None:
+        return named
     for name, cells in columns.items() if by_cells else ():
         if cells.kind == TEXT and name not in taken and not has(tokens(name), "links"):
             known = cells.known
@@ -300,8 +301,7 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
     others = [name for name in columns if name not in (roles.id, roles.name, roles.description, roles.user)]
     counts = [name for name in others if is_count(name, columns[name]) and name not in (wanted or ())]
     for name in wanted if wanted is not None else others:
-        cells, way = columns[name], (wanted or {}).get(name, "")
-        guess = direction(name)
+        cells, way, guess = columns[name], (wanted or {}).get(name, ""), direction(name)
         if wanted is not None:
             if cells.kind not in (NUMBER, FLAG):
                 strange = (repr(value) for value in cells.known if not is_numeral(value))
@@ -353,9 +353,9 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
 
 def _no_detail(name: str, cells: Cells) -> str:
     """Return why a column is no detail; "" if it is one."""
+    known = cells.known
     if cells.kind == EMPTY:
         return "empty"
-    known = cells.known
     if cells.kind == TEXT and (has(tokens(name), "links") or _is_link(known[0])):
         return "links"
     if cells.kind == TEXT and max(map(len, known)) > LONGEST:
@@ -363,3 +363,37 @@ def _no_detail(name: str, cells: Cells) -> str:
     if 1 < len(known) == len(cells.values) and len(set(map(repr, known))) == 1:
         return "the same everywhere"
     return ""
+
+
+def with_currencies(names: Sequence[str], columns: Sequence[list[Any]]) -> list[list[Any]]:
+    """Return the columns of a table, bare numbers of money with the currency that stands in a column of its own.
+
+    Examples
+    --------
+    >>> with_currencies(["price", "fee", "currency"], [["95", 80], ["none", "5"], ["EUR", "USD"]])
+    [['95 EUR', '80 USD'], ['0 EUR', '5 USD'], ['EUR', 'USD']]
+    """
+    told = next((place for place, name in enumerate(names) if has(tokens(name)[-1:], "currencies")), None)
+    written = [] if told is None else [str(cell).strip() for cell in columns[told]]
+    currencies = ["" if text.casefold() in MISSING else text for text in written]
+    pairs = zip(names, columns, strict=True)
+    return [_in_currencies(name, cells, currencies) if _is_money(name) else cells for name, cells in pairs]
+
+
+def is_money(name: str) -> bool:
+    """Tell whether a column is called like money, or ends with a currency."""
+    return _is_money(name) or bool(set(tokens(name)) & MONEY)
+
+
+def _is_money(name: str) -> bool:
+    return has(tokens(name), "money") and not has(tokens(name)[-1:], "currencies")
+
+
+def _in_currencies(name: str, cells: list[Any], currencies: Sequence[str]) -> list[Any]:
+    nothing = FREE | NO_FEE if has(tokens(name), "fees") else FREE
+    numbers = any(BARE.match(str(cell)) for cell in cells)
+    cells = ["0" if numbers and str(cell).strip().casefold() in nothing else cell for cell in cells]
+    if set(tokens(name)) & MONEY or not currencies:  # the name knows better
+        return cells
+    pairs = zip(cells, currencies, strict=True)
+    return [f"{cell} {unit}" if unit and BARE.fullmatch(str(cell).strip()) else cell for cell, unit in pairs]

@@ -117,14 +117,7 @@ def without_rare(told: Mapping[str, Amount], texts: Mapping[str, int]) -> dict[s
 def in_one_unit(told: Mapping[str, Amount], texts: Mapping[str, int], header: str) -> Amounts:
     """Return amounts in the unit that the name of their column tells, or that most of them have.
 
-    Parameters
-    ----------
-    told
-        What each text says.
-    texts
-        How often each is there.
-    header
-        The unit that the name of the column tells, "" for none.
+    `told` is what each text says, `texts` how often it is there, `header` the unit in the name of the column, if any.
 
     Examples
     --------
@@ -168,6 +161,6 @@ def in_one_unit(told: Mapping[str, Amount], texts: Mapping[str, int], header: st
     values = {}
     for text, (number, unit, _) in told.items():
         if unit not in apart:
-            other = unit != main and unit in BY_NAME
-            values[text] = float(f"{number * BY_NAME[unit].size / BY_NAME[main].size:.12g}") if other else number
+            turned = unit != main and unit in BY_NAME
+            values[text] = float(f"{number * BY_NAME[unit].size / BY_NAME[main].size:.12g}") if turned else number
     return Amounts(values, main, doubts)

