@@ -137,19 +137,14 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
             info["utility"] = float(felt_utility(tape.preferences[user], chunk.preference_noise[row], reward))
         if chunk.picks is not None:
             info["picked"] = int(self._offer()[chunk.picks[row]])
-        self._advance(tape)
+        self._step += 1
+        if self._step < tape.horizon:  # after the last one there is still something to observe
+            self._row += 1
+            if self._row == len(chunk.users):
+                self._chunk, self._row = tape.chunk(self._chunks), 0
+                self._chunks += 1
         info |= {"action_mask": self._mask(), "offer": self._offer().copy()}
         return self._observation(), reward.astype(np.float32), False, self._step == tape.horizon, info
-
-    def _advance(self, tape: Tape) -> None:
-        """Go to the next interaction; after the last one stay there, so that there is something to observe."""
-        self._step += 1
-        if self._step == tape.horizon:
-            return
-        self._row += 1
-        if self._row == len(self._chunk.users):
-            self._chunk, self._row = tape.chunk(self._chunks), 0
-            self._chunks += 1
 
     def _observation(self) -> Observation:
         chunk, row = self._chunk, self._row

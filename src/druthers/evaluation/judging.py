@@ -133,7 +133,7 @@ class Evaluation:
 
     def plain(self) -> dict[str, Any]:
         """Return all of it as plain values, for JSON."""
-        return _plain(vars(self))
+        return {name: _plain(value) for name, value in vars(self).items()}
 
 
 def _plain(value: Any) -> Any:

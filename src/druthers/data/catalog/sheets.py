@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import json
 import re
 import zlib
 from collections import Counter
@@ -11,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from druthers.data.reviews.reading import GZIP
+from druthers.data.reviews.reading import GZIP, json_of
 from druthers.data.reviews.tables import DELIMITERS, PARQUET
 from druthers.errors import InvalidSetting, needs
 
@@ -186,15 +185,10 @@ def _json(text: str, path: Path) -> Sheet:
 
 
 def _objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        for number, line in enumerate(re.split(r"\r\n?|\n", text), 1):  # other ends of lines may stand in texts
-            if line.strip():
-                try:
-                    yield number, json.loads(line)
-                except (ValueError, RecursionError):
-                    yield number, None
+    whole = json_of(text)
+    if whole is None:
+        lines = enumerate(re.split(r"\r\n?|\n", text), 1)  # other ends of lines may stand in texts
+        yield from ((number, json_of(line)) for number, line in lines if line.strip())
         return
     if isinstance(whole, dict) and isinstance(whole.get("objectives"), list):
         raise InvalidSetting(

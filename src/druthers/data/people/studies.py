@@ -3,7 +3,7 @@
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
@@ -73,6 +73,11 @@ def make_card(study: Study, tables: Mapping[str, str]) -> dict[str, Any]:
     package = study.package
     version = f" {package.version}" if package.version else ""
     meanings = {**MEANINGS, **study.objectives}
+    files_told = [
+        {"@type": "cr:FileObject", "@id": name, "name": name, "contentUrl": name, "encodingFormat": "text/csv"}
+        | {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+        for name, text in tables.items()
+    ]
     # The names that Croissant 1.0 asks for, as its specification lists them.
     context = json.loads(files("druthers.data.people").joinpath("context.json").read_text("utf-8"))
     return {
@@ -89,34 +94,16 @@ def make_card(study: Study, tables: Mapping[str, str]) -> dict[str, Any]:
         "datePublished": study.published,
         "temporalCoverage": study.when,
         "version": "1.0.0",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": name,
-                "name": name,
-                "contentUrl": name,
-                "encodingFormat": "text/csv",
-                "sha256": hashlib.sha256(text.encode()).hexdigest(),
-            }
-            for name, text in tables.items()
-        ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": name.removesuffix(".csv"),
-                "name": name.removesuffix(".csv"),
-                "field": [
-                    {
-                        "@type": "cr:Field",
-                        "@id": f"{name.removesuffix('.csv')}/{column}",
-                        "name": column,
-                        "description": meanings.get(column, column),
-                        "dataType": "sc:Text" if column in TEXTS else "sc:Float",
-                        "source": {"fileObject": {"@id": name}, "extract": {"column": column}},
-                    }
-                    for column in text.partition("\n")[0].split(",")
-                ],
-            }
-            for name, text in tables.items()
-        ],
+        "distribution": files_told,
+        "recordSet": [_record_set(name, text.partition("\n")[0].split(","), meanings) for name, text in tables.items()],
     }
+
+
+def _record_set(file: str, columns: Sequence[str], meanings: Mapping[str, str]) -> dict[str, Any]:
+    name, fields = file.removesuffix(".csv"), []
+    for column in columns:
+        kind = "sc:Text" if column in TEXTS else "sc:Float"
+        told = {"description": meanings.get(column, column), "dataType": kind}
+        source = {"fileObject": {"@id": file}, "extract": {"column": column}}
+        fields.append({"@type": "cr:Field", "@id": f"{name}/{column}", "name": column, **told, "source": source})
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}

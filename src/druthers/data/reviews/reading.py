@@ -1,11 +1,12 @@
 """Raw files, plain or gzip, read once from first to last in blocks of whole records, whatever their bytes."""
 
 import gzip
+import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from druthers.errors import InvalidSetting
 
@@ -118,6 +119,14 @@ class Source:
             self.damaged["rest of a compressed file, missing"] += 1
         except (zlib.error, gzip.BadGzipFile):
             self.damaged["rest of a compressed file, damaged"] += 1
+
+
+def json_of(text: str) -> Any:
+    """Return what a text of JSON says, None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def as_text(value: str | bytes) -> str:

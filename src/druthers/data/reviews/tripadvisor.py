@@ -1,11 +1,10 @@
 """The TripAdvisor reviews as lines of JSON: reviews with ratings of aspects, and the hotels they are about."""
 
-import json
 import math
 from typing import Any, NamedTuple
 
 from druthers.data.reviews.ratings import Gathering, Id, Ratings
-from druthers.data.reviews.reading import LONGEST_ID, Source
+from druthers.data.reviews.reading import LONGEST_ID, Source, json_of
 
 OBJECTIVES = ("cleanliness", "location", "rooms", "service", "sleep quality", "value")
 RATED = ("cleanliness", "location", "rooms", "service", "sleep_quality", "value", "overall")
@@ -53,10 +52,7 @@ def _parsed(line: bytes, source: Source) -> Any:
     except UnicodeDecodeError:
         text = line.decode("utf-8", "replace")
         source.repaired["bytes that are no UTF-8"] += 1
-    try:
-        return json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
+    return json_of(text.removeprefix("\ufeff"))
 
 
 def _review(record: dict[str, Any]) -> tuple[str, str, list[float]] | str:
