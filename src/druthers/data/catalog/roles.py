@@ -5,7 +5,7 @@ import tomllib
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
@@ -175,10 +175,7 @@ class Roles:
 
 def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     """Return which column is what."""
-
-    def find(name: str) -> str:
-        return _find(columns, name, source)
-
+    find = partial(_find, columns, source=source)
     users = (name for one in words()["users"] for name in columns if " ".join(tokens(name)) == one)
     roles = Roles(user=next(users, None) if asked.user is None else find(asked.user))
     roles.id = _id(columns, repeated=roles.user is not None) if asked.id is None else find(asked.id)
@@ -197,8 +194,8 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
             raise InvalidSetting(f"an objective must be a cost or a gain, but {name!r} is named as both; name it once")
     kept = None if asked.details is None else [find(name) for name in asked.details]
     taken |= set(wanted or ())
-    if kept is None or roles.description in kept:
-        roles.description = _description(columns, taken | set(kept or ()))
+    if kept is None:
+        roles.description = _description(columns, taken)
     _sort_out(columns, roles, wanted, kept)
     if not roles.objectives:
         numbers = [name for name, cells in columns.items() if cells.kind == NUMBER and name not in taken]
@@ -315,10 +312,8 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
                 roles.doubts.append(f"{name}: more is taken for better; if it is not, say --objectives {name}:cost")
         elif guess and cells.kind == NUMBER and name not in counts and name not in (kept or ()):
             if len(set(cells.known)) < 2:
-                gaps = (
-                    "the same everywhere" if len(cells.known) == len(cells.values) else "the same wherever it is known"
-                )
-                roles.left_out[name] = gaps if cells.known else "nowhere known"
+                where = "everywhere" if len(cells.known) == len(cells.values) else "wherever it is known"
+                roles.left_out[name] = f"the same {where}" if cells.known else "nowhere known"
             elif len(roles.objectives) < MOST_OBJECTIVES:
                 roles.objectives[name] = guess
             else:
