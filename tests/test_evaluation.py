@@ -18,7 +18,7 @@ from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
 from druthers.evaluation import Evidence, estimate, evaluate
 from druthers.evaluation.following import IGNORE, LEARN, REPLAY, believe, follow
-from druthers.evaluation.weighing import uniform_shares
+from druthers.evaluation.judging import uniform_shares
 from druthers.logs import Log, from_rows, record, to_obp
 from druthers.testing import same_state
 

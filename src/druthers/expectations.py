@@ -5,6 +5,7 @@ A step hears a sentence, recommends, gives feedback or looks at a card, and may 
 names a `check`, a method of `Exam`, with its arguments and a `because`.
 """
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -27,43 +28,6 @@ class Outcome(NamedTuple):
     passed: bool
     found: str
     because: str
-
-
-class View:
-    """A catalog as a person sees it: percentiles of items among others, 1 the best; None where nothing is known."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self.items = {item.id: item for item in catalog.items}
-        self.less = {one.name: one.less_is_better for one in catalog.objectives}
-        self.columns = Columns(self.items)
-
-    def good(self, item: str, objective: str) -> float | None:
-        """Return a value so that more is better."""
-        value = self.items[item].values.get(objective)
-        return None if value is None else -value if self.less[objective] else value
-
-    def percentile(self, item: str, objective: str, among: Iterable[str] | None = None) -> float | None:
-        """Return the share of the other known items that are worse; ties count half."""
-        mine = self.good(item, objective)
-        if mine is None:
-            return None
-        others = [self.good(one, objective) for one in (self.items if among is None else among) if one != item]
-        known = [one for one in others if one is not None]
-        if not known:
-            return 1.0
-        return (sum(one < mine for one in known) + 0.5 * sum(one == mine for one in known)) / len(known)
-
-    def dominators(self, item: str, among: Iterable[str]) -> list[str]:
-        """Return who is as good in everything and better in something, where all of both is known."""
-        mine = [self.good(item, one) for one in self.less]
-        found = []
-        for other in among:
-            theirs = [self.good(other, one) for one in self.less]
-            if other == item or None in mine or None in theirs or mine == theirs:
-                continue
-            if all(a >= b for a, b in zip(theirs, mine, strict=True)):  # type: ignore[operator]
-                found.append(other)
-        return found
 
 
 @dataclass
@@ -89,7 +53,9 @@ class Exam:
     """One scenario being played: what was shown under which label, and what weights were seen."""
 
     def __init__(self, catalog: Catalog, *, parser: str = "default") -> None:
-        self.view = View(catalog)
+        self.items = {item.id: item for item in catalog.items}
+        self.less = {one.name: one.less_is_better for one in catalog.objectives}
+        self.columns = Columns(self.items)
         self.advisor = Advisor(catalog, parser=parser)
         self.shown: dict[str, Shown] = {}
         self.cards: dict[str, dict[str, float]] = {}
@@ -121,7 +87,7 @@ class Exam:
 
     def _recommend(self, user: str, step: Mapping[str, Any]) -> Shown:
         limits = {**step.get("where", {}), **step.get("limits", {})}
-        among = self.view.columns.eligible(limits)
+        among = self.columns.eligible(limits)
         try:
             made = self.advisor.recommend(user, size=step["recommend"], where=step.get("where"))
         except NothingFits:
@@ -146,12 +112,12 @@ class Exam:
     def _live(self, user: str, life: Mapping[str, Any]) -> None:
         """Rate many items as somebody who likes some objectives: each in turn, or what is recommended."""
         likes: dict[str, float] = life["likes"]
-        listed = life.get("items", self.view.items)
-        items = [one for one in listed if any(self.view.good(one, name) is not None for name in likes)]
+        listed = life.get("items", self.items)
+        items = [one for one in listed if any(self._good(one, name) is not None for name in likes)]
         for turn in range(life["rounds"]):
             if life.get("on") == "recommended":
                 made = self.advisor.recommend(user)
-                self.last[user] = Shown(made, list(self.view.items))
+                self.last[user] = Shown(made, list(self.items))
                 item = made.items[0].item
             else:
                 item = items[turn % len(items)]
@@ -159,8 +125,28 @@ class Exam:
             felt = 2.0 * felt / sum(map(abs, likes.values())) - (1.0 if sum(likes.values()) > 0 else -1.0)
             self._rate(user, item, round(min(max(felt, -1.0), 1.0), 2))
 
+    def _good(self, item: str, objective: str) -> float | None:
+        """Return a value so that more is better."""
+        value = self.items[item].values.get(objective)
+        return None if value is None else -value if self.less[objective] else value
+
+    def _percentile(self, item: str, objective: str, among: Iterable[str] | None = None) -> float | None:
+        """Return the share of the other known items that are worse, ties by half: 1 for the best, None if unknown."""
+        mine = self._good(item, objective)
+        if mine is None:
+            return None
+        others = [self._good(one, objective) for one in (self.items if among is None else among) if one != item]
+        worse = [1.0 if one < mine else 0.5 if one == mine else 0.0 for one in others if one is not None]
+        return sum(worse) / len(worse) if worse else 1.0
+
+    def _dominators(self, item: str, among: Iterable[str]) -> list[str]:
+        """Return who is as good in everything and better in something, where all of both is known."""
+        goods: dict[str, list[Any]] = {one: [self._good(one, name) for name in self.less] for one in (item, *among)}
+        known = [one for one in among if None not in goods[item] + goods[one] and goods[one] != goods[item]]
+        return [one for one in known if all(map(operator.ge, goods[one], goods[item]))]
+
     def _place(self, item: str, objective: str, among: Iterable[str] | None = None) -> float:
-        place = self.view.percentile(item, objective, among)
+        place = self._percentile(item, objective, among)
         return 0.5 if place is None else place
 
     def ids(self, listed: Sequence[str]) -> list[str]:
@@ -173,18 +159,18 @@ class Exam:
 
     def total(self, item: str, objectives: Sequence[str], among: Iterable[str] | None = None) -> float:
         """Return the sum of an item's percentiles."""
-        return sum(self.view.percentile(item, one, among) or 0.0 for one in objectives)
+        return sum(self._percentile(item, one, among) or 0.0 for one in objectives)
 
     # Checks: each returns whether it holds, and what was found.
 
     def first_at_least(self, now: Shown, objective: str, percentile: float) -> Verdict:
         """The first item has at least this percentile among what was eligible."""
-        place = self.view.percentile(now.first, objective, now.among) if now.first in now.among else None
+        place = self._percentile(now.first, objective, now.among) if now.first in now.among else None
         return place is not None and place >= percentile, f"{now.first} at {place} in {objective}"
 
     def first_at_most(self, now: Shown, objective: str, percentile: float) -> Verdict:
         """The first item has at most this percentile."""
-        place = self.view.percentile(now.first, objective, now.among)
+        place = self._percentile(now.first, objective, now.among)
         return place is not None and place <= percentile, f"{now.first} at {place} in {objective}"
 
     def mean_at_least(self, now: Shown, objective: str, percentile: float) -> Verdict:
@@ -210,7 +196,7 @@ class Exam:
 
     def undominated(self, now: Shown) -> Verdict:
         """No eligible item is better than the first in everything."""
-        better = self.view.dominators(now.first, now.among)
+        better = self._dominators(now.first, now.among)
         return not better, f"{now.first} is dominated by {better}"
 
     def near_best(self, now: Shown, objectives: Sequence[str], share: float) -> Verdict:
@@ -229,9 +215,9 @@ class Exam:
 
     def as_extreme_as(self, now: Shown, objective: str, label: str, tolerance: float = 0.03) -> Verdict:
         """First and mean percentile are those of another recommendation, or more."""
-        before = self.shown[label]
-        pairs = [(self._place(now.first, objective), self._place(before.first, objective))]
-        pairs.append((self.mean(now, objective), self.mean(before, objective)))
+        both = (now, self.shown[label])
+        mine, theirs = ((self._place(one.first, objective), self.mean(one, objective)) for one in both)
+        pairs = list(zip(mine, theirs, strict=True))
         return all(a >= b - tolerance for a, b in pairs), str(pairs)
 
     def moves(self, now: Shown, objective: str, label: str, direction: str, by: float = 0.05) -> Verdict:
@@ -254,7 +240,7 @@ class Exam:
 
     def obeys(self, now: Shown, limits: Mapping[str, Any] | None = None) -> Verdict:
         """Everything shown is within the limits."""
-        eligible = now.among if limits is None else self.view.columns.eligible(dict(limits))
+        eligible = now.among if limits is None else self.columns.eligible(dict(limits))
         wrong = [one for one in now.ids if one not in eligible]
         return bool(now.ids) and not wrong, f"outside: {wrong}"
 
@@ -292,13 +278,9 @@ class Exam:
         for one in [] if now.made is None else now.made.items:
             wrong += [] if one.why else [f"{one.item} has no reason"]
             for fact in one.facts:
-                share = self.view.percentile(one.item, fact.objective, now.among)
-                near = (
-                    share is None
-                    if fact.better_than is None
-                    else share is not None and abs(share - fact.better_than) < 1e-9
-                )
-                if fact.value != self.view.items[one.item].values.get(fact.objective) or not near:
+                share, told = self._percentile(one.item, fact.objective, now.among), fact.better_than
+                near = share == told or (share is not None and told is not None and abs(share - told) < 1e-9)
+                if fact.value != self.items[one.item].values.get(fact.objective) or not near:
                     wrong.append(f"{one.item}: {fact}")
         return not wrong, str(wrong)
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from druthers.beliefs import Crowd, Law, choice_site, next_question, predict_choice
 from druthers.beliefs.choices import condition
-from druthers.bench.keeping import Part, carry_out, part_path
 from druthers.bench.running import STUDIES, digest, read_study, write_results
 from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, Person
+from druthers.experiments.keeping import Part, carry_out, part_path
 from druthers.types import Floats, Integers
 
 HELD_OUT = 3
@@ -89,9 +89,8 @@ def play_halves(
         turns = np.arange(len(people)) % 2
         for turn in (0, 1):
             half = Half(people, np.flatnonzero(turns == turn), np.flatnonzero(turns != turn))
-            parts.append(
-                Part(half, part_path(folder, inspect.getfile(play), name, digest(people), turn), Path(study).name)
-            )
+            path = part_path(folder, inspect.getfile(play), name, digest(people), turn)
+            parts.append(Part(half, path, Path(study).name))
     found = carry_out(name, play, parts, workers=workers, watch=watch)
     results: dict[str, Any] = {"held_out": HELD_OUT, "studies": {}}
     for place in range(0, len(parts), 2):
@@ -159,16 +158,13 @@ def summary(found: Floats) -> dict[str, Any]:
         content[name] = {score: found[k, rule].mean(axis=-1).tolist() for k, score in enumerate(SCORES)}
         for score, values in zip(SCORES, (found[0], -found[1]), strict=True):
             for count in COMPARED if rule else ():
-                drawn = [_as_many(values[..., who], rule, count) for who in draws]
+                asked, *drawn = (
+                    answers_needed(some[rule].mean(axis=-1), some[0, count].mean())
+                    for some in (values, *(values[..., who] for who in draws))
+                )
                 low, high = np.quantile(drawn, (0.025, 0.975))
-                answers = {"answers": _as_many(values, rule, count), "low": float(low), "high": float(high)}
-                content[name][f"as_{count}_by_{score}"] = answers
+                content[name][f"as_{count}_by_{score}"] = {"answers": asked, "low": float(low), "high": float(high)}
     return content
-
-
-def _as_many(values: Floats, rule: int, count: int) -> float:
-    """Return how many answers by a rule are worth as much as some at random."""
-    return answers_needed(values[rule].mean(axis=-1), values[0, count].mean())
 
 
 def answers_needed(curve: Floats, goal: float) -> float:

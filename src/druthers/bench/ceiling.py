@@ -34,6 +34,20 @@ class _Table(NamedTuple):
     there: Floats
 
 
+def softmax(worth: Floats) -> Floats:
+    """Return the chances of options (..., K) by a logit."""
+    chances: Floats = np.exp(worth - worth.max(axis=-1, keepdims=True))
+    chances /= chances.sum(axis=-1, keepdims=True)
+    return chances
+
+
+def log_sums(worth: Floats, axis: int = -1) -> Floats:
+    """Return the logarithms of sums of exponentials along an axis."""
+    top = worth.max(axis=axis, keepdims=True)
+    sums: Floats = np.log(np.exp(worth - top).sum(axis=axis)) + top.squeeze(axis)
+    return sums
+
+
 def foretell_mixed(people: People) -> Floats:
     """Return what is foretold before each choice (n, K), each half of the people by what the other half is like."""
     foretold = np.empty(people.slates.shape[:2])
@@ -89,15 +103,10 @@ def follow(person: Person, law: Mixture, rng: np.random.Generator) -> Floats:
     logs = np.zeros(len(weights))
     foretold = np.empty(slates.shape[:2])
     for t, (slate, choice) in enumerate(zip(slates, picked, strict=True)):
-        worth = weights @ slate.T
-        shares = np.exp(worth - worth.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        mass = np.exp(logs - logs.max())
-        mass /= mass.sum()
-        foretold[t] = mass @ shares
+        shares = softmax(weights @ slate.T)
+        foretold[t] = softmax(logs) @ shares
         logs += np.log(np.maximum(shares[:, choice], 1e-300))
-        mass = np.exp(logs - logs.max())
-        mass /= mass.sum()
+        mass = softmax(logs)
         if 1.0 / (mass @ mass) < 0.5 * len(weights) and t + 1 < len(slates):
             weights = _moved(weights, mass, (slates[: t + 1], picked[: t + 1]), law.mean, precision, rng)
             logs[:] = 0.0
@@ -123,11 +132,9 @@ def _moved(
     behind = slates - slates[np.arange(len(picked)), picked][:, None]
 
     def loss(at: Floats) -> Floats:
-        worth = np.tensordot(behind, at, axes=(2, 1))
-        top = worth.max(axis=1)
         off = at - mean
         total: Floats = 0.5 * ((off @ precision) * off).sum(axis=1)
-        total += (np.log(np.exp(worth - top[:, None]).sum(axis=1)) + top).sum(axis=0)
+        total += log_sums(np.tensordot(behind, at, axes=(2, 1)), axis=1).sum(axis=0)
         return total
 
     now = loss(weights)
@@ -153,9 +160,7 @@ def _side_by_side(people: People) -> _Table:
 def _losses(table: _Table, weights: Floats) -> Floats:
     """Return minus the log-likelihood of each person's choices (N,)."""
     worth = np.matmul(table.behind.reshape(len(weights), -1, weights.shape[1]), weights[:, :, None])
-    worth = worth.reshape(table.behind.shape[:3])
-    top = worth.max(axis=2)
-    losses: Floats = ((np.log(np.exp(worth - top[:, :, None]).sum(axis=2)) + top) * table.there).sum(axis=1)
+    losses: Floats = (log_sums(worth.reshape(table.behind.shape[:3])) * table.there).sum(axis=1)
     return losses
 
 

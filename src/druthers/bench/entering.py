@@ -58,9 +58,8 @@ def enter(
         for order in range(orders):
             listener = make(people.slates.shape[2])
             arrays[f"{study}/{order}"] = replay(people, listener, arrival(people, order)).astype(np.float32)
-    target = Path(path)
-    write_arrays(target, **arrays)
-    return target
+    write_arrays(Path(path), **arrays)
+    return Path(path)
 
 
 def read_entry(path: str | Path) -> Entry:
@@ -94,7 +93,6 @@ def read_entry(path: str | Path) -> Entry:
 
 def add_entry(entry: Entry, results: dict[str, Any]) -> dict[str, Any]:
     """Return results with an entry's scores beside those of the players."""
-    for study, scores in entry.studies.items():
-        if study in results["studies"]:
-            results["studies"][study]["players"][entry.about["name"]] = {**scores, **entry.about}
+    for study in entry.studies.keys() & results["studies"].keys():
+        results["studies"][study]["players"][entry.about["name"]] = {**entry.studies[study], **entry.about}
     return results

@@ -69,11 +69,8 @@ def _scores(belief: Belief, person: Person, task: int, weights: Floats) -> tuple
     chances, worth = belief.foretell(slate), slate @ weights
     top = chances >= chances.max() - 1e-12
     shown = np.flatnonzero(slate @ belief.mean >= (slate @ belief.mean).max() - 1e-12)
-    return (
-        -math.log(max(chances[picked], 1e-6)),
-        float(top[picked] / top.sum()),
-        float(worth.max() - worth[shown].mean()),
-    )
+    loss, regret = -math.log(max(chances[picked], 1e-6)), float(worth.max() - worth[shown].mean())
+    return loss, float(top[picked] / top.sum()), regret
 
 
 def _sum_up(found: Floats) -> dict[str, Any]:

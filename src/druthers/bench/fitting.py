@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from druthers.bench.ceiling import log_sums
 from druthers.bench.players import CEILING, fit_logit, shares_of
 from druthers.bench.running import STUDIES, foretell_study, write_results
 from druthers.bench.scoring import positions, two_sided
@@ -55,11 +56,8 @@ def examine(people: People, foretold: Floats) -> dict[str, Any]:
     counts = np.bincount(owner, minlength=len(people))
     surprise = float((losses - entropies).mean())
     error = math.sqrt(((over - surprise * counts) ** 2).sum()) / counts.sum()
-    tests = {
-        name: left_over(foretold, feature, people.picked, owner)._asdict()
-        for name, feature in features(people, foretold).items()
-        if feature.shape[2]
-    }
+    some = {name: feature for name, feature in features(people, foretold).items() if feature.shape[2]}
+    tests = {name: left_over(foretold, each, people.picked, owner)._asdict() for name, each in some.items()}
     return {
         "people": len(people),
         "choices": len(people.picked),
@@ -164,6 +162,5 @@ def upper_chi_square(value: float, degrees: int) -> float:
 
 
 def _losses(worth: Floats, picked: Integers) -> Floats:
-    top = worth.max(axis=1)
-    losses: Floats = np.log(np.exp(worth - top[:, None]).sum(axis=1)) + top - worth[np.arange(len(picked)), picked]
+    losses: Floats = log_sums(worth) - worth[np.arange(len(picked)), picked]
     return losses

@@ -1,7 +1,6 @@
 """Players: whatever foretells what people choose, from what they and those before them chose."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from druthers.beliefs import Crowd, first_law
 from druthers.beliefs.points import POINTS
 from druthers.beliefs.population import next_look
-from druthers.bench.ceiling import foretell_mixed
+from druthers.bench.ceiling import foretell_mixed, log_sums, softmax
 from druthers.environments.people import Listener, People, replay
 from druthers.types import Floats, Integers
 
@@ -81,10 +80,7 @@ class Linear:
 
 def shares_of(slates: Floats, weights: Floats, offset: Floats | float = 0.0) -> Floats:
     """Return how likely each option of some slates (n, K, D) is to be picked with these weights."""
-    worth = slates @ weights + offset
-    chances = np.exp(worth - worth.max(axis=-1, keepdims=True))
-    shares: Floats = chances / chances.sum(axis=-1, keepdims=True)
-    return shares
+    return softmax(slates @ weights + offset)
 
 
 def fit_logit(
@@ -112,9 +108,7 @@ def fit_logit(
     flat = slates.reshape(-1, size)
 
     def value(at: Floats) -> float:
-        worth = slates @ at + offset
-        top = worth.max(axis=1)
-        return float((np.log(np.exp(worth - top[:, None]).sum(axis=1)) + top).sum() - chosen @ at + at @ ridge @ at / 2)
+        return float(log_sums(slates @ at + offset).sum() - chosen @ at + at @ ridge @ at / 2)
 
     now = value(weights)
     for _ in range(50):
@@ -145,26 +139,22 @@ def play_population(people: People, order: Sequence[int] | Integers) -> Floats:
     return foretold
 
 
-def _replayed(make: Callable[[int], Listener]) -> Play:
+def _replayed(make: Callable[..., Listener], **settings: bool) -> Play:
     """Return how a listener plays, made anew for a number of objectives."""
-    return lambda people, order: replay(people, make(people.slates.shape[2]), order)
+    return lambda people, order: replay(people, make(people.slates.shape[2], **settings), order)
 
 
 # Without a population everybody starts from N(0, 8/D). The ceiling does not ask who came before.
 PLAYERS = {
     OURS: Player(
-        _replayed(partial(_Believing, population=True)),
+        _replayed(_Believing, population=True),
         True,
         "ours: a personal belief, with what people have in common learned as they come",
     ),
     "population-logit": Player(play_population, True, "one logit for everybody, fitted to all who came before"),
-    "personal-logit": Player(_replayed(partial(_Believing, population=False)), False, "ours without a population"),
-    "thompson": Player(
-        _replayed(partial(Linear, drawn=True)), False, "linear Thompson sampling, a model for each person"
-    ),
-    "ucb": Player(
-        _replayed(partial(Linear, drawn=False)), False, "linear upper confidence bounds, a model for each person"
-    ),
+    "personal-logit": Player(_replayed(_Believing, population=False), False, "ours without a population"),
+    "thompson": Player(_replayed(Linear, drawn=True), False, "linear Thompson sampling, a model for each person"),
+    "ucb": Player(_replayed(Linear, drawn=False), False, "linear upper confidence bounds, a model for each person"),
     CEILING: Player(
         lambda people, order: foretell_mixed(people),
         False,

@@ -3,7 +3,8 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,13 +13,13 @@ import numpy as np
 from druthers import __version__
 from druthers._jit import cache_folder
 from druthers.bench import ceiling, players
-from druthers.bench.keeping import Part, carry_out, part_path
 from druthers.bench.players import CEILING, OURS, PLAYERS
 from druthers.bench.scoring import Told, arrival, check, compare, positions, score, sheet
 from druthers.drafts import write_text
 from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, read_people
 from druthers.errors import UnknownName, require
+from druthers.experiments.keeping import Part, carry_out, part_path
 from druthers.types import Floats
 
 # Those that the figures of the field are known for.
@@ -48,15 +49,9 @@ class Bench(NamedTuple):
         studies = {}
         for name, people in self.people.items():
             told = self.told[name]
-            studies[name] = {
-                "people": len(people),
-                "choices": len(people.picked),
-                "sha256": digest(people),
-                "players": {
-                    player: {**sheet(people, one), **self._against(people, told, player)}
-                    for player, one in told.items()
-                },
-            }
+            sheets = {one: {**sheet(people, told[one]), **self._against(people, told, one)} for one in told}
+            sizes = {"people": len(people), "choices": len(people.picked)}
+            studies[name] = {**sizes, "sha256": digest(people), "players": sheets}
         return {"format": FORMAT, "version": __version__, **self.settings, "studies": studies}
 
     def _against(self, people: People, told: dict[str, Told], player: str) -> dict[str, Any]:
@@ -65,13 +60,12 @@ class Bench(NamedTuple):
             return {}
         place = positions(people)
         parts = {"all": place > 0, "1": place == 1, "1-5": place <= 5}
-        return {
-            key: {
-                name: compare(people, told[OURS], told[player], rows, by_hits=by_hits)._asdict()
-                for name, rows in parts.items()
-            }
-            for key, by_hits in (("ours_gains", False), ("ours_hits", True))
-        }
+        gains: dict[str, dict[str, Any]] = {"ours_gains": {}, "ours_hits": {}}
+        for key, found in gains.items():
+            for name, rows in parts.items():
+                by_hits = key == "ours_hits"
+                found[name] = compare(people, told[OURS], told[player], rows, by_hits=by_hits)._asdict()
+        return gains
 
 
 def play(task: Task) -> Floats:
@@ -119,16 +113,8 @@ def play_bench(
         for player in only
         for order in range(orders if PLAYERS[player].by_order else 1)
     ]
-    foretold = dict(_played(sorted(tasks, key=_haste), None if folder is None else Path(folder), workers, watch))
-    told = {
-        name: {
-            player: score(
-                these, [foretold[name, player, order] for order in range(orders) if (name, player, order) in foretold]
-            )
-            for player in only
-        }
-        for name, these in people.items()
-    }
+    foretold = _played(sorted(tasks, key=_haste), None if folder is None else Path(folder), workers, watch)
+    told = {name: {player: score(these, foretold[name, player]) for player in only} for name, these in people.items()}
     bench = Bench(people, told, {"orders": orders, "people_of_each": n_people})
     if folder is not None:
         write_results(bench.results(), Path(folder) / "results.json")
@@ -138,8 +124,8 @@ def play_bench(
 def foretell_study(name: str, player: str, n_people: int | None = None) -> tuple[People, Floats]:
     """Return the people of a study and what a player foretold of them, from the cache where it is there."""
     people = read_study(name, n_people)
-    [(_, foretold)] = _played([Task(Path(name).name, player, 0, people)], None, 1, unwatched)
-    return people, foretold
+    study = Path(name).name
+    return people, _played([Task(study, player, 0, people)], None, 1, unwatched)[study, player][0]
 
 
 def read_study(name: str, n_people: int | None = None) -> People:
@@ -163,13 +149,18 @@ def digest(people: People) -> str:
 
 def _played(
     tasks: Sequence[Task], folder: Path | None, workers: int | None, watch: Watch
-) -> list[tuple[tuple[str, str, int], Floats]]:
-    """Return what is foretold in each task, from files of earlier runs where these are whole."""
+) -> dict[tuple[str, str], list[Floats]]:
+    """Return what is foretold by study and player, order by order, from files of earlier runs where these are whole."""
     parts = [Part(task, _path(task, folder), f"{task.study} {task.player}") for task in tasks]
-    foretold = carry_out(
-        "foretelling", play, parts, workers=workers, watch=watch, check=lambda task, told: check(task.people, told)
-    )
-    return [((task.study, task.player, task.order), told) for task, told in zip(tasks, foretold, strict=True)]
+
+    def unpack(task: Task, kept: Mapping[str, Any]) -> Floats:
+        return check(task.people, kept["outcome"])
+
+    foretold: dict[tuple[str, str], list[Floats]] = defaultdict(list)
+    played = carry_out("foretelling", play, parts, workers=workers, watch=watch, unpack=unpack)
+    for task, told in zip(tasks, played, strict=True):
+        foretold[task.study, task.player].append(told)
+    return foretold
 
 
 def _haste(task: Task) -> tuple[bool, int]:

@@ -122,20 +122,17 @@ def half_width(values: Floats) -> float:
 def sheet(people: People, told: Told) -> dict[str, Any]:
     """Return the scores of a player as they are written to a file."""
     place = positions(people)
-    names = ("hit", "log_loss", "calibration")
+    newcomers = dict(zip(band_names(), told.newcomers.tolist(), strict=True))
+    scores = dict(zip(("hit", "log_loss", "calibration"), told.by_order.T, strict=True))
     return {
-        **{name: float(told.by_order[:, column].mean()) for column, name in enumerate(names)},
-        **{f"{name}_interval": half_width(told.by_order[:, column]) for column, name in enumerate(names)},
+        **{name: float(values.mean()) for name, values in scores.items()},
+        **{f"{name}_interval": half_width(values) for name, values in scores.items()},
         "positions": {
             str(at): {"hit": float(told.hits[place == at].mean()), "log_loss": float(told.losses[place == at].mean())}
             for at in POSITIONS
             if np.any(place == at)
         },
-        "newcomers": {
-            name: float(loss)
-            for name, loss in zip(band_names(), told.newcomers, strict=True)
-            if np.isfinite(loss)  # nobody came so late
-        },
+        "newcomers": {band: loss for band, loss in newcomers.items() if math.isfinite(loss)},  # without who never came
         "orders": len(told.by_order),
     }
 

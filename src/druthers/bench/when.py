@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.bench.keeping import Part, carry_out, part_path
 from druthers.bench.running import write_results
 from druthers.engines import Watch, unwatched
 from druthers.environments import Synthetic
 from druthers.experiments.guest import serve
+from druthers.experiments.keeping import Part, carry_out, part_path
 from druthers.policies import FisherPQUCB
 from druthers.types import Floats
 
@@ -86,9 +86,8 @@ def play_rules(
     """
     games = [_Game(rule, run, users, rounds) for rule in rules for run in range(runs)]
     parts = [Part(game, part_path(folder, __file__, game), game.rule.kind) for game in games]
-    figures = np.array(carry_out("playing", play_rule, parts, workers=workers, watch=watch)).reshape(
-        len(rules), runs, 2
-    )
+    played = carry_out("playing", play_rule, parts, workers=workers, watch=watch)
+    figures = np.array(played).reshape(len(rules), runs, 2)
     results = {"users": users, "rounds": rounds, "runs": runs, "rules": compare_rules(rules, figures)}
     if folder is not None:
         write_results(results, Path(folder) / "when.json")
@@ -104,10 +103,10 @@ def compare_rules(rules: Sequence[Rule], figures: Floats) -> list[dict[str, Any]
         regret, questions = figures[number].mean(axis=0)
         entry = {"rule": rule.kind, "setting": rule.setting, "regret": float(regret), "questions": float(questions)}
         if rule.kind in ("logarithmic", "value"):
+            regrets, asked = figures.T  # (runs, rules) each
             ratios = [
-                figures[number, run, 0]
-                / np.interp(figures[number, run, 1], figures[schedule, run, 1], figures[schedule, run, 0])
-                for run in range(figures.shape[1])
+                lost[number] / np.interp(told[number], told[schedule], lost[schedule])
+                for lost, told in zip(regrets, asked, strict=True)
             ]
             entry |= {"of_periodic": float(np.mean(ratios)), "worst": float(np.max(ratios))}
         content.append(entry)

@@ -19,11 +19,9 @@ FACTS = "facts.json"
 
 def require_free(folder: Path) -> None:
     """Refuse a folder that holds anything but what was built before."""
-    if not folder.exists():
-        return
-    if not folder.is_dir():
+    if folder.exists() and not folder.is_dir():
         raise InvalidSetting(f"data are written to a folder, but {folder} is a file; name another")
-    there = sorted(path.name for path in folder.iterdir())
+    there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     if there and FACTS not in there:
         raise InvalidSetting(
             f"a data folder must be new, empty or built before, but {folder} holds {there[0]}; name another"
@@ -81,8 +79,7 @@ def as_experiment(title: str, reward_noise: float, preference_noise: float) -> s
 
     No constant in it is chosen for the data: what a newcomer can believe at once.
     """
-    noises = (f"{noise if math.isfinite(noise) else 0.5:.4g}" for noise in (reward_noise, preference_noise))
+    noises = {"reward_noise": reward_noise, "preference_noise": preference_noise}
+    shown = {name: f"{noise if math.isfinite(noise) else 0.5:.4g}" for name, noise in noises.items()}
     template = files("druthers.data").joinpath("experiment.template").read_text("utf-8")
-    return template.format(
-        title=json.dumps(title, ensure_ascii=False), reward_noise=next(noises), preference_noise=next(noises)
-    )
+    return template.format(title=json.dumps(title, ensure_ascii=False), **shown)

@@ -132,28 +132,19 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
         user = int(chunk.users[row])
         reward = tape.means[arm] + chunk.reward_noise[row]
         utilities = self._expected(tape, user)
-        info = {
-            "arm": arm,
-            "regret": float(utilities[self._offer()].max() - utilities[arm]),
-            "reward": reward,
-        }
+        info = {"arm": arm, "regret": float(utilities[self._offer()].max() - utilities[arm]), "reward": reward}
         if tape.tells_utility:
             info["utility"] = float(felt_utility(tape.preferences[user], chunk.preference_noise[row], reward))
         if chunk.picks is not None:
             info["picked"] = int(self._offer()[chunk.picks[row]])
-        self._advance(tape)
+        self._step += 1
+        if self._step < tape.horizon:  # after the last one there is still something to observe
+            self._row += 1
+            if self._row == len(chunk.users):
+                self._chunk, self._row = tape.chunk(self._chunks), 0
+                self._chunks += 1
         info |= {"action_mask": self._mask(), "offer": self._offer().copy()}
         return self._observation(), reward.astype(np.float32), False, self._step == tape.horizon, info
-
-    def _advance(self, tape: Tape) -> None:
-        """Go to the next interaction; after the last one stay there, so that there is something to observe."""
-        self._step += 1
-        if self._step == tape.horizon:
-            return
-        self._row += 1
-        if self._row == len(self._chunk.users):
-            self._chunk, self._row = tape.chunk(self._chunks), 0
-            self._chunks += 1
 
     def _observation(self) -> Observation:
         chunk, row = self._chunk, self._row
@@ -193,10 +184,7 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
             raise InvalidSetting(f"options['tape'] must be a tape of an environment, but got {type(tape).__name__}")
         sizes = (tape.users_per_round, *tape.means.shape, len(tape.preferences))
         needed = (1, self._n_arms, self.reward_dim, self._n_users)
-        if sizes != needed:
-            raise InvalidSetting(
-                f"a tape must have {needed} users a round, arms, objectives and users here, but got {sizes}"
-            )
+        require(sizes == needed, f"a tape must have {needed} users a round, arms, objectives and users here", sizes)
 
 
 class Scalarized(
@@ -219,8 +207,8 @@ class Scalarized(
         self.weights = None if weights is None else np.array(weights, dtype=np.float64)
         if self.weights is None and env.unwrapped.world.feedback == "choice":  # type: ignore[attr-defined]
             raise InvalidSetting('without weights the reward is the utility, but with feedback="choice" none is told')
-        if self.weights is not None and self.weights.shape != space.shape:
-            raise InvalidSetting(f"weights must have the shape {space.shape}, but got {self.weights.shape}")
+        shape = None if self.weights is None else self.weights.shape
+        require(shape in (None, space.shape), f"weights must have the shape {space.shape}", shape)
 
     def step(self, action: np.int64) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
         """Pull an arm; the vector stays in `info["reward"]`."""
@@ -231,8 +219,7 @@ class Scalarized(
 
 def _made(environment: str | Environment, settings: dict[str, Any]) -> Environment:
     if isinstance(environment, Environment):
-        if settings:
-            raise InvalidSetting(f"an environment that is made already takes no settings, but got {sorted(settings)}")
+        require(not settings, "an environment that is made already takes no settings", sorted(settings))
         return environment
     kind = find_environment(environment)
     check_settings(kind, settings, environment)

@@ -50,9 +50,8 @@ class Items(Environment):
         leasts = {"n_items": 1, "n_objectives": 1, "n_users": 1, "n_features": 0, "every": 1, "arriving": 0}
         for name, least in leasts.items():
             require(getattr(self, name) >= least, f"{name} must be at least {least}", getattr(self, name))
-        if self.start is not None and not (self.offered or 1) <= self.start <= self.n_items:
-            most = f"the {self.offered} items offered and all {self.n_items}"
-            raise InvalidSetting(f"start must lie between {most}, but got {self.start!r}")
+        law = f"start must lie between the {self.offered} items offered and all {self.n_items}"
+        require(self.start is None or (self.offered or 1) <= self.start <= self.n_items, law, self.start)
         if self.start is not None and self.cities > 1:
             raise InvalidSetting(f"items that arrive are in one city, but got start and {self.cities!r} cities")
 

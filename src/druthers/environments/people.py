@@ -116,10 +116,8 @@ def replay(people: People, listener: Listener, order: Sequence[int] | Integers |
 
 def people_home() -> Path:
     """Return where data sets are kept: `DRUTHERS_DATA`, else a folder of this user's."""
-    named = os.environ.get(DATA_VARIABLE)
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "druthers"
+    home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return Path(os.environ.get(DATA_VARIABLE) or home / "druthers")
 
 
 def read_people(study: str | Path) -> People:
@@ -137,12 +135,10 @@ def read_people(study: str | Path) -> People:
     if len(sizes) != 1 or min(sizes) < 2:
         raise InvalidSetting(f"every slate must have the same number of options, two or more, but {path} has {sizes}")
     by_person: dict[str, list[list[list[str]]]] = {}
-    ties = 0
     for (person, _), options in tasks.items():
         marks = [option[0] for option in options]
         if not set(marks) <= {"0", "1"} or marks.count("1") > 1:
             raise InvalidSetting(f"one option of a slate is picked, 1, and others are not, 0, but {path} has {marks}")
-        ties += "1" not in marks
         if "1" in marks:
             by_person.setdefault(person, []).append(options)
     try:
@@ -159,7 +155,7 @@ def read_people(study: str | Path) -> People:
         numbers[:, :, 0].argmax(axis=1).astype(np.int64),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         tuple(by_person),
-        ties,
+        len(tasks) - sum(lengths),
     )
 
 
@@ -178,12 +174,12 @@ def read_rankings(study: str | Path, objectives: Sequence[str]) -> list[Integers
 
 
 def _find(study: str | Path, file: str) -> Path:
-    places = [Path(study) / file, people_home() / str(study) / file]
-    for path in places:
-        if path.is_file():
-            return path
+    folders = [Path(study), people_home() / str(study)]
+    for folder in folders:
+        if (folder / file).is_file():
+            return folder / file
     raise InvalidSetting(
-        f"a study must be in a folder that holds {file}, but neither {places[0].parent} nor {places[1].parent} does;"
+        f"a study must be in a folder that holds {file}, but neither {folders[0]} nor {folders[1]} does;"
         f" bring it with: druthers data people {Path(study).name}"
     )
 

@@ -50,8 +50,7 @@ class Reviews(Environment):
             means, weights, kind = _array(self.rewards, "rewards"), _array(self.preferences, "preferences"), "own data"
         else:
             raise InvalidSetting("review data must be given either as `data` or as `rewards` and `preferences`")
-        if means.ndim == 3:
-            means = means.mean(axis=0)
+        means = means.mean(axis=0) if means.ndim == 3 else means
         if means.ndim != 2 or weights.ndim != 2 or means.shape[1] != weights.shape[1]:
             raise InvalidSetting(
                 f"rewards (K, D) and preferences (N, D) must agree in D, but got {means.shape} and {weights.shape}"
@@ -78,16 +77,16 @@ class Reviews(Environment):
 
 def find_data(data: str | Path) -> tuple[Floats, Floats, str]:
     """Return rewards, preferences and what they are, from a folder, or by name from `DRUTHERS_DATA` or a stand-in."""
-    home = os.environ.get(DATA_VARIABLE)
+    home, folder = os.environ.get(DATA_VARIABLE), Path(data)
     if isinstance(data, str) and data in STAND_INS:
         return *make_stand_in(data), f"simulated {data}"
     if isinstance(data, str) and data in STANDS_FOR:
         if home is None:
             return *make_stand_in(STANDS_FOR[data]), f"simulated stand-in for {data}"
-        return *read_folder(Path(home) / data), f"{data} data"
-    if not Path(data).is_dir():
+        folder = Path(home) / data
+    elif not folder.is_dir():
         raise UnknownName.of("folder or data set", str(data), (*STANDS_FOR, *STAND_INS))
-    return *read_folder(Path(data)), f"{Path(data).name} data"
+    return *read_folder(folder), f"{folder.name} data"
 
 
 def read_folder(folder: Path) -> tuple[Floats, Floats]:

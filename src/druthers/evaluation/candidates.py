@@ -1,7 +1,7 @@
 """What can be judged from a log: chances, a policy as it stands, or one that learns from the log first."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,99 +22,82 @@ Evaluated: TypeAlias = str | type[Policy] | Policy | Stationary | Floats
 
 ROUNDING = 1e-6
 
-
-class Given:
-    """Chances that are known beforehand: from a function of user, offer and ranking, or in an array."""
-
-    cut = 0
-
-    def __init__(self, log: Log, policy: Stationary | Floats) -> None:
-        self.name = getattr(policy, "__name__", "given")
-        self._chances = _checked(log, policy)
-
-    def chances(self, log: Log) -> Floats:
-        """Return the chances themselves."""
-        return self._chances
-
-    def same(self, log: Log, kept: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Draw choices by their chances."""
-        return kept & (rng.random(len(log)) < self._chances[log.chosen])
+Mask: TypeAlias = NDArray[np.bool_]
 
 
-class Fixed:
-    """A policy as it stands, which hears on but learns no more; the one that was given stays as it is."""
+class Candidate(NamedTuple):
+    """A policy to be judged on the rows of a log from `cut` on."""
 
-    cut = 0
-
-    def __init__(self, log: Log, policy: Policy, seed: int) -> None:
-        if policy.n_objectives != len(log.objectives):
-            raise InvalidSetting(
-                f"a policy must have the {len(log.objectives)} objectives of the log, but has {policy.n_objectives}"
-            )
-        self.name = policy.name
-        self._class, self._state, self._seed = type(policy), policy.state(), seed
-        anchor = getattr(policy, "anchor", None)
-        self._anchor = type(anchor) if isinstance(anchor, Anchor) else None
-
-    def chances(self, log: Log) -> Floats:
-        """Follow the log."""
-        return self._followed(log).chances
-
-    def same(self, log: Log, kept: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Follow the log."""
-        return kept & self._followed(log).same
-
-    def _followed(self, log: Log) -> Followed:
-        policy = self._class.from_state(self._state, anchor=self._anchor)
-        return follow(_with_own_chance(policy, self._seed), log, IGNORE)
-
-
-class Learner:
-    """A fresh policy: it learns the first rows and is judged on the rest, or replays a run of its own."""
-
-    def __init__(self, log: Log, family: type[Policy], settings: Mapping[str, Any], learn: float, seed: int) -> None:
-        self.name = family.name
-        check_settings(family, settings, family.name)
-        arguments: dict[str, Any] = {"n_objectives": len(log.objectives), **settings}
-        if "horizon" in settings_of(family):
-            arguments.setdefault("horizon", len(log))
-        self._family, self._arguments, self._seed = family, arguments, seed
-        self._make()  # so that its laws speak before anything is played
-        begins = np.flatnonzero(np.diff(log.rounds, prepend=log.rounds[0] - 1))  # rounds stay whole
-        self.cut = int(begins[np.searchsorted(begins, int(learn * len(log)), "right") - 1])
-
-    def _make(self) -> Policy:
-        return _with_own_chance(self._family(**self._arguments), self._seed)
-
-    def chances(self, log: Log) -> Floats:
-        """Learn up to `cut`, then hear only."""
-        policy = self._make()
-        if self.cut:
-            follow(policy, log.select(slice(0, self.cut)), LEARN)
-        return follow(policy, log.select(slice(self.cut, None)), IGNORE).chances
-
-    def same(self, log: Log, kept: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Replay: learn where it chooses what was logged, as if all other rows had never been."""
-        same = np.zeros(len(log), dtype=bool)
-        if kept.any():
-            same[kept] = follow(self._make(), log.select(kept), REPLAY).same
-        return same
-
-
-# A policy to be judged on the rows of a log from `cut` on. Its `chances` are those of each arm offered there, NaN where
-# they are not known; `same` tells on which of the kept rows, which are uniformly random, it chooses what was logged.
-Candidate: TypeAlias = Given | Fixed | Learner
+    name: str
+    chances: Callable[[], Floats]  # of each arm offered there, NaN where they are not known
+    # On which of the kept rows, which are uniformly random, it chooses what was logged.
+    same: Callable[[Mask, np.random.Generator], Mask]
+    cut: int = 0
 
 
 def make_candidate(log: Log, policy: Evaluated, settings: Mapping[str, Any], learn: float, seed: int) -> Candidate:
     """Return what stands behind a name, a class, a policy, a function or an array."""
-    if isinstance(policy, str):
-        return Learner(log, find_policy(policy), settings, learn, seed)
-    if isinstance(policy, type):
-        return Learner(log, policy, settings, learn, seed)
+    if isinstance(policy, str | type):
+        return _learner(log, find_policy(policy) if isinstance(policy, str) else policy, settings, learn, seed)
     if settings:
         raise InvalidSetting(f"settings are for policies given by name, but got {dict(settings)!r}")
-    return Fixed(log, policy, seed) if isinstance(policy, Policy) else Given(log, policy)
+    return _fixed(log, policy, seed) if isinstance(policy, Policy) else _given(log, policy)
+
+
+def _given(log: Log, policy: Stationary | Floats) -> Candidate:
+    """Return chances that are known beforehand: from a function of user, offer and ranking, or in an array."""
+    chances = _checked(log, policy)
+    return Candidate(
+        getattr(policy, "__name__", "given"),
+        chances=lambda: chances,
+        same=lambda kept, rng: kept & (rng.random(len(log)) < chances[log.chosen]),
+    )
+
+
+def _fixed(log: Log, policy: Policy, seed: int) -> Candidate:
+    """Return a policy as it stands, which hears on but learns no more; the one that was given stays as it is."""
+    if policy.n_objectives != len(log.objectives):
+        raise InvalidSetting(
+            f"a policy must have the {len(log.objectives)} objectives of the log, but has {policy.n_objectives}"
+        )
+    state, anchor = policy.state(), getattr(policy, "anchor", None)
+
+    def followed() -> Followed:
+        twin = type(policy).from_state(state, anchor=type(anchor) if isinstance(anchor, Anchor) else None)
+        return follow(_with_own_chance(twin, seed), log, IGNORE)
+
+    return Candidate(policy.name, lambda: followed().chances, lambda kept, rng: kept & followed().same)
+
+
+def _learner(log: Log, family: type[Policy], settings: Mapping[str, Any], learn: float, seed: int) -> Candidate:
+    """Return a fresh policy: it learns the first rows and is judged on the rest, or replays a run of its own."""
+    check_settings(family, settings, family.name)
+    arguments: dict[str, Any] = {"n_objectives": len(log.objectives), **settings}
+    if "horizon" in settings_of(family):
+        arguments.setdefault("horizon", len(log))
+
+    def make() -> Policy:
+        return _with_own_chance(family(**arguments), seed)
+
+    make()  # so that its laws speak before anything is played
+    begins = np.flatnonzero(np.diff(log.rounds, prepend=log.rounds[0] - 1))  # rounds stay whole
+    cut = int(begins[np.searchsorted(begins, int(learn * len(log)), "right") - 1])
+
+    def chances() -> Floats:
+        """Learn up to `cut`, then hear only."""
+        policy = make()
+        if cut:
+            follow(policy, log.select(slice(0, cut)), LEARN)
+        return follow(policy, log.select(slice(cut, None)), IGNORE).chances
+
+    def same(kept: Mask, rng: np.random.Generator) -> Mask:
+        """Replay: learn where it chooses what was logged, as if all other rows had never been."""
+        found = np.zeros(len(log), dtype=bool)
+        if kept.any():
+            found[kept] = follow(make(), log.select(kept), REPLAY).same
+        return found
+
+    return Candidate(family.name, chances, same, cut)
 
 
 def _with_own_chance(policy: Policy, seed: int) -> Policy:

@@ -32,18 +32,12 @@ class Conversation:
     def reading(self) -> dict[str, Scores]:
         """How well clear texts were read, against what the writer was told, and vague ones, which tell nothing."""
         names = tuple(objective.name for objective in self.simulators.objectives)
-        pairs = [
-            (
-                Sentence(line.text, "", names, () if line.message.vague else _called(names, line.message.ranking)),
-                Reading(line.text, names, line.ranking, line.dismissed),
-            )
-            for line in self.lines
-        ]
-        vague = [line.message.vague for line in self.lines]
-        return {
-            kind: score(pair for pair, flag in zip(pairs, vague, strict=True) if flag == (kind == "vague"))
-            for kind in ("clear", "vague")
-        }
+        pairs: dict[bool, list[tuple[Sentence, Reading]]] = {False: [], True: []}
+        for line in self.lines:
+            meant = () if line.message.vague else tuple(names[index] for index in line.message.ranking)
+            reading = Reading(line.text, names, line.ranking, line.dismissed)
+            pairs[line.message.vague].append((Sentence(line.text, "", names, meant), reading))
+        return {kind: score(pairs[kind == "vague"]) for kind in ("clear", "vague")}
 
     def took(self) -> dict[str, dict[str, float]]:
         """Return what writing and reading took over all batches: seconds, and the counts of a model that was asked."""
@@ -86,19 +80,16 @@ class Conversation:
         figures: dict[str, Any] = {"policy": row.group, "varied": row.varied}
         for name, results in (("said", self.results), ("direct", self.direct)):
             mean, error = mean_and_error(results.final_regret(row.label))
-            figures |= {name: _plain({"mean": mean, "se": error})}
-        rise = self.rise(row)
-        figures["price"] = _plain(self.price(row.label)._asdict())
-        return figures | ({} if rise is None else {"rise": _plain(rise._asdict())})
+            figures[name] = _plain({"mean": mean, "se": error})
+        for name, told in (("price", self.price(row.label)), ("rise", self.rise(row))):
+            if told is not None:
+                figures[name] = _plain(told._asdict())
+        return figures
 
     def save(self, folder: Path) -> None:
         """Write conversation.json, the same for the same texts, and asking.json, what the texts took."""
         for name, content in (("asking", self.took()), ("conversation", self.summary())):
             write_json(folder / f"{name}.json", content)
-
-
-def _called(names: Sequence[str], ranking: Sequence[int]) -> tuple[str, ...]:
-    return tuple(names[index] for index in ranking)
 
 
 def _plain(figures: dict[str, float]) -> dict[str, float | None]:

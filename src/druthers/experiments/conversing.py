@@ -1,7 +1,7 @@
 """Language in the loop: what users want is written as a text, the text is read, and policies hear what was read."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -134,10 +134,7 @@ def _talk(
     watch: Watch,
 ) -> None:
     """Have everything said and read that was not yet; where nothing is left, nobody is called."""
-    left = {
-        run: [message for key, message in messages.items() if key not in transcript.of(run)]
-        for run, messages in wanted.items()
-    }
+    left = {run: [each for key, each in told.items() if key not in transcript.of(run)] for run, told in wanted.items()}
     if not any(left.values()):
         return
     total = sum(map(len, wanted.values()))
@@ -153,23 +150,23 @@ def _talk(
 
 
 def _say(messages: Sequence[Message], run: int, writer: Writer, parser: Parser) -> tuple[list[Line], dict[str, Any]]:
-    """Return what was said and read, and what that took: seconds, and counts where a model was asked."""
-    start, before = time.perf_counter(), (_counts(writer), _counts(parser))
+    """Return what was said and read, and what that took."""
     wishes = [Wish(message.ranking, message.vague, run * NUMBERS_PER_RUN + message.number) for message in messages]
-    texts = writer.write_all(wishes)
-    middle = time.perf_counter()
-    readings = parser.read_all([text for text, _ in texts])
-    end = time.perf_counter()
+    texts, writing = _measured(writer, writer.write_all, wishes)
+    readings, reading = _measured(parser, parser.read_all, [text for text, _ in texts])
     lines = [
-        Line(message, text, reading.ranking, reading.dismissed, (*notes, *reading.notes))
-        for message, (text, notes), reading in zip(messages, texts, readings, strict=True)
+        Line(message, text, read.ranking, read.dismissed, (*notes, *read.notes))
+        for message, (text, notes), read in zip(messages, texts, readings, strict=True)
     ]
-    after = _counts(writer), _counts(parser)
-    counts = [{key: value - old[key] for key, value in new.items()} for old, new in zip(before, after, strict=True)]
-    return lines, {
-        "writing": {"seconds": round(middle - start, 6), **counts[0]},
-        "reading": {"seconds": round(end - middle, 6), **counts[1]},
-    }
+    return lines, {"writing": writing, "reading": reading}
+
+
+def _measured(simulator: Any, work: Callable[[Any], Any], given: Any) -> tuple[Any, dict[str, float]]:
+    """Return what came of some work, and what it took: seconds, and counts where a model was asked."""
+    start, before = time.perf_counter(), _counts(simulator)
+    done = work(given)
+    seconds = round(time.perf_counter() - start, 6)
+    return done, {"seconds": seconds} | {key: value - before[key] for key, value in _counts(simulator).items()}
 
 
 def _counts(simulator: Any) -> dict[str, float]:

@@ -62,9 +62,5 @@ def _told(environment: Environment, preferences: Floats) -> Floats:
     size = preferences.shape[1]
     lengths = range(1, size + 1) if environment.length == "random" else [environment.length or size]
     rate = environment.query_rate * (1.0 - environment.vagueness)
-    return np.array(
-        [
-            rate * np.mean([ranking_information(each, int(length), draws=DRAWS) for length in lengths], axis=0)
-            for each in preferences
-        ]
-    )
+    told = [[ranking_information(each, int(length), draws=DRAWS) for length in lengths] for each in preferences]
+    return np.array([rate * np.mean(by_length, axis=0) for by_length in told])

@@ -41,16 +41,9 @@ class Guest:
     def tape(self) -> Tape:
         """Draw all the chance of this guest's rounds."""
         require(1 <= self.rounds <= MOST_ROUNDS, f"a guest comes 1 to {MOST_ROUNDS} times", self.rounds)
-        hotels = Synthetic(
-            n_arms=40,
-            n_objectives=self.n_objectives,
-            n_users=1,
-            reward_noise=self.noise,
-            preference_noise=self.noise,
-            length=self.length,
-            corruption=self.corruption,
-        )
-        return hotels.tape(seed=self.seed, horizon=self.rounds)
+        world: dict[str, Any] = {"n_arms": 40, "n_objectives": self.n_objectives, "n_users": 1, "length": self.length}
+        world |= {"reward_noise": self.noise, "preference_noise": self.noise, "corruption": self.corruption}
+        return Synthetic(**world).tape(seed=self.seed, horizon=self.rounds)
 
 
 def play_guest(guest: Guest) -> dict[str, Any]:

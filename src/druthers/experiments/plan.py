@@ -130,7 +130,7 @@ class Experiment:
 
     def with_settings(self, settings: Mapping[str, Any]) -> "Experiment":
         """Return the same with other values, each at its path (see `vary`)."""
-        content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        content = dict(vars(self))
         for path, value in settings.items():
             content = _placed(content, self.full_path(path), value)
         return Experiment.of(content, self.name)
@@ -149,19 +149,13 @@ class Experiment:
         if "." in path or path in {field.name for field in dataclasses.fields(self)}:
             return path
         environment_keys = settings_of(_environment_class(self.environment))
+        policies = [given.get("policy", label) for label, given in self.policies.items()]
+        policy_keys = {key for policy in policies for key in policy_settings(policy)}
         if path in environment_keys:
             return f"environment.{path}"
-        if path in self._policy_keys():
+        if path in policy_keys:
             return f"policies.*.{path}"
-        raise UnknownName.of("setting", path, sorted({*environment_keys, *self._policy_keys()}))
-
-    def _policy_keys(self) -> list[str]:
-        return [
-            key
-            for label, given in self.policies.items()
-            for key in settings_of(find_policy(given.get("policy", label)))
-            if key not in SET_BY_THE_LAB
-        ]
+        raise UnknownName.of("setting", path, sorted({*environment_keys, *policy_keys}))
 
     def check(self) -> None:
         """Refuse what could not be played, before anything is."""
@@ -171,7 +165,13 @@ class Experiment:
         for label, given in self.policies.items():
             if not isinstance(given, Mapping):
                 raise InvalidExperiment(f"a policy must be a table of its settings, but {label!r} is {given!r}")
-        self._require_pairs()
+        grid = math.prod(len(values) for values in self.vary.values() if isinstance(values, list))
+        pairs = self.runs * len(self.policies) * max(grid if self.samples is None else self.samples, 1)
+        if pairs > MOST_PAIRS:
+            raise InvalidExperiment(
+                f"an experiment must have at most {MOST_PAIRS:,} pairs of a policy and a run, but got {pairs:,}; ask"
+                " for fewer runs, or for several seeds with a folder each"
+            )
         if self.figure not in self.FIGURES:
             raise UnknownName.of("figure", self.figure, self.FIGURES)
         if self.figure == "varied" and not self.vary:
@@ -189,25 +189,11 @@ class Experiment:
                     f"settings must be of the kind and size that is meant, but of {given}: {error}"
                 ) from error
 
-    def _require_pairs(self) -> None:
-        grid = math.prod(len(values) for values in self.vary.values() if isinstance(values, list))
-        settings = grid if self.samples is None else self.samples
-        pairs = self.runs * len(self.policies) * max(settings, 1)
-        if pairs > MOST_PAIRS:
-            raise InvalidExperiment(
-                f"an experiment must have at most {MOST_PAIRS:,} pairs of a policy and a run, but got {pairs:,}; ask"
-                " for fewer runs, or for several seeds with a folder each"
-            )
-
     def rows(self) -> list[Row]:
         """Return every policy with every combination of what is varied that concerns it."""
         rows: dict[str, Row] = {}
         for combination in self._combinations():
-            content: dict[str, Any] = {
-                "horizon": self.horizon,
-                "environment": self.environment,
-                "policies": self.policies,
-            }
+            content = dict(vars(self))
             for path, value in combination.items():
                 content = _placed(content, path, value)
             for group, given in content["policies"].items():
@@ -216,12 +202,10 @@ class Experiment:
                 concerning = [path for path in combination if _concerns(path, group, find_policy(policy))]
                 times = Counter(map(_last, concerning))
                 varied = {_last(path) if times[_last(path)] == 1 else path: combination[path] for path in concerning}
-                label = _labeled(group, varied, short)
+                label = labeled(group, varied)
                 if label in rows and rows[label].varied != varied:  # two that are shown alike
-                    label = _labeled(group, varied, repr)
-                defaults = {
-                    key: value for key, value in settings_of(find_policy(policy)).items() if key not in SET_BY_THE_LAB
-                }
+                    label = labeled(group, varied, repr)
+                defaults = policy_settings(policy)
                 row = Row(label, group, policy, params, content["environment"], content["horizon"], varied, defaults)
                 _refuse_unknown(params, defaults, f"policy {group!r}")
                 known = settings_of(_environment_class(row.environment))
@@ -258,6 +242,11 @@ class Experiment:
     def settings(self) -> dict[str, Any]:
         """Return all of it as plain values."""
         return dataclasses.asdict(self)
+
+
+def policy_settings(name: str) -> dict[str, Any]:
+    """Return the settings of a policy that an experiment may give, with their defaults."""
+    return {key: value for key, value in settings_of(find_policy(name)).items() if key not in SET_BY_THE_LAB}
 
 
 def experiment_names() -> list[str]:
@@ -360,7 +349,13 @@ def _last(path: str) -> str:
     return path.rpartition(".")[2]
 
 
-def _labeled(group: str, varied: Mapping[str, Any], tell: Callable[[Any], str]) -> str:
+def short(value: Any) -> str:
+    """Return a value as it is shown in a label or a table."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def labeled(group: str, varied: Mapping[str, Any], tell: Callable[[Any], str] = short) -> str:
+    """Return the name of a row: of its policy, and the values of what is varied."""
     values = ", ".join(f"{key}={tell(value)}" for key, value in varied.items())
     return f"{group} [{values}]" if varied else group
 
@@ -375,8 +370,3 @@ def _drawn(values: Any, rng: np.random.Generator) -> Any:
     if low > 0:
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
     return float(rng.uniform(low, high))
-
-
-def short(value: Any) -> str:
-    """Return a value as it is shown in a label or a table."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

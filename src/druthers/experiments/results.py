@@ -18,7 +18,7 @@ import druthers
 from druthers.drafts import finite, replaced, write_json
 from druthers.errors import DruthersError, InvalidExperiment, UnknownName, needs
 from druthers.experiments.floors import FloorLine
-from druthers.experiments.plan import Experiment, Row, short
+from druthers.experiments.plan import Experiment, Row, labeled
 from druthers.simulation import Run
 from druthers.types import Floats, Integers
 
@@ -123,8 +123,8 @@ class Results:
         """
         series: dict[str, list[Row]] = {}
         for row in self.rows:
-            others = ", ".join(f"{key}={short(value)}" for key, value in row.varied.items() if key != "horizon")
-            series.setdefault(f"{row.group} [{others}]" if others else row.group, []).append(row)
+            others = {key: value for key, value in row.varied.items() if key != "horizon"}
+            series.setdefault(labeled(row.group, others), []).append(row)
         rates = {}
         for label, rows in series.items():
             if len({row.horizon for row in rows}) > 1:
@@ -150,12 +150,10 @@ class Results:
 
     def rivals(self) -> dict[str, str]:
         """Return for each row the best on the same tapes: runs pair only where environment and horizon agree."""
-        least: dict[str, tuple[float, str]] = {}
-        keys = {row.label: row.world for row in self.rows}
-        for label, key in keys.items():
-            mine = (float(self.final_regret(label).mean()), label)
-            least[key] = min(least.get(key, mine), mine)
-        return {label: least[key][1] for label, key in keys.items()}
+        worlds = {row.label: row.world for row in self.rows}
+        ranked = sorted(worlds, key=lambda label: (float(self.final_regret(label).mean()), label), reverse=True)
+        best = {worlds[label]: label for label in ranked}
+        return {label: best[world] for label, world in worlds.items()}
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of every row: the content of summary.json, the same wherever it was computed."""
@@ -173,12 +171,13 @@ class Results:
     def _figures(self, row: Row) -> dict[str, Any]:
         final = self.final_regret(row.label)
         figures: dict[str, Any] = {"policy": row.policy, "params": row.params, "varied": row.varied}
-        for name, values in (
-            ("final_regret", final),
-            ("growth_exponent", self.growth(row.label)),
-            ("preference_error", self.end_error(row.label)),
-            ("gram_error", self.end_error(row.label, "gram_error")),
-        ):
+        measured = {
+            "final_regret": final,
+            "growth_exponent": self.growth(row.label),
+            "preference_error": self.end_error(row.label),
+            "gram_error": self.end_error(row.label, "gram_error"),
+        }
+        for name, values in measured.items():
             mean, error = mean_and_error(values)
             figures |= {f"{name}_mean": finite(mean), f"{name}_se": finite(error)}
         figures["best_arm_share"] = finite(float(self.shares(row.label)[:, 0].mean()))
@@ -188,26 +187,16 @@ class Results:
     def timing(self) -> dict[str, Any]:
         """Return the microseconds a round took: the content of timing.json; no two runs of a machine agree on it."""
         horizons = {row.label: row.horizon for row in self.rows}
-        return {
-            "policies": {
-                label: {"us_per_round": round(1e6 * float(np.median(seconds)) / horizons[label], 3)}
-                for label, seconds in self.seconds.items()
-            }
-        }
+        micros = {label: 1e6 * float(np.median(told)) / horizons[label] for label, told in self.seconds.items()}
+        return {"policies": {label: {"us_per_round": round(each, 3)} for label, each in micros.items()}}
 
     def settings(self) -> dict[str, Any]:
         """Return what made these results: the content of settings.json."""
         packages = {name: metadata.version(name) for name in ("numpy", "numba")}
         versions = {"druthers": druthers.__version__, "python": platform.python_version(), **packages}
         spoken = {} if self.spoken is None else {"spoken": self.spoken}
-        rows = [dataclasses.asdict(row) for row in self.rows]
-        return {
-            "experiment": self.experiment.settings(),
-            "data": self.data,
-            **spoken,
-            "versions": versions,
-            "rows": rows,
-        }
+        made = {"experiment": self.experiment.settings(), "data": self.data, **spoken, "versions": versions}
+        return made | {"rows": [dataclasses.asdict(row) for row in self.rows]}
 
     def to_arrow(self) -> "pyarrow.Table":
         """Return the curves in long form: one line for each label, run and round."""
@@ -216,17 +205,14 @@ class Results:
     def _long(self, columns: Callable[[Run], dict[str, Any]]) -> "pyarrow.Table":
         """Return some columns of every run in long form, after its label and number."""
         pyarrow = needs("pyarrow", "lab")
-        numbers = [number for runs in self.runs.values() for number in range(len(runs))]
-        labels = [label for label, runs in self.runs.items() for _ in runs]
-        parts = [columns(run) for runs in self.runs.values() for run in runs]
+        every = [(label, number, columns(run)) for label, runs in self.runs.items() for number, run in enumerate(runs)]
+        labels, numbers, parts = zip(*every, strict=True)
         sizes = [len(next(iter(part.values()))) for part in parts]
-        return pyarrow.table(
-            {
-                "label": pyarrow.array(np.repeat(labels, sizes)).dictionary_encode(),
-                "run": np.repeat(np.array(numbers, dtype=np.int32), sizes),
-                **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]},
-            }
-        )
+        keys = {
+            "label": pyarrow.array(np.repeat(labels, sizes)).dictionary_encode(),
+            "run": np.repeat(np.array(numbers, dtype=np.int32), sizes),
+        }
+        return pyarrow.table(keys | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return the curves in long form as a pandas frame."""
@@ -270,8 +256,7 @@ class Results:
     @classmethod
     def _read(cls, place: Path) -> "Results":
         parquet = needs("pyarrow.parquet", "lab")
-        settings = json.loads((place / "settings.json").read_text("utf-8"))
-        timing = json.loads((place / "timing.json").read_text("utf-8"))["policies"]
+        settings, timing = (json.loads((place / f"{name}.json").read_text("utf-8")) for name in ("settings", "timing"))
         experiment = Experiment(**settings["experiment"])
         curves, arms = (_by_run(parquet.read_table(place / f"{name}.parquet")) for name in ("curves", "arms"))
         runs: dict[str, list[Run]] = {}
@@ -279,7 +264,8 @@ class Results:
             run = Run(part["round"], part["regret"], part["error"], part["gram_error"], arms[key]["pulls"])
             runs.setdefault(key[0], []).append(run)
         rows = [Row(**row) for row in settings.get("rows", ())] or experiment.rows()
-        seconds = {row.label: [timing[row.label]["us_per_round"] * row.horizon / 1e6] for row in rows}
+        micros = {label: told["us_per_round"] for label, told in timing["policies"].items()}
+        seconds = {row.label: [micros[row.label] * row.horizon / 1e6] for row in rows}
         return cls(experiment, runs, seconds, settings["data"], settings.get("spoken"), rows)
 
     def _of(self, label: str) -> list[Run]:

@@ -6,19 +6,19 @@ import inspect
 import json
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from druthers._jit import cache_folder
-from druthers.drafts import read_arrays, write_arrays
-from druthers.engines import Engine, Progress, Watch, make_engine, unwatched
+from druthers.engines import Engine, Progress, Watch, unwatched
 from druthers.environments import Environment, Reviews, Tape
-from druthers.errors import DamagedState
+from druthers.experiments.keeping import Part, carry_out
 from druthers.experiments.plan import Experiment, Row
 from druthers.experiments.results import Results
-from druthers.own import is_own, own_digest, own_parts, settings_of
+from druthers.own import is_own, own_digest, settings_of
 from druthers.policies import Policy, find_policy
 from druthers.simulation import Run, simulate, spread_rounds
 from druthers.sources import our_digest
@@ -67,9 +67,8 @@ def play(task: Task) -> Outcome:
     tape = environment.tape(seed=(task.seed, task.run), horizon=task.row.horizon)
     if task.rankings is not None:
         tape = tape.with_rankings(task.rankings)
-    run = simulate(
-        fresh_policy(task.row, tape, task.seed, task.run), tape, spread_rounds(task.row.horizon, task.points)
-    )
+    policy = fresh_policy(task.row, tape, task.seed, task.run)
+    run = simulate(policy, tape, spread_rounds(task.row.horizon, task.points))
     return Outcome(run, time.perf_counter() - start)
 
 
@@ -86,12 +85,7 @@ def fresh_policy(row: Row, tape: Tape, seed: int, run: int) -> Policy:
 _COMPILED_HERE: set[str] = set()
 
 
-def play_all(tasks: Sequence[Task]) -> list[Outcome]:
-    """Carry out some tasks, one after the other."""
-    with own_parts():
-        return [play(task) for task in tasks]
-
-
+# Over sixty lines with its documentation: what is sent, kept and warmed up is told where it is asked for.
 def run_experiment(
     experiment: Experiment,
     folder: str | Path | None = None,
@@ -127,50 +121,36 @@ def run_experiment(
     """
     rows = experiment.rows()
     environments = [row.make_environment() for row in rows]
-    tasks, keys = [], []
+    parts = []
     for row, environment in zip(rows, environments, strict=True):
         sent = None if is_own(row.environment["name"]) else environment
         for run in range(experiment.runs):
-            said = heard(row, run) if heard else None
-            tasks.append(Task(row, sent, experiment.seed, run, experiment.points, said))
-            keys.append(_key(tasks[-1], environment))
-    kept = None if folder is None else [Path(folder) / "pairs" / f"{key}.npz" for key in keys]
-    outcomes = _play_or_read(tasks, kept, engine, workers, watch)
+            task = Task(row, sent, experiment.seed, run, experiment.points, heard(row, run) if heard else None)
+            path = None if folder is None else Path(folder) / "pairs" / f"{_key(task, environment)}.npz"
+            parts.append(Part(task, path, row.label))
+    tasks = [part.task for part in parts]
+    outcomes = carry_out(
+        "playing",
+        play,
+        parts,
+        engine=engine,
+        workers=workers,
+        watch=watch,
+        pack=lambda outcome: {"seconds": outcome.seconds, **outcome.run._asdict()},
+        unpack=lambda task, kept: Outcome(Run(*(kept[name] for name in Run._fields)), float(kept["seconds"])),
+        prepare=lambda at_work, left: warm_up(at_work, [tasks[place] for place in left], watch),
+        batches=partial(_batches, tasks),
+    )
     runs: dict[str, list[Run]] = {row.label: [] for row in rows}
     seconds: dict[str, list[float]] = {row.label: [] for row in rows}
-    for place, task in enumerate(tasks):
-        runs[task.row.label].append(outcomes[place].run)
-        seconds[task.row.label].append(outcomes[place].seconds)
+    for part, outcome in zip(parts, outcomes, strict=True):
+        runs[part.label].append(outcome.run)
+        seconds[part.label].append(outcome.seconds)
     sources = {environment.source for environment in environments if isinstance(environment, Reviews)}
     results = Results(experiment, runs, seconds, "; ".join(sorted(sources)) or None, rows=rows)
     if folder is not None:
         results.save(folder)
     return results
-
-
-def _play_or_read(
-    tasks: Sequence[Task], kept: Sequence[Path] | None, engine: str | Engine, workers: int | None, watch: Watch
-) -> list[Outcome]:
-    """Return the outcome of each task: read from its file if it is kept there, else played, and then kept."""
-    outcomes: dict[int, Outcome] = {}
-    chosen = make_engine(engine, workers) if isinstance(engine, str) else engine
-    for place, path in enumerate(kept or ()):
-        outcome = _read(path)
-        if outcome is not None:
-            outcomes[place] = outcome
-    left = [place for place in range(len(tasks)) if place not in outcomes]
-    if left:
-        with chosen as at_work:
-            warm_up(at_work, [tasks[place] for place in left], watch)
-            watch(Progress("playing", len(outcomes), len(tasks)))
-            batches = _batches(tasks, left)
-            for done, together in at_work.run(play_all, [[tasks[place] for place in batch] for batch in batches]):
-                for place, outcome in zip(batches[done], together, strict=True):
-                    outcomes[place] = outcome
-                    if kept is not None:
-                        write_arrays(kept[place], seconds=outcome.seconds, **outcome.run._asdict())
-                    watch(Progress("playing", len(outcomes), len(tasks), tasks[place].row.label))
-    return [outcomes[place] for place in range(len(tasks))]
 
 
 def warm_up(engine: Engine, tasks: Sequence[Task], watch: Watch) -> None:
@@ -251,12 +231,3 @@ def _key(task: Task, environment: Environment) -> str:
 def _code() -> str:
     """Return a digest of the code of ours that plays."""
     return our_digest(frozenset([Path(inspect.getfile(simulate))]))
-
-
-def _read(path: Path) -> Outcome | None:
-    """Return what was kept of a task, or None where nothing whole was."""
-    try:
-        kept = read_arrays(path.read_bytes())
-        return Outcome(Run(*(kept[name] for name in Run._fields)), float(kept["seconds"]))
-    except (OSError, DamagedState, KeyError, TypeError):
-        return None

@@ -4,7 +4,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,37 +58,29 @@ class Simulators:
 
     def settings(self) -> dict[str, Any]:
         """Return all that the texts and their readings depend on, but for the seed."""
+        plain = {key: value for key, value in asdict(self).items() if key not in ("objectives", "model", "whole")}
         model = {key: value for key, value in self.model.items() if key in DECISIVE}
-        plain = {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if each.name not in ("objectives", "model", "whole")
-        }
         return {**plain, "objectives": [asdict(each) for each in self.objectives], "model": model}
 
     def options(self) -> str:
         """Return what of this is not a default, as options of `druthers converse`."""
-        given = {"model": self.model.get("model"), "base-url": self.model.get("base_url")}
         usual = ("llm", "llm") if self.model else ("template", "default")
-        given |= {
-            name: mine
-            for name, mine, other in zip(("writer", "parser"), (self.writer, self.parser), usual, strict=True)
-            if mine != other
+        given = {
+            "model": self.model.get("model"),
+            "base-url": self.model.get("base_url"),
+            "writer": None if self.writer == usual[0] else self.writer,
+            "parser": None if self.parser == usual[1] else self.parser,
+            "typos": self.typos or None,
         }
-        given["typos"] = self.typos or None
         options = [f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
         return " ".join([*options, *(["--whole"] if self.whole else [])])
 
     def fingerprint(self, seed: int) -> str:
         """Return a short name for everything that decides the texts and readings, the code included."""
-        content = json.dumps([self.settings(), seed, _sources()], sort_keys=True, default=str)
+        found = Path(language.__file__).parent.rglob("*")  # code, word lists, prompts
+        sources = our_digest(frozenset(file for file in found if file.is_file() and "__pycache__" not in file.parts))
+        content = json.dumps([self.settings(), seed, sources], sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:8]
-
-
-def _sources() -> str:
-    """Return a digest of everything that writes and reads: code, word lists, prompts."""
-    found = Path(language.__file__).parent.rglob("*")
-    return our_digest(frozenset(file for file in found if file.is_file() and "__pycache__" not in file.parts))
 
 
 def default_objectives(experiment: Experiment) -> tuple[tuple[Objective, ...], str | None]:

@@ -49,6 +49,7 @@ class Transcript:
         self._names = tuple(names)
         self._lines: dict[int, dict[Key, Line]] = {}
         folder.mkdir(parents=True, exist_ok=True)
+        self._record = folder / "batches.jsonl"
         if self._record.exists():  # without a last line that was not finished
             _cut(self._record, self._record.read_bytes().rfind(b"\n") + 1)
         self.batches: list[dict[str, Any]] = list(_read(self._record))
@@ -56,7 +57,8 @@ class Transcript:
     def of(self, run: int) -> dict[Key, Line]:
         """Return what was said in a run, by message."""
         if run not in self._lines:
-            path, end = self._path(run), self._end(run)
+            path = self._path(run)
+            end = max((batch["end"] for batch in self.batches if batch["run"] == run + 1), default=0)
             if (path.stat().st_size if path.exists() else 0) < end:
                 raise InvalidExperiment(f"texts must be as long as their record says, but {path} is shorter; {REMEDY}")
             _cut(path, end)
@@ -64,9 +66,8 @@ class Transcript:
             try:
                 lines = [self._line(row) for row in rows]
             except (KeyError, TypeError, ValueError) as error:
-                raise InvalidExperiment(
-                    f"texts must be as they were written, but {path}: {error!r}; {REMEDY}"
-                ) from None
+                law = "texts must be as they were written"
+                raise InvalidExperiment(f"{law}, but {path}: {error!r}; {REMEDY}") from None
             self._lines[run] = {line.message.key: line for line in lines}
         return self._lines[run]
 
@@ -79,15 +80,8 @@ class Transcript:
         self.batches.append(record)
         known.update((line.message.key, line) for line in batch)
 
-    @property
-    def _record(self) -> Path:
-        return self.folder / "batches.jsonl"
-
     def _path(self, run: int) -> Path:
         return self.folder / f"run-{run + 1}.jsonl"
-
-    def _end(self, run: int) -> int:
-        return max((batch["end"] for batch in self.batches if batch["run"] == run + 1), default=0)
 
     def _plain(self, line: Line) -> dict[str, Any]:
         number, ranking, vague, corrupted = line.message

@@ -40,15 +40,14 @@ def to_obp(log: Log, outcome: str = UTILITY, *, users: bool = True, chances: boo
     """
     log = _with_outcome(log, outcome)
     n_rows, n_arms = len(log), len(log.arm_ids)
-    said = _said(log)
+    context = np.zeros((n_rows, len(log.objectives)))
+    context[np.repeat(np.arange(n_rows), np.diff(log.ranking_starts)), log.rankings] = _shares(log)
     if users:
-        context = np.zeros((n_rows, len(log.user_ids) + said.shape[1]))
-        context[np.arange(n_rows), log.users] = 1.0
-        context[:, len(log.user_ids) :] = said
+        context = np.hstack([log.users[:, None] == np.arange(len(log.user_ids)), context])
     feedback: dict[str, Any] = {
         "n_rounds": n_rows,
         "n_actions": n_arms,
-        "context": context if users else said,
+        "context": context,
         "action_context": np.eye(n_arms, dtype=np.int8),
         "action": log.arms.astype(np.int64),
         "position": np.zeros(n_rows, dtype=np.int64),
@@ -77,11 +76,10 @@ def write_dsjson(log: Log, path: str | os.PathLike[str], outcome: str = UTILITY)
     log = log.select(~np.isnan(log.propensities))
     arms = [json.dumps({"Arm": {"arm": str(arm)}}, separators=(",", ":")) for arm in log.arm_ids]
     users = [json.dumps({"user": str(user)}, separators=(",", ":")) for user in log.user_ids]
-    fragments = arms, users
     try:
         with Path(path).open("w", encoding="utf-8") as file:
             for start in range(0, len(log), LINES):
-                lines = _lines(log.select(slice(start, start + LINES)), start, outcome, fragments)
+                lines = _lines(log.select(slice(start, start + LINES)), start, outcome, (arms, users))
                 file.write("\n".join(lines) + "\n")
     except OSError as problem:
         raise InvalidLog(f"an export must go where files can be written, but {path}: {problem.strerror}") from None
@@ -93,10 +91,7 @@ def _lines(log: Log, first: int, outcome: str, fragments: tuple[list[str], list[
     pyarrow, compute = needs("pyarrow", "lab"), needs("pyarrow.compute", "lab")
     arms, users = (pyarrow.array(texts) for texts in fragments)
     objectives = pyarrow.array([json.dumps(name) + ":" for name in log.objectives])
-    ranks = np.arange(len(log.rankings)) - np.repeat(log.ranking_starts[:-1], np.diff(log.ranking_starts))
-    named = compute.binary_join_element_wise(
-        objectives.take(pyarrow.array(log.rankings)), _texts(1.0 / (1 + ranks)), ""
-    )
+    named = compute.binary_join_element_wise(objectives.take(pyarrow.array(log.rankings)), _texts(_shares(log)), "")
     order = _chosen_first(log)
     known = np.zeros(len(log), dtype=bool)
     if log.chances is not None:
@@ -136,24 +131,18 @@ def _joined(starts: NDArray[np.int64], texts: Any) -> Any:
 
 def _chosen_first(log: Log) -> NDArray[np.int64]:
     """Return the places in `offers` row by row, each row's chosen one before the others."""
-    order = np.arange(len(log.offers))
-    starts = np.repeat(log.offer_starts[:-1], log.sizes)
-    chosen = np.repeat(log.chosen, log.sizes)
-    earlier = np.where(order <= chosen, order - 1, order)  # those before the chosen one move one place down
-    return np.where(order == starts, chosen, earlier)
+    rows, places = np.repeat(np.arange(len(log)), log.sizes), np.arange(len(log.offers))
+    return np.lexsort((places, places != log.chosen[rows], rows))
 
 
-def _said(log: Log) -> Floats:
-    """Return for each row 1/place of each objective in what was said, 0 where it was not named."""
-    lengths = np.diff(log.ranking_starts)
-    ranks = np.arange(len(log.rankings)) - np.repeat(log.ranking_starts[:-1], lengths)
-    said = np.zeros((len(log), len(log.objectives)))
-    said[np.repeat(np.arange(len(log)), lengths), log.rankings] = 1.0 / (1 + ranks)
-    return said
+def _shares(log: Log) -> Floats:
+    """Return 1/place of each objective that is named in `rankings`."""
+    starts = np.repeat(log.ranking_starts[:-1], np.diff(log.ranking_starts))
+    return 1.0 / (1 + np.arange(len(starts)) - starts)
 
 
 def _with_outcome(log: Log, outcome: str) -> Log:
     told = ~np.isnan(log.outcome(outcome))
     if not told.any():
         raise InvalidLog(f"an export needs an outcome that was observed, but no row has {outcome!r}; choose another")
-    return log if told.all() else log.select(told)
+    return log.select(told)

@@ -144,8 +144,7 @@ def _columns(batch: dict[str, Any], objectives: tuple[str, ...], books: dict[str
     if "round" in batch:
         columns["rounds"] = batch["round"].to_numpy(zero_copy_only=False).astype(np.int64)
     if "time" in batch:
-        stamps = batch["time"].cast(needs("pyarrow", "lab").timestamp("us"))
-        columns["times"] = stamps.to_numpy(zero_copy_only=False)
+        columns["times"] = batch["time"].cast(needs("pyarrow", "lab").timestamp("us")).to_numpy(zero_copy_only=False)
     if "chances" in batch:
         columns["chances"] = _floats(_laid_out(batch["chances"], sizes)[1], len(offers))
     if "picked" in batch:
@@ -157,8 +156,7 @@ def _columns(batch: dict[str, Any], objectives: tuple[str, ...], books: dict[str
 
 
 def _ids(kind: str, ids: tuple[Hashable, ...]) -> Any:
-    pyarrow = needs("pyarrow", "lab")
-    kinds = {type(key) for key in ids}
+    pyarrow, kinds = needs("pyarrow", "lab"), {type(key) for key in ids}
     if kinds == {str}:
         return pyarrow.array(ids, pyarrow.string())
     if all(issubclass(each, int | np.integer) and each is not bool for each in kinds):
@@ -226,8 +224,7 @@ def _laid_out(lists: Any, sizes: NDArray[np.int64] | None = None) -> tuple[NDArr
 def _floats(values: Any, length: int) -> NDArray[np.float64]:
     if values is None:
         return np.full(length, np.nan)
-    numbers: NDArray[np.float64] = values.cast("double").to_numpy(zero_copy_only=False).astype(np.float64)
-    return numbers
+    return np.asarray(values.cast("double").to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _places(sizes: NDArray[np.int64], offers: NDArray[np.int32], chosen: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -1,10 +1,9 @@
 """Logs from the lab: let a policy play a tape, and write down every decision with its propensity."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from druthers.environments import Tape
 from druthers.errors import InvalidLog
@@ -37,16 +36,17 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
     if len(names) != n_objectives:
         raise InvalidLog(f"this tape needs {n_objectives} names of objectives, but got {names!r}")
     chunks = list(tape.chunks())
-    decisions, rewards, utilities = [], [], []
+    rows: list[tuple[Any, ...]] = []
     for taken in take_steps(policy, tape, chunks):
         for one in taken:
-            made = one.decision
-            offer: Any = np.array(made.offer, dtype=np.int32)
-            decisions.append(_Made(offer, made.places[0], made.propensity, all_chances(policy, made)))
-            rewards.append(one.reward)
-            utilities.append(np.nan if one.utility is None else one.utility)
-    orders, lengths = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("orders", "lengths"))
-    chances = np.concatenate([made.chances for made in decisions])
+            made = one.decision  # not kept whole: its reasons would fill the memory
+            known = all_chances(policy, made), one.reward, np.nan if one.utility is None else one.utility
+            rows.append((np.array(made.offer, dtype=np.int32), made.places[0], made.propensity, *known))
+    offers, places, propensities, all_known, rewards, utilities = zip(*rows, strict=True)
+    users, orders, lengths = (
+        np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("users", "orders", "lengths")
+    )
+    chances = np.concatenate(all_known)
     picks = [chunk.picks for chunk in chunks if chunk.picks is not None]
     contexts = [chunk.contexts for chunk in chunks if chunk.contexts is not None]
     return Log(
@@ -56,30 +56,21 @@ def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, 
         policy_names=(label or policy.name,),
         rounds=np.repeat(np.arange(1, tape.horizon + 1), tape.users_per_round),
         times=None,
-        users=np.concatenate([chunk.users for chunk in chunks]).astype(np.int32),
-        offer_starts=np.cumsum([0, *(len(made.offer) for made in decisions)]),
-        offers=np.concatenate([made.offer for made in decisions]),
+        users=users.astype(np.int32),
+        offer_starts=np.cumsum([0, *map(len, offers)]),
+        offers=np.concatenate(offers),
         ranking_starts=np.concatenate([[0], np.cumsum(lengths)]),
         rankings=orders[np.arange(n_objectives) < lengths[:, None]],
-        places=np.array([made.place for made in decisions], dtype=np.int32),
-        propensities=np.array([made.propensity for made in decisions]),
+        places=np.array(places, dtype=np.int32),
+        propensities=np.array(propensities),
         rewards=np.array(rewards),
         utilities=np.array(utilities),
-        policies=np.zeros(len(decisions), dtype=np.int32),
+        policies=np.zeros(len(rows), dtype=np.int32),
         chances=None if np.isnan(chances).all() else chances,
         picks=np.concatenate(picks).astype(np.int32) if picks else None,
         entries=tuple(map(str, range(contexts[0].shape[1]))) if contexts else (),
         contexts=np.concatenate(contexts) if contexts else None,
     )
-
-
-class _Made(NamedTuple):
-    """What is kept of a decision; its reasons would fill the memory."""
-
-    offer: NDArray[np.int32]
-    place: int
-    propensity: float
-    chances: Floats
 
 
 def all_chances(policy: Policy, decision: Decision) -> Floats:

@@ -1,6 +1,7 @@
 """Logs from plain rows: what a service's journal, a spreadsheet or a test writes down."""
 
 import math
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -17,10 +18,18 @@ KEYS = (
     *("policy", "context"),
 )
 REQUIRED = ("user", "offer", "arm")
+# The columns of a log and their kinds; what differs in length from row to row, and what counts it.
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("users", "offers", "places", "picks", "policies"), np.int32),
+    **dict.fromkeys(("propensities", "rewards", "utilities", "chances"), float),
+    **{"rounds": np.int64, "times": "datetime64[us]", "rankings": np.int16},
+}
+PARTS = {"offer": "sizes", "ranking": "lengths"}
 # Contexts are a table of decisions by entries: so many numbers at most, which take 400 MB.
 MOST_NUMBERS = 50_000_000
 
 
+# Over sixty lines with its documentation: a log has many columns, and each is named where it is read.
 def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> Log:
     """Make a log from decisions as plain values, in the order they were made.
 
@@ -51,10 +60,12 @@ def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> L
     [nan, 0.2]
     """
     names = tuple(objectives)
-    users: dict[Hashable, int] = {}
-    arms: dict[Hashable, int] = {}
-    policies: dict[Hashable, int] = {}
-    columns: dict[str, list[Any]] = {key: [] for key in (*KEYS, "place", "size", "length")}
+    ids: dict[str, dict[Hashable, int]] = {"users": {}, "offers": {}, "policies": {}}
+    columns: dict[str, list[Any]] = defaultdict(list)
+
+    def number_of(what: str, name: Hashable) -> int:
+        return ids[what].setdefault(name, len(ids[what]))
+
     for number, row in enumerate(rows):
         _check_keys(number, row)
         offer = list(row["offer"])
@@ -62,78 +73,49 @@ def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> L
             raise InvalidLog(f"the chosen arm must be in the offer, but row {number} has {row['arm']!r} of {offer!r}")
         ranking = [_objective(number, item, names) for item in row.get("ranking") or ()]
         chances = row.get("chances")
-        columns["round"].append(int(row.get("round", number)))
-        columns["time"].append(_time(number, row.get("time")))
-        columns["user"].append(users.setdefault(row["user"], len(users)))
-        columns["offer"] += [arms.setdefault(arm, len(arms)) for arm in offer]
-        columns["size"].append(len(offer))
-        columns["ranking"] += ranking
-        columns["length"].append(len(ranking))
-        columns["place"].append(offer.index(row["arm"]))
-        columns["propensity"].append(_number(number, "propensity", row.get("propensity")))
+        columns["rounds"].append(int(row.get("round", number)))
+        columns["times"].append(_time(number, row.get("time")))
+        columns["users"].append(number_of("users", row["user"]))
+        columns["offers"] += [number_of("offers", arm) for arm in offer]
+        columns["sizes"].append(len(offer))
+        columns["rankings"] += ranking
+        columns["lengths"].append(len(ranking))
+        columns["places"].append(offer.index(row["arm"]))
+        columns["propensities"].append(_number(number, "propensity", row.get("propensity")))
         columns["chances"] += _numbers(
             number, "chances", [None] * len(offer) if chances is None else chances, len(offer)
         )
-        columns["reward"].append(_reward(number, row.get("reward"), names))
-        columns["utility"].append(_number(number, "utility", row.get("utility")))
-        columns["picked"].append(_pick(number, row, offer))
-        columns["context"].append(_entries(number, row.get("context")))
-        columns["policy"].append(policies.setdefault(str(row.get("policy") or "logged"), len(policies)))
-    return _assembled(names, users, arms, policies, columns).check()
-
-
-def _assembled(
-    names: tuple[str, ...],
-    users: dict[Hashable, int],
-    arms: dict[Hashable, int],
-    policies: dict[Hashable, int],
-    columns: dict[str, list[Any]],
-) -> Log:
-    times = np.array(columns["time"], dtype="datetime64[us]")
-    chances = np.array(columns["chances"], dtype=float)
-    picks = np.array(columns["picked"], dtype=np.int32)
-    entries, contexts = _contexts(columns["context"])
+        columns["rewards"].append(_reward(number, row.get("reward"), names))
+        columns["utilities"].append(_number(number, "utility", row.get("utility")))
+        columns["picks"].append(_pick(number, row, offer))
+        columns["contexts"].append(_entries(number, row.get("context")))
+        columns["policies"].append(number_of("policies", str(row.get("policy") or "logged")))
+    arrays: dict[str, Any] = {name: np.array(columns[name], dtype=kind) for name, kind in KINDS.items()}
+    arrays["rewards"] = arrays["rewards"].reshape(-1, len(names))
+    for name, unknown in (("times", np.isnat), ("chances", np.isnan), ("picks", lambda picks: picks == NOT_TOLD)):
+        if unknown(arrays[name]).all():
+            arrays[name] = None
+    users, arms, policies = (tuple(known) for known in ids.values())
+    starts = {f"{part}_starts": np.cumsum([0, *columns[count]]) for part, count in PARTS.items()}
+    entries, contexts = _contexts(columns["contexts"])
     return Log(
-        objectives=names,
-        user_ids=tuple(users),
-        arm_ids=tuple(arms),
-        policy_names=tuple(map(str, policies)),
-        rounds=np.array(columns["round"], dtype=np.int64),
-        times=None if np.isnat(times).all() else times,
-        users=np.array(columns["user"], dtype=np.int32),
-        offer_starts=np.cumsum([0, *columns["size"]]),
-        offers=np.array(columns["offer"], dtype=np.int32),
-        ranking_starts=np.cumsum([0, *columns["length"]]),
-        rankings=np.array(columns["ranking"], dtype=np.int16),
-        places=np.array(columns["place"], dtype=np.int32),
-        propensities=np.array(columns["propensity"], dtype=float),
-        rewards=np.array(columns["reward"], dtype=float).reshape(-1, len(names)),
-        utilities=np.array(columns["utility"], dtype=float),
-        policies=np.array(columns["policy"], dtype=np.int32),
-        chances=None if np.isnan(chances).all() else chances,
-        picks=None if (picks == NOT_TOLD).all() else picks,
-        entries=entries,
-        contexts=contexts,
-    )
+        names, users, arms, tuple(map(str, policies)), entries=entries, contexts=contexts, **arrays, **starts
+    ).check()
 
 
 def _contexts(told: Sequence[Mapping[str, float]]) -> tuple[tuple[str, ...], Floats | None]:
     """Return the entries of all contexts, and the table (n, E) of their numbers; None where there are none."""
-    places: dict[str, int] = {}
-    for context in told:
-        for name in context:
-            places.setdefault(name, len(places))
-    if len(told) * len(places) > MOST_NUMBERS:
+    entries = tuple(dict.fromkeys(name for context in told for name in context))
+    if len(told) * len(entries) > MOST_NUMBERS:
         raise InvalidLog(
             f"contexts must hold at most {MOST_NUMBERS:,} numbers, decisions times different entries, but "
-            f"{len(told):,} decisions have {len(places):,} entries; leave out words "
+            f"{len(told):,} decisions have {len(entries):,} entries; leave out words "
             "that hardly come twice, such as ids of sessions"
         )
-    table = np.zeros((len(told), len(places)))
+    table, places = np.zeros((len(told), len(entries))), {name: place for place, name in enumerate(entries)}
     for row, context in enumerate(told):
-        for name, number in context.items():
-            table[row, places[name]] = number
-    return tuple(places), table if places else None
+        table[row, [places[name] for name in context]] = list(context.values())
+    return entries, table if entries else None
 
 
 def _check_keys(number: int, row: Mapping[str, Any]) -> None:

@@ -107,15 +107,12 @@ class Log:
         ranking_starts, named = _gathered(self.ranking_starts, rows)
         return replace(
             self,
-            times=None if self.times is None else self.times[rows],
             offer_starts=offer_starts,
             offers=self.offers[offered],
             ranking_starts=ranking_starts,
             rankings=self.rankings[named],
             chances=None if self.chances is None else self.chances[offered],
-            picks=None if self.picks is None else self.picks[rows],
-            contexts=None if self.contexts is None else self.contexts[rows],
-            **{name: getattr(self, name)[rows] for name in _BY_ROW},
+            **{name: column[rows] for name in (*_BY_ROW, *_PERHAPS) if (column := getattr(self, name)) is not None},
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -140,9 +137,8 @@ class Log:
             if self.picks is not None and self.picks[t] != NOT_TOLD:
                 row["picked"] = None if self.picks[t] == NONE_PICKED else row["offer"][self.picks[t]]
             if self.contexts is not None:
-                row["context"] = {
-                    name: told for name, told in zip(self.entries, self.contexts[t].tolist(), strict=True) if told
-                }
+                entries = zip(self.entries, self.contexts[t].tolist(), strict=True)
+                row["context"] = {name: told for name, told in entries if told}
             yield row
 
     def check(self) -> "Log":
@@ -158,10 +154,8 @@ class Log:
         _refuse(self.sizes < 1, "an offer must hold at least one arm", self.sizes)
         _refuse((self.places < 0) | (self.places >= self.sizes), "the chosen arm must be in the offer", "has another")
         _refuse(_repeats(self.offer_starts, self.offers, len(self.arm_ids)), "an offer must not repeat an arm")
-        _refuse(
-            _repeats(self.ranking_starts, self.rankings, len(self.objectives)),
-            "a ranking must not repeat an objective",
-        )
+        named_twice = _repeats(self.ranking_starts, self.rankings, len(self.objectives))
+        _refuse(named_twice, "a ranking must not repeat an objective")
         chance = self.propensities
         _refuse((chance <= 0.0) | (chance > 1.0), "a propensity must be above 0 and at most 1", chance)
         _refuse(np.isinf(self.rewards).any(axis=1), "a reward must be finite, missing entries left out", self.rewards)
@@ -174,13 +168,11 @@ class Log:
             outside = (self.picks < NOT_TOLD) | (self.picks >= self.sizes)
             _refuse(outside, "the picked arm must be in the offer", "has another")
         if self.contexts is not None:
-            if self.contexts.shape != (len(self), len(self.entries)):
-                raise InvalidLog(
-                    f"contexts must have {len(self.entries)} entries in each row, but got {self.contexts.shape}"
-                )
-            _refuse(
-                ~(np.abs(self.contexts) <= 1.0).all(axis=1), "a context's numbers must be from -1 to 1", self.contexts
-            )
+            shape, n_entries = self.contexts.shape, len(self.entries)
+            if shape != (len(self), n_entries):
+                raise InvalidLog(f"contexts must have {n_entries} entries in each row, but got {shape}")
+            beyond = ~(np.abs(self.contexts) <= 1.0).all(axis=1)
+            _refuse(beyond, "a context's numbers must be from -1 to 1", self.contexts)
         return self
 
     def _check_chances(self, chances: Floats) -> None:
@@ -194,6 +186,7 @@ class Log:
 
 
 _BY_ROW = ("rounds", "users", "places", "propensities", "rewards", "utilities", "policies")
+_PERHAPS = ("times", "picks", "contexts")  # by row too, where known
 
 
 def _gathered(starts: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -32,6 +32,13 @@ def rule(axes: Any, axis: str = "both") -> None:
     axes.set_axisbelow(True)
 
 
+def write_compactly(axes: Any) -> None:
+    """Rule a panel, and write the numbers of both its axes short."""
+    axes.xaxis.set_major_formatter(compact)
+    axes.yaxis.set_major_formatter(compact)
+    rule(axes)
+
+
 def name_panel(axes: Any, title: str, size: float = 8.5) -> None:
     """Write what a panel shows above it."""
     if title:

@@ -26,6 +26,7 @@ def content_of(results: Results) -> dict[str, Any]:
     rivals = results.rivals()
     timing = results.timing()["policies"]
     command, whole = _command(results)
+    axes = {key: axis_of(results, key) for key in results.varied}
     return {
         "name": experiment.name,
         "title": experiment.title or experiment.name,
@@ -41,7 +42,15 @@ def content_of(results: Results) -> dict[str, Any]:
         "policies": _policies(results),
         "versions": results.settings()["versions"],
         "groups": list(results.best_settings()),
-        "varied": [{"key": key, **_axis(results, key)} for key in results.varied],
+        "varied": [
+            {
+                "key": key,
+                "kind": axis.kind,
+                "values": [shown(value) for value in axis.values],
+                "places": rounded(axis.places(axis.values)),
+            }
+            for key, axis in axes.items()
+        ],
         "panels": [{"title": part.title, "labels": part.labels} for part in panels_of(results)],
         "best": results.best(),
         "rows": [_row(results, row, rivals[row.label], timing[row.label]["us_per_round"], points) for row in rows],
@@ -81,9 +90,8 @@ def _row(results: Results, row: Row, rival: str, micros: float, points: int) -> 
         "rival": rival,
         "ratio": rounded(float(final.mean()) / least if least > 0 else math.nan),
     }
-    for name, what in (("regret", "regret"), ("error", "error"), ("gram", "gram_error")):
-        if what != "regret" and not results.learns(row.label):
-            continue
+    errors = (("error", "error"), ("gram", "gram_error")) if results.learns(row.label) else ()
+    for name, what in (("regret", "regret"), *errors):
         mean, error = results.band(row.label, what)
         content[name] = rounded(mean[kept])
         if len(final) > 1:
@@ -99,31 +107,17 @@ def _row(results: Results, row: Row, rival: str, micros: float, points: int) -> 
 
 def _policies(results: Results) -> list[dict[str, Any]]:
     """Return all settings of each policy: key, value, and whether the experiment gave it."""
-    first: dict[str, Row] = {}
-    for row in results.rows:
-        first.setdefault(row.group, row)
+    first = {row.group: row for row in reversed(results.rows)}
     policies = []
     for group in results.best_settings():
-        row = first[group]
-        params = []
+        row, params = first[group], []
         for key, default in row.defaults.items():
             # A policy that asks for the horizon is told that of the experiment.
             value = row.params.get(key, row.horizon if key == "horizon" else default)
-            if key in row.varied and (key in row.params or key == "horizon"):
-                params.append([key, "varied", True])
-            else:
-                params.append([key, shown(value), key in row.params])
+            varied = key in row.varied and (key in row.params or key == "horizon")
+            params.append([key, "varied" if varied else shown(value), varied or key in row.params])
         policies.append({"group": group, "policy": row.policy, "params": params})
     return policies
-
-
-def _axis(results: Results, key: str) -> dict[str, Any]:
-    axis = axis_of(results, key)
-    return {
-        "kind": axis.kind,
-        "values": [shown(value) for value in axis.values],
-        "places": rounded(axis.places(axis.values)),
-    }
 
 
 def _command(results: Results) -> tuple[str, bool]:
@@ -138,11 +132,9 @@ def _command(results: Results) -> tuple[str, bool]:
     # What may differ: options of the command, and words.
     free = {key: getattr(mine, key) for key in ("seed", "runs", "horizon", "title", "about", "figure")}
     if known is not None and dataclasses.replace(known, **free) == mine:
-        options = [f"--seed {mine.seed}"]
-        options += [
-            f"--{key} {getattr(mine, key)}" for key in ("runs", "horizon") if getattr(mine, key) != getattr(known, key)
-        ]
-        return f"druthers {verb} {shlex.quote(mine.name)} {' '.join(options)}{spoken}", True
+        others = [key for key in ("runs", "horizon") if getattr(mine, key) != getattr(known, key)]
+        options = " ".join(f"--{key} {getattr(mine, key)}" for key in ("seed", *others))
+        return f"druthers {verb} {shlex.quote(mine.name)} {options}{spoken}", True
     return f"druthers {verb} {shlex.quote(mine.name + '.toml')} --seed {mine.seed}{spoken}", False
 
 

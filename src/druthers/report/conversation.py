@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from druthers.experiments import Conversation, Results, Row, mean_and_error
-from druthers.report.axes import compact, name_axes, name_panel, rule, share_limits
+from druthers.experiments import Conversation, Row, mean_and_error
+from druthers.report.axes import name_axes, name_panel, share_limits, write_compactly
 from druthers.report.sheets import Sheet, drawing, line_look, save_figure
 from druthers.report.styles import Style, styles_of
 
@@ -20,11 +20,11 @@ def draw_conversation(
 ) -> list[Path]:
     """Draw the figure of a conversation and return the files, as `draw_figures` does."""
     with drawing():
-        figure = _draw(conversation, styles_of(conversation.results.best_settings()))
-        return save_figure(figure, folder, "conversation", formats)
+        return save_figure(_draw(conversation), folder, "conversation", formats)
 
 
-def _draw(conversation: Conversation, styles: dict[str, Style]) -> Any:
+def _draw(conversation: Conversation) -> Any:
+    styles = styles_of(conversation.results.best_settings())
     rows, keys = conversation.results.rows, conversation.results.varied
     sheet = Sheet(1 + len(keys), 1 + len(keys), panel=(2.1, 2.5), legend=styles, top=0.55, gap=(0.72, 0.5))
     calm = [row for row in rows if not any(row.varied.values())] or rows
@@ -50,15 +50,14 @@ def _draw(conversation: Conversation, styles: dict[str, Style]) -> Any:
 
 def _draw_curves(axes: Any, conversation: Conversation, rows: Sequence[Row], styles: dict[str, Style]) -> None:
     for row in rows:
-        look = line_look(styles[row.group])
+        rounds = conversation.results.rounds(row.label)
+        said, direct = (results.band(row.label)[0] for results in (conversation.results, conversation.direct))
+        look = line_look(styles[row.group], [len(rounds) // 3, 2 * len(rounds) // 3])
         if row.group in conversation.listeners:
-            rounds, mean = _curve(conversation.direct, row.label)
-            axes.plot(rounds, mean, zorder=2, **{**look, **DIRECT})
-        rounds, mean = _curve(conversation.results, row.label)
-        axes.plot(rounds, mean, zorder=3, **line_look(styles[row.group], [len(rounds) // 3, 2 * len(rounds) // 3]))
+            axes.plot(rounds, direct, zorder=2, **{**look, **DIRECT})
+        axes.plot(rounds, said, zorder=3, **look)
     axes.set(xlim=(0, None), ylim=(0, None))
-    _look(axes)
-    axes.xaxis.set_major_formatter(compact)
+    write_compactly(axes)
 
 
 def _draw_varied(
@@ -78,14 +77,4 @@ def _draw_varied(
     axes.set_yscale("log")
     axes.minorticks_off()
     axes.set_xticks(sorted({row.varied[key] for row in rows}))
-    axes.xaxis.set_major_formatter(compact)
-    _look(axes)
-
-
-def _curve(results: Results, label: str) -> tuple[Any, Any]:
-    return results.rounds(label), results.curves(label).mean(axis=0)
-
-
-def _look(axes: Any) -> None:
-    axes.yaxis.set_major_formatter(compact)
-    rule(axes)
+    write_compactly(axes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from druthers.experiments import Results
-from druthers.report.axes import compact, name_axes, name_panel, rule, share_limits
+from druthers.report.axes import name_axes, name_panel, share_limits, write_compactly
 from druthers.report.layout import Panel, panels_of, setting_of, spread_out
 from druthers.report.sheets import FONT, POINT, Sheet, line_look, shortened, text_width
 from druthers.report.styles import Style
@@ -67,8 +67,7 @@ def draw_errors(results: Results, styles: dict[str, Style]) -> Any:
         some = sheet.axes[first : first + len(parts)]
         for axes, part in zip(some, parts, strict=True):
             _draw_curves(axes, results, [label for label in part.labels if label in learners], what, styles)
-            title = f"{norm[0].upper()}{norm[1:]}{', ' * bool(part.title)}{part.title}" if lone else part.title
-            name_panel(axes, title)
+            name_panel(axes, ", ".join(filter(None, [norm[0].upper() + norm[1:], part.title])) if lone else part.title)
         share_limits(some, some[::columns])
         name_axes([], [] if lone and first else some[::columns], "", "Preference error" + f", {norm}" * (not lone))
     name_axes(sheet.lowest, [], "Round", "")
@@ -80,8 +79,7 @@ def _draw_by_group(results: Results, styles: dict[str, Style], log: bool) -> Any
     best = list(results.best_settings().values())
     rows = {row.label: row for row in results.rows}
     finals = {label: float(results.final_regret(label).mean()) for label in rows}
-    gap = (0.32, 0.85)
-    sheet = Sheet(len(best), _columns(len(best)), right=0.4 if log else 0.2, top=0.62, gap=gap)
+    sheet = Sheet(len(best), _columns(len(best)), right=0.4 if log else 0.2, top=0.62, gap=(0.32, 0.85))
     for axes, label in zip(sheet.axes, best, strict=True):
         mine = [row.label for row in rows.values() if row.group == rows[label].group]
         for other in mine:
@@ -90,8 +88,7 @@ def _draw_by_group(results: Results, styles: dict[str, Style], log: bool) -> Any
         top = max(finals[other] for other in mine) if log else 1.5 * float(np.median([finals[other] for other in mine]))
         _draw_curves(axes, results, [label], "regret", styles, log, top)
         setting = textwrap.wrap(setting_of(rows[label]).replace(" = ", "="), 32)[:2]
-        title = "\n".join([shortened(rows[label].group), *setting])
-        name_panel(axes, title, 7.5)
+        name_panel(axes, "\n".join([shortened(rows[label].group), *setting]), 7.5)
     share_limits(sheet.axes, sheet.leftmost)
     for number, label in enumerate(best):
         _name_ends(sheet, number, results, [label], None, log)
@@ -125,15 +122,8 @@ def _draw_curves(
     if what == "regret" and results.floor is not None:
         below = np.array(results.floor.regret)
         axes.plot(results.floor.rounds, below, color="#222222", linestyle=(0, (3.0, 2.0)), linewidth=1.0, zorder=1)
-        axes.annotate(
-            "floor",
-            (results.floor.rounds[-1], below[-1]),
-            (-2, 3),
-            textcoords="offset points",
-            ha="right",
-            fontsize=6.5,
-            color="#222222",
-        )
+        look = {"textcoords": "offset points", "ha": "right", "fontsize": 6.5, "color": "#222222"}
+        axes.annotate("floor", (results.floor.rounds[-1], below[-1]), (-2, 3), **look)
         bottom = min(bottom, float(below[below > 0].min(initial=np.inf)))
     last = max(int(results.rounds(label)[-1]) for label in labels)
     if log:
@@ -144,9 +134,7 @@ def _draw_curves(
     else:
         axes.set(xlim=(0, last), ylim=(0, top * 1.04 or 1.0))
         axes.locator_params(nbins=5 if axes.get_position().width > 0.25 else 4)
-    axes.xaxis.set_major_formatter(compact)
-    axes.yaxis.set_major_formatter(compact)
-    rule(axes)
+    write_compactly(axes)
 
 
 def _marks(rounds: Any, offset: float, log: bool) -> list[int]:
@@ -181,4 +169,4 @@ def _name_ends(
 
 
 def _columns(count: int) -> int:
-    return {1: 1, 2: 2, 3: 3, 4: 4}.get(count, 3)
+    return count if count <= 4 else 3

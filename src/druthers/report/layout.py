@@ -51,15 +51,10 @@ def setting_of(row: Row) -> str:
 
 def panels_of(results: Results) -> list[Panel]:
     """Return the panels; a row that some varied thing does not concern is in all panels that differ in that alone."""
-    rows = results.rows
-    kinds = {_items(row): setting_of(row) for row in rows}
+    rows = sorted(results.rows, key=lambda row: float(results.final_regret(row.label).mean()))
+    kinds = {_items(row): setting_of(row) for row in results.rows}
     widest = [items for items in kinds if not any(items < others for others in kinds)]
-    regret = {row.label: float(results.final_regret(row.label).mean()) for row in rows}
-    panels = []
-    for items in widest:
-        labels = sorted((row.label for row in rows if _items(row) <= items), key=lambda label: regret[label])
-        panels.append(Panel(kinds[items], labels))
-    return panels
+    return [Panel(kinds[items], [row.label for row in rows if _items(row) <= items]) for items in widest]
 
 
 def _items(row: Row) -> frozenset[tuple[str, str]]:

@@ -30,17 +30,12 @@ def write_report(results: Sequence[Results], path: str | Path) -> None:
         experiment["nav"] = f"{experiment['name']} ({number})" if twins > 1 else experiment["name"]
     styles = styles_of(group for experiment in experiments for group in experiment["groups"])
     content = {"experiments": experiments, "styles": {group: style._asdict() for group, style in styles.items()}}
-    titles = [experiment["title"] for experiment in experiments]
-    title = titles[0] if len(titles) == 1 else f"{len(titles)} experiments"
+    title = experiments[0]["title"] if len(experiments) == 1 else f"{len(experiments)} experiments"
     text = report_file("page.html")
     # The template's own words go in first: what comes from settings could contain them.
+    text = text.replace("/*css*/", text_of("vendor/uplot.css") + report_file("page.css"))
     drawing = script("vendor/LICENSE-uplot.txt", "vendor/uplot.js", "plot.js")
-    style, program = (
-        text_of("vendor/uplot.css") + report_file("page.css"),
-        drawing + report_file("parts.js") + report_file("page.js"),
-    )
-    for mark, filling in (("/*css*/", style), ("/*js*/", program)):
-        text = text.replace(mark, filling)
+    text = text.replace("/*js*/", drawing + report_file("parts.js") + report_file("page.js"))
     head, _, rest = text.partition("<!--title-->")
     middle, _, tail = rest.partition("<!--data-->")
     write_text(path, head + html.escape(title) + middle + embedded(content) + tail)

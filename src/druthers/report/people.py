@@ -1,5 +1,6 @@
 """The figures of benchmarks of people: a row for each score, a column for each study."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ PLAYERS = {
 TOLD = {"0": "nothing", "S": "sentence", "R": "ranking", "C": "choice", "SC": "sentence and choice"}
 MEETINGS = {"population": ("teal", "solid", "o"), "alone": ("blue", "dashed", "^")}
 
+Looks = Mapping[str, tuple[str, str, str]]
 # By the content of a study, a name and a score: where the points are, and how high; None where there are none.
 Curve = Callable[[dict[str, Any], str, str], tuple[Sequence[str], Sequence[float]] | None]
 
@@ -36,7 +38,9 @@ def draw_people(results: dict[str, Any], folder: str | Path, formats: Sequence[s
     played = {name for study in results["studies"].values() for name in study["players"]}
     looks = {name: look for name, look in PLAYERS.items() if name in played}
     rows = {"hit": "Hit rate", "log_loss": "Log-loss"}
-    return _draw(results, looks, rows, curve, "Choice of a person", folder, "people", formats)
+    with drawing():
+        figure = _draw(results["studies"], looks, rows, curve, "Choice of a person")
+        return save_figure(figure, folder, "people", formats)
 
 
 def draw_first(results: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg", "png")) -> list[Path]:
@@ -46,33 +50,23 @@ def draw_first(results: dict[str, Any], folder: str | Path, formats: Sequence[st
         return list(TOLD), [content[name][evidence][score] for evidence in TOLD.values()]
 
     rows = {"log_loss": "Log-loss", "regret": "Regret"}
-    return _draw(results, MEETINGS, rows, curve, "Told first", folder, "first", formats)
-
-
-def _draw(
-    results: dict[str, Any],
-    looks: Mapping[str, tuple[str, str, str]],
-    rows: Mapping[str, str],
-    curve: Curve,
-    across: str,
-    folder: str | Path,
-    name: str,
-    formats: Sequence[str],
-) -> list[Path]:
-    studies = results["studies"]
-    styles = {who: Style(*HUES[hue], DASHES[dash], mark) for who, (hue, dash, mark) in looks.items()}
     with drawing():
-        sheet = Sheet(2 * len(studies), len(studies), legend=styles)
-        for row, (score, title) in enumerate(rows.items()):
-            for column, (study, content) in enumerate(studies.items()):
-                axes = sheet.axes[row * len(studies) + column]
-                for who, style in styles.items():
-                    found = curve(content, who, score)
-                    if found is not None:
-                        axes.plot(range(len(found[0])), found[1], **line_look(style))
-                        axes.set_xticks(range(len(found[0])), found[0])
-                rule(axes)
-                name_panel(axes, study if row == 0 else "")
-            name_axes([], sheet.leftmost[row : row + 1], "", title)
-        name_axes(sheet.lowest, [], across, "")
-        return save_figure(sheet.figure, folder, name, formats)
+        figure = _draw(results["studies"], MEETINGS, rows, curve, "Told first")
+        return save_figure(figure, folder, "first", formats)
+
+
+def _draw(studies: dict[str, Any], looks: Looks, rows: Mapping[str, str], curve: Curve, across: str) -> Any:
+    styles = {who: Style(*HUES[hue], DASHES[dash], mark) for who, (hue, dash, mark) in looks.items()}
+    sheet = Sheet(2 * len(studies), len(studies), legend=styles)
+    for axes, (row, study) in zip(sheet.axes, itertools.product(rows, studies), strict=True):
+        for who, style in styles.items():
+            found = curve(studies[study], who, row)
+            if found is not None:
+                axes.plot(range(len(found[0])), found[1], **line_look(style))
+                axes.set_xticks(range(len(found[0])), found[0])
+        rule(axes)
+        name_panel(axes, "" if axes in sheet.lowest else study)
+    for axes, title in zip(sheet.leftmost, rows.values(), strict=True):
+        name_axes([], [axes], "", title)
+    name_axes(sheet.lowest, [], across, "")
+    return sheet.figure

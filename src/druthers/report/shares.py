@@ -41,8 +41,7 @@ def draw_shares(results: Results, styles: dict[str, Style]) -> Any:
     axes.set_xlabel("Arm, by its expected utility over all users (1 is the best)")
     few = max(1, round(arms / 10))
     sheet.write(x, y + high + 0.14, f"Share of choices: white is none, darkest is {np.nanmax(shades):.0%} of all")
-    best = "best arm" if few == 1 else f"best {few}"
-    sheet.write(x + wide + 0.65, y + high + 0.14, best, ha="right")
+    sheet.write(x + wide + 0.65, y + high + 0.14, "best arm" if few == 1 else f"best {few}", ha="right")
     for number, (label, name, share) in enumerate(zip(labels, names, shares, strict=True)):
         place = y + high - STRIP * (number + 0.5)
         sheet.paper.plot(

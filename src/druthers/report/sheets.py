@@ -46,16 +46,9 @@ def save_figure(figure: Any, folder: str | Path, name: str, formats: Sequence[st
 class Sheet:
     """A figure with panels in rows and columns and, beneath them, the names of the lines.
 
-    Parameters
-    ----------
-    count, columns
-        Number of panels, and of those in a row.
-    panel
-        Width and height of a panel in inches; by the number of columns if not given.
-    legend
-        Style of each name beneath.
-    left, right, top, bottom, gap
-        Margins in inches, the last between panels.
+    There are `count` panels, `columns` of them in a row; `panel` is the width and height of each, by the number of
+    columns if not given. `legend` has the style of each name beneath. Margins and the `gap` between panels, across and
+    down, are in inches as well.
     """
 
     def __init__(
@@ -84,7 +77,8 @@ class Sheet:
             (left + column * step[0], self.height - top - row * step[1] - high, wide, high)
             for row, column in (divmod(number, columns) for number in range(count))
         ]
-        self.axes = [self.figure.add_axes(self._relative(box)) for box in self.boxes]
+        size = (self.width, self.height) * 2
+        self.axes = [self.figure.add_axes([a / b for a, b in zip(box, size, strict=True)]) for box in self.boxes]
         for axes in self.axes:
             # Fixed places: to find them by the ticks' sizes would be the slowest part of drawing.
             axes.xaxis.set_label_coords(0.5, (0.23 - bottom) / high)
@@ -98,9 +92,6 @@ class Sheet:
         for number, (name, style) in enumerate((legend or {}).items()):
             row, column = divmod(number, beside)
             self.name_line(start + column * entry, LINE * (lines - row - 1) + 0.15, shortened(name), style)
-
-    def _relative(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-        return box[0] / self.width, box[1] / self.height, box[2] / self.width, box[3] / self.height
 
     def name_line(self, x: float, y: float, text: str, style: Style) -> None:
         """Write a name, with a piece of its line before it."""

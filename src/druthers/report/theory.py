@@ -67,10 +67,10 @@ def _mark(axis: Any, log: bool) -> None:
         axis.set_major_locator(needs("matplotlib.ticker", "lab").LogLocator(subs=subs))
 
 
-def write_chart(chart: Chart, folder: str | Path, name: str) -> None:
-    """Write one figure as PDF, SVG and PNG into a folder, made if it is not there."""
+def write_chart(chart: Chart, folder: str | Path, name: str) -> list[Path]:
+    """Write one figure as PDF, SVG and PNG into a folder, made if it is not there; return the files."""
     with drawing():
-        save_figure(draw_chart(chart), folder, name)
+        return save_figure(draw_chart(chart), folder, name)
 
 
 def write_theory(checked: Sequence[Checked], folder: str | Path, *, fast: bool) -> Path:
@@ -79,12 +79,10 @@ def write_theory(checked: Sequence[Checked], folder: str | Path, *, fast: bool) 
     The page has the claims in their order, and says whether the runs were the small, fast ones.
     """
     rows, parts = [], []
-    with drawing():
-        for claim, finding in checked:
-            _, svg, _ = save_figure(draw_chart(finding.chart), Path(folder) / "figures", claim.name)
-            picture = svg.read_text("utf-8")
-            rows.append(_row(claim, finding))
-            parts.append(_part(claim, finding, picture[picture.index("<svg") :]))
+    for claim, finding in checked:
+        _, svg, _ = write_chart(finding.chart, Path(folder) / "figures", claim.name)
+        rows.append(_row(claim, finding))
+        parts.append(_part(claim, finding, svg.read_text("utf-8")))
     size, style = "small runs (--fast)" if fast else "full runs", report_file("theory.css")
     page = Path(folder) / "theory.html"
     text = (
@@ -104,9 +102,8 @@ def _verdict(verdict: str) -> str:
 
 
 def _row(claim: Any, finding: Any) -> str:
-    statement, source = html.escape(claim.statement), html.escape(claim.source)
-    link = f'<a href="#{claim.name}">{statement}</a>'
-    return f"<tr><td>{link}</td><td>{source}</td><td>{_verdict(finding.verdict)}</td></tr>"
+    link = f'<a href="#{claim.name}">{html.escape(claim.statement)}</a>'
+    return f"<tr><td>{link}</td><td>{html.escape(claim.source)}</td><td>{_verdict(finding.verdict)}</td></tr>"
 
 
 def _part(claim: Any, finding: Any, picture: str) -> str:
@@ -115,5 +112,5 @@ def _part(claim: Any, finding: Any, picture: str) -> str:
     return (
         f'<section id="{claim.name}"><div><h2>{html.escape(claim.statement)}</h2><p class="source">'
         f"{html.escape(claim.source)} &middot; {_verdict(finding.verdict)}</p><dl>{told}</dl></div>"
-        f"<figure>{picture}</figure></section>"
+        f"<figure>{picture[picture.index('<svg') :]}</figure></section>"
     )

@@ -27,16 +27,14 @@ def draw_varied(results: Results, styles: dict[str, Style]) -> Any:
         measures.append(("Preference error at the end", results.end_error))
     axis = {key: axis_of(results, key) for key in keys}
     keys.sort(key=lambda key: -len(axis[key].values))
-    columns: list[tuple[str, str, Sequence[Row]]] = []  # what is along the axis, title, rows
-    joined = results.experiment.samples is None and len(keys) <= 2
-    if joined and len(keys) == 2 and len(axis[keys[1]].values) <= MOST_COLUMNS:
-        other = keys[1]
+    columns: list[tuple[str, str, Sequence[Row]]] = [(key, "", rows) for key in keys]  # what is along it, title, rows
+    other = keys[-1] if len(keys) == 2 and len(axis[keys[1]].values) <= MOST_COLUMNS else ""
+    joined = results.experiment.samples is None and (len(keys) == 1 or bool(other))
+    if joined and other:
+        columns = []
         for value in axis[other].values:
             alike = [row for row in rows if key_of(row.varied.get(other, value)) == key_of(value)]
             columns.append((keys[0], f"{other} = {shown(value)}", alike))
-    else:
-        joined = joined and len(keys) == 1
-        columns = [(key, "", rows) for key in keys]
     lone = len(columns) == 1  # then the measures stand side by side
     long = [text_width(name) for each in axis.values() if _long(each) for name in _ticks(each)[1]]
     slant = math.sin(math.radians(TURN)) * max(long, default=0.0)
@@ -63,8 +61,7 @@ def draw_varied(results: Results, styles: dict[str, Style]) -> Any:
         share_limits(some_axes, some_axes[:1])
         name_axes([], some_axes[:1], "", name)
     for axes, (key, _, _) in zip(sheet.axes, columns * len(measures), strict=True):
-        if axes in sheet.lowest:
-            name_axes([axes], [], key, "")
+        name_axes([axes] if axes in sheet.lowest else [], [], key, "")
     return sheet.figure
 
 
@@ -93,7 +90,7 @@ def _draw_group(axes: Any, rows: Sequence[Row], key: str, axis: Axis, measure: A
 def _set_height(axes: Any, values: Sequence[float]) -> None:
     """Start at zero, or take a logarithmic scale where values differ so much that most would lie on the floor."""
     known = [value for value in values if np.isfinite(value)]
-    if known and min(known) > 0 and max(known) > 200 * min(known):
+    if known and max(known) > 200 * min(known) > 0:
         axes.set_yscale("log")
         axes.minorticks_off()
         axes.set_ylim(min(known) / 1.5, max(known) * 1.5)

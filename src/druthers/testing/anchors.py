@@ -1,6 +1,7 @@
 """The laws of anchors."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from druthers.anchors import Anchor
 from druthers.errors import InvalidRanking
 from druthers.sampling import sample_rankings
-from druthers.testing.laws import hold, laws_of
+from druthers.testing.laws import hold, laws_of, require_refused
 from druthers.types import Floats, Integers
 
 BuildAnchor = Callable[..., Anchor]
@@ -98,13 +99,9 @@ def check_anchor_refuses_bad_rankings(build: BuildAnchor) -> None:
     _, rankings = _rankings(5, 20)
     anchor = _heard(build, 5, rankings)
     before, copy = anchor.estimate, rankings[0].copy()
-    for ranking in ((0, 0), (5,), (-1,), (0.5,), ((0, 1),), ("a",)):
-        try:
-            anchor.hear(ranking)  # type: ignore[arg-type]
-        except InvalidRanking:
-            pass
-        else:
-            raise AssertionError(f"the ranking {ranking!r} passed")
+    bad: Any
+    for bad in ((0, 0), (5,), (-1,), (0.5,), ((0, 1),), ("a",)):
+        require_refused(InvalidRanking, partial(anchor.hear, bad), f"the ranking {bad!r} passed")
     assert np.array_equal(anchor.estimate, before)
     assert np.array_equal(rankings[0], copy)
 

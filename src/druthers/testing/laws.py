@@ -9,6 +9,15 @@ def laws_of(module: Mapping[str, Any]) -> list[Callable[[Any], None]]:
     return [one for name, one in module.items() if name.startswith("check_")]
 
 
+def require_refused(error: type[Exception], call: Callable[[], Any], passed: str) -> None:
+    """Make a call that must be refused with an error; say what passed where it is not."""
+    try:
+        call()
+    except error:
+        return
+    raise AssertionError(passed)
+
+
 def hold(laws: Iterable[Callable[[Any], None]], build: Any) -> None:
     """Run laws one after the other; an assertion that says nothing is told by the law that it breaks."""
     for law in laws:

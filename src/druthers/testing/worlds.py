@@ -41,16 +41,10 @@ class World(NamedTuple):
         )
 
     def play(
-        self,
-        policy: Policy,
-        *,
-        start: int = 0,
-        stop: int | None = None,
-        answers: bool = True,
-        picks: bool = True,
+        self, policy: Policy, *, start: int = 0, stop: int | None = None, answers: bool = True, picks: bool = True
     ) -> list[int]:
         """Let a policy play these rounds; return the arms it chose."""
-        return [self.step(policy, t, answers, picks) for t in range(start, len(self.users) if stop is None else stop)]
+        return [self.step(policy, t, answers, picks) for t in range(len(self.users))[start:stop]]
 
     def step(self, policy: Policy, t: int, answers: bool = True, picks: bool = True) -> int:
         """Let a policy play one round; return the arm it chose. In every third one the user picks an arm too."""

@@ -67,27 +67,25 @@ def check(
         if name not in CLAIMS:
             raise UnknownName.of("claim", name, CLAIMS)
     games = list(dict.fromkeys(game for name in wanted for game in CLAIMS[name].games(fast)))
-    of_games = [name for name in wanted if CLAIMS[name].games(fast)]
-    alone = [name for name in wanted if name not in of_games]
     total = len(wanted) + sum(game.runs for game in games)
     found: dict[str, Finding] = {}
-    for done, (name, finding) in enumerate(_parts(games, alone, of_games, fast, workers), start=1):
+    for done, (name, finding) in enumerate(_parts(games, wanted, fast, workers), start=1):
         if finding is not None:
             found[name] = finding
         watch(Progress("checking", done, total, name))
     return [Checked(CLAIMS[name], found[name]) for name in wanted]
 
 
-def _parts(
-    games: list[Game], alone: list[str], of_games: list[str], fast: bool, workers: int
-) -> Iterator[tuple[str, Finding | None]]:
+def _parts(games: list[Game], wanted: list[str], fast: bool, workers: int) -> Iterator[tuple[str, Finding | None]]:
     """Yield the name and finding of each claim, and nothing but a sign for each run."""
+    of_games = [name for name in wanted if CLAIMS[name].games(fast)]
     runs = [(game, run) for game in games for run in range(game.runs)]
     runs.sort(key=lambda each: (-each[0].horizon, each[1]))
     # One run of each policy goes first: what a process compiles is there for all, so no two compile the same.
     first = {game.policy: (game, run) for game, run in reversed(runs)}
     begun = [first[policy] for policy in sorted(first, key=lambda policy: policy != COMPILED_LONGEST)]
-    tasks: list[Any] = [*begun, *((name, fast) for name in alone), *(each for each in runs if each not in begun)]
+    alone = [(name, fast) for name in wanted if name not in of_games]
+    tasks: list[Any] = [*begun, *alone, *(each for each in runs if each not in begun)]
     curves: dict[tuple[Game, int], Floats] = {}
     with Processes(workers) as engine:
         for place, found in engine.run(_carry_out, tasks):

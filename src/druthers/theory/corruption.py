@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -63,10 +64,8 @@ def check_corrupted(fast: bool) -> Finding:
             errors[-1],
         )
         if share in (0.0, 0.45):
-            told = [
-                bounds.corrupted_lower_bounds(count, n_objectives=2, corruption=share, bound=2.0).assouad
-                for count in COUNTS
-            ]
+            given: dict[str, Any] = {"n_objectives": 2, "corruption": share, "bound": 2.0}
+            told = [bounds.corrupted_lower_bounds(count, **given).assouad for count in COUNTS]
             lines.append(Line(f"bound, ε = {share}", COUNTS, told, dashed=True))
     least = min(ratios, key=lambda ratio: ratio.low)
     below = max((falls[share] for share in SHARES if share < 0.5), key=lambda fall: fall.high)
@@ -143,15 +142,13 @@ def check_consistency(fast: bool) -> Finding:
     size, share, runs = 4, 0.3, 10 if fast else 30
     counts = [100, 1_000] if fast else [100, 1_000, 10_000]
     errors = np.zeros((2, len(counts), runs))
-    for place, count in enumerate(counts):
-        for run in range(runs):
-            rng = np.random.default_rng((8, run))
-            weights = rng.uniform(0.0, 3.0, size)
-            told = sample_rankings(weights, rounds=count, rng=rng, corruption=share).rankings()
-            for row, anchor in enumerate([Likelihood(n_objectives=size), Mixture(n_objectives=size)]):
-                errors[row, place, run] = np.linalg.norm(anchor.fit(told).estimate - (weights - weights.mean()))
-    fall = interval(np.log(errors[0, -1] / errors[0, 0]) / math.log(counts[-1] / counts[0]))
-    other = interval(np.log(errors[1, -1] / errors[1, 0]) / math.log(counts[-1] / counts[0]))
+    for (place, count), run in itertools.product(enumerate(counts), range(runs)):
+        rng = np.random.default_rng((8, run))
+        weights = rng.uniform(0.0, 3.0, size)
+        told = sample_rankings(weights, rounds=count, rng=rng, corruption=share).rankings()
+        for row, anchor in enumerate([Likelihood(n_objectives=size), Mixture(n_objectives=size)]):
+            errors[row, place, run] = np.linalg.norm(anchor.fit(told).estimate - (weights - weights.mean()))
+    fall, other = (interval(np.log(each[-1] / each[0]) / math.log(counts[-1] / counts[0])) for each in errors)
     means = errors.mean(axis=2)
     return Finding(
         ran=f"{runs} users, D = {size}, ε = {share}, fresh permutations; Lemma 4's estimator is the plain likelihood",

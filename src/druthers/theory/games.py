@@ -1,10 +1,11 @@
 """Worlds in which regret is measured, and games that are played once, whoever asks for them."""
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from druthers import bounds
 from druthers.environments import Environment, Reviews, Synthetic
 from druthers.policies import make_policy
 from druthers.simulation import simulate
@@ -48,6 +49,30 @@ def make_world(name: str, horizon: int) -> Environment:
         gap = math.sqrt(2.0 / horizon)  # sqrt(s^2 K/T), s^2 = 1 the variance of a utility: what T/K tries just show
         return Reviews(rewards=[[1.0, 1.0], [1.0 + gap, 1.0]], preferences=[[1.0, 1.0]], preference_noise=0.05)
     return Synthetic(**BOUNDED, corruption=0.2 if name == "corrupted" else 0.0)
+
+
+Pair: TypeAlias = tuple[float, float]
+
+
+def our_bound(
+    horizon: float,
+    size: int,
+    arms: int,
+    norms: Pair,
+    variances: Pair,
+    length: int = 0,
+    rate: float = 1.0,
+    share: float = 0.5,
+) -> bounds.RegretBound:
+    """Return the bound of our theorem for one user, by norms of reward and preference, variances of reward and utility.
+
+    The user ranks so many objectives, all by default, in a share of the rounds.
+    """
+    told = np.linalg.eigvalsh(bounds.ranking_information(np.zeros(size), length or size))
+    given: dict[str, Any] = {"n_objectives": size, "n_arms": arms, "mean_length": float(length or size)}
+    given |= {"query_information": rate * float(told[1]) if size > 1 else 1.0, "level_share": share}
+    given |= {"reward_norm": norms[0], "preference_norm": norms[1]}
+    return bounds.guaranteed_regret(horizon, reward_variance=variances[0], variance=variances[1], **given)
 
 
 def marks(horizon: int) -> Integers:

@@ -10,7 +10,7 @@ from druthers.environments import Synthetic
 from druthers.policies import make_policy
 from druthers.simulation import play_tape
 from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Finding, Game, Line, all_of, at_most
-from druthers.theory.games import BOUNDED, band, marks, regrets_of
+from druthers.theory.games import BOUNDED, band, marks, our_bound, regrets_of
 from druthers.theory.statistics import Interval, exponents, interval, likeliest_law
 from druthers.types import Floats
 
@@ -114,19 +114,14 @@ def check_ours(fast: bool) -> Finding:
     told = np.array([_bound(each) for each in rounds])
     ratio = interval(regrets[:, -1] / told[-1])
     over = float((regrets / told).max())
+    below = HOLDS if over <= 1.0 else FAILS
     return Finding(
         ran=f"four users, ten arms, five objectives, T = {game.horizon:,}, {game.runs} runs, guarantee=True",
         figure=f"regret over the bound {ratio} at the end, at most {over:.2g}; best law {law}, exponent over the last"
         f" decade {growth}",
         test="every run below the bound at every mark, no linear law as for Theorem 2, and the exponent's interval"
         " below 1/2 + 1/ln T",
-        verdict=all_of(
-            [
-                HOLDS if over <= 1.0 else FAILS,
-                sublinear(linear, growth),
-                at_most(growth, 0.5 + 1.0 / math.log(game.horizon)),
-            ]
-        ),
+        verdict=all_of([below, sublinear(linear, growth), at_most(growth, 0.5 + 1.0 / math.log(game.horizon))]),
         values={"exponent": growth._asdict(), "ratio": ratio._asdict(), "law": law},
         chart=Chart("round", "regret", [band("guaranteed", game), Line("our bound", rounds, told, dashed=True)]),
     )
@@ -134,22 +129,8 @@ def check_ours(fast: bool) -> Finding:
 
 def _bound(horizon: float) -> float:
     """Return our bound for all four users of the world, each alone; its rewards are near [0, 1]^5."""
-    information = bounds.ranking_information(np.zeros(5), 5)
-    return (
-        4.0
-        * bounds.guaranteed_regret(
-            max(horizon / 4.0, 2.0),
-            n_objectives=5,
-            n_arms=10,
-            reward_norm=math.sqrt(5.0) + 1.0,
-            preference_norm=1.0,
-            reward_variance=0.025,
-            variance=0.0625,
-            mean_length=5.0,
-            query_information=0.5 * float(np.linalg.eigvalsh(information)[1]),
-            level_share=0.5,
-        ).total
-    )
+    norms, variances = (math.sqrt(5.0) + 1.0, 1.0), (0.025, 0.0625)
+    return 4.0 * our_bound(max(horizon / 4.0, 2.0), 5, 10, norms, variances, rate=0.5).total
 
 
 def check_information(fast: bool) -> Finding:

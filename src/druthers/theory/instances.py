@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from druthers import bounds
 from druthers.environments import Reviews
 from druthers.policies import make_policy
 from druthers.simulation import simulate
 from druthers.theory.claims import Chart, Finding, Game, Line, all_of, at_least, at_most
-from druthers.theory.games import HARDEST, STARVING, band, marks, mean_exponent, regrets_of
+from druthers.theory.games import HARDEST, STARVING, band, marks, mean_exponent, our_bound, regrets_of
 from druthers.theory.statistics import exponents, interval, resampled
 from druthers.types import Floats
 
@@ -95,6 +94,10 @@ def check_starving(fast: bool) -> Finding:
         mode: max((each for row in rows.values() for each in row), key=lambda each: each.high)
         for mode, rows in told.items()
     }
+    lines = []
+    for default, sure in zip(games[: len(STARVING)], games[len(STARVING) :], strict=True):
+        bound = Line(f"{sure.world}, guarantee", marks(horizon), regrets_of(sure).mean(axis=0), dashed=True)
+        lines += [band(default.world, default), bound]
     silent = games[0]
     regrets, rounds = regrets_of(silent), marks(horizon)
     early = int(np.argmin(np.abs(rounds - horizon / 10)))
@@ -114,18 +117,7 @@ def check_starving(fast: bool) -> Finding:
             },
             "stuck": stuck,
         },
-        chart=Chart(
-            "round",
-            "regret",
-            [
-                line
-                for default, sure in zip(games[: len(STARVING)], games[len(STARVING) :], strict=True)
-                for line in (
-                    band(default.world, default),
-                    Line(f"{sure.world}, guarantee", rounds, regrets_of(sure).mean(axis=0), dashed=True),
-                )
-            ],
-        ),
+        chart=Chart("round", "regret", lines),
     )
 
 
@@ -158,12 +150,7 @@ def check_hardest(fast: bool) -> Finding:
         f" own; the default to {of_default[-1].horizon:,}",
         figure=f"exponent of regret at the end: guarantee {guaranteed}, default {default}; of √(T ln T) {limit:.3f}",
         test="the guarantee's interval below the exponent of √(T ln T) here, and every mean below the bound",
-        verdict=all_of(
-            [
-                at_most(guaranteed, limit),
-                *(at_most(interval(each), bound) for each, bound in zip(ends, told, strict=True)),
-            ]
-        ),
+        verdict=all_of([at_most(guaranteed, limit), *map(at_most, map(interval, ends), told)]),
         values={"guarantee": guaranteed._asdict(), "default": default._asdict(), "limit": limit},
         chart=Chart(
             "horizon T",
@@ -179,15 +166,5 @@ def check_hardest(fast: bool) -> Finding:
 
 def _hardest_bound(horizon: float) -> float:
     """Return our bound at the hardest gap: two arms and objectives, rewards about (1, 1), a full ranking each round."""
-    return bounds.guaranteed_regret(
-        horizon,
-        n_objectives=2,
-        n_arms=2,
-        reward_norm=math.sqrt(2.0) + 3.0,
-        preference_norm=math.sqrt(2.0),
-        reward_variance=2.0 * 1.25 * 0.5,
-        variance=0.125,
-        mean_length=2.0,
-        query_information=float(np.linalg.eigvalsh(bounds.ranking_information(np.zeros(2), 2))[1]),
-        level_share=0.5,
-    ).total
+    norms, variances = (math.sqrt(2.0) + 3.0, math.sqrt(2.0)), (2.0 * 1.25 * 0.5, 0.125)
+    return our_bound(horizon, 2, 2, norms, variances).total

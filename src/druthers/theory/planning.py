@@ -12,6 +12,7 @@ from druthers.errors import InvalidSetting, require
 from druthers.policies import make_policy
 from druthers.simulation import Run, simulate
 from druthers.theory.claims import Chart, mean_line
+from druthers.theory.games import our_bound
 from druthers.theory.statistics import Interval, interval
 
 ACCURACIES = (0.5, 0.25, 0.1)
@@ -95,19 +96,23 @@ def plan(
         "length": size,
         "corruption": corruption,
     }
-    games = [
-        _Play(policy, {**world, "n_users": users, "query_rate": rate}, horizon, run)
+    plays = [
+        (policy, {**world, "n_users": users, "query_rate": rate}, horizon, run)
         for rate in (1.0, 0.0)
         for run in range(runs)
     ]
-    close = [_Play(policy, {**world, "n_users": KNOWN_USERS, "query_rate": 1.0}, KNOWN_USERS * 4_000, 0)]
-    played = _played([*games, *close], workers, watch)
+    plays.append((policy, {**world, "n_users": KNOWN_USERS, "query_rate": 1.0}, KNOWN_USERS * 4_000, 0))
+    played: dict[int, Run] = {}
+    with Processes(workers) as engine:
+        for place, run in engine.run(_play, plays):
+            played[place] = run
+            watch(Progress("simulating", len(played), len(plays)))
     names, rounds = ("with queries", "without"), played[0].rounds
-    curves = {name: np.array([run.regret for run in played[i * runs : (i + 1) * runs]]) for i, name in enumerate(names)}
+    curves = {name: np.array([played[i * runs + run].regret for run in range(runs)]) for i, name in enumerate(names)}
     ends = {name: curves[name][:, -1] for name in names}
     alpha, ridge = bounds.optimal_weights(max(horizon / users, 3.0), corruption=corruption)
     return Plan(
-        known=_known(objectives, size, corruption, played[-1]),
+        known=_known(objectives, size, corruption, played[len(plays) - 1]),
         regret={name: interval(values) for name, values in ends.items()},
         per_query=interval((ends["without"] - ends["with queries"]) / horizon),
         bounds=_bounds(objectives, arms, max(horizon / users, 3.0), size, alpha, ridge),
@@ -116,29 +121,11 @@ def plan(
     )
 
 
-class _Play(NamedTuple):
-    """One simulated run."""
-
-    policy: str
-    world: dict[str, Any]
-    horizon: int
-    run: int
-
-
-def _played(plays: list[_Play], workers: int, watch: Watch) -> list[Run]:
-    """Return what came of each run, in the order given."""
-    runs: dict[int, Run] = {}
-    with Processes(workers) as engine:
-        for place, run in engine.run(_play, plays):
-            runs[place] = run
-            watch(Progress("simulating", len(runs), len(plays)))
-    return [runs[place] for place in range(len(plays))]
-
-
-def _play(play: _Play) -> Run:
-    marks = np.unique(np.geomspace(min(50, play.horizon), play.horizon, 20).round().astype(np.int64))
-    policy = make_policy(play.policy, n_objectives=play.world["n_objectives"], seed=play.run)
-    return simulate(policy, Synthetic(**play.world).tape(seed=(SEED, play.run), horizon=play.horizon), marks)
+def _play(given: tuple[str, dict[str, Any], int, int]) -> Run:
+    name, world, horizon, run = given
+    marks = np.unique(np.geomspace(min(50, horizon), horizon, 20).round().astype(np.int64))
+    policy = make_policy(name, n_objectives=world["n_objectives"], seed=run)
+    return simulate(policy, Synthetic(**world).tape(seed=(SEED, run), horizon=horizon), marks)
 
 
 def _known(objectives: int, length: int, corruption: float, simulated: Run) -> list[Known]:
@@ -174,19 +161,9 @@ def _bounds(objectives: int, arms: int, rounds: float, length: int, alpha: float
     """Return bounds on one user's regret; the constant of O(.) is taken as 1, rounds before they hold are left out."""
     given: dict[str, Any] = {"n_objectives": objectives, "n_arms": arms, "feedback_weight": alpha, "ridge": ridge}
     given |= {"bound": SCALE, "risk": 0.05, "mean_length": float(length), "reward_spread": math.sqrt(NOISE)}
-    flat = np.linalg.eigvalsh(bounds.ranking_information(np.zeros(objectives), length))
-    ours = bounds.guaranteed_regret(
-        rounds,
-        n_objectives=objectives,
-        n_arms=arms,
-        reward_norm=SCALE * math.sqrt(objectives) + 3.0,
-        preference_norm=SCALE * math.sqrt(objectives / 3.0),
-        reward_variance=1.25 * NOISE,
-        variance=1.25 * NOISE,
-        mean_length=float(length),
-        query_information=float(flat[1]) if objectives > 1 else 1.0,
-        level_share=0.8,
-    )
+    norms = SCALE * math.sqrt(objectives) + 3.0, SCALE * math.sqrt(objectives / 3.0)
+    variances = 1.25 * NOISE, 1.25 * NOISE
+    ours = our_bound(rounds, objectives, arms, norms, variances, length, share=0.8)
     told = {"our theorem": ours.preference + ours.reward}
     for name, proof in (("Theorem 2, printed", False), ("Theorem 2, proved", True)):
         bound = bounds.theorem_2(rounds, proof=proof, **given)

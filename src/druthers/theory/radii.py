@@ -24,44 +24,44 @@ def check_radius(fast: bool) -> Finding:
     """
     size, length, scale, risk, runs = 5, 3, 1.0, RISK, 30 if fast else 200
     counts = [200, 2_000] if fast else [200, 2_000, 20_000]
-    errors, gradients, curvatures, sharper, told_errors, covered, inside = [], [], [], [], [], 0, 0
-    for count in counts:
-        row = np.zeros(4)
-        printed = bounds.query_error(count, n_objectives=size, bound=scale, risk=risk, mean_length=length).error
-        told_errors.append(printed)
-        for run in range(runs if count < 20_000 else 40):
+    printed = [
+        bounds.query_error(t, n_objectives=size, bound=scale, risk=risk, mean_length=length).error for t in counts
+    ]
+    numbers = [runs if count < 20_000 else 40 for count in counts]
+    means, covered, inside = np.zeros((len(counts), 4)), 0, 0
+    for place, count in enumerate(counts):
+        for run in range(numbers[place]):
             rng = np.random.default_rng((4, count, run))
             weights = rng.uniform(0.0, scale, size)
             told = sample_rankings(weights, length=length, rounds=count, rng=rng).rankings()
             anchor = Likelihood(n_objectives=size).fit(told)
             some = told[:200]  # slopes and curvature at the truth, from which the rest differ by chance alone
-            pull = np.linalg.norm(np.sum([gradient(each, weights) for each in some], axis=0)) * math.sqrt(
-                count / len(some)
-            )
-            bend = -np.sum([hessian(each, weights) for each in some], axis=0) * (count / len(some))
+            times = count / len(some)
+            pull = np.linalg.norm(np.sum([gradient(each, weights) for each in some], axis=0)) * math.sqrt(times)
+            bend = -np.sum([hessian(each, weights) for each in some], axis=0) * times
             error = float(np.linalg.norm(anchor.estimate - (weights - weights.mean())))
             wide = bounds.hessian_error(anchor.information, length * count, count, risk)
-            row += [error, pull, np.linalg.eigvalsh(bend)[1], wide]
+            means[place] += [error, pull, np.linalg.eigvalsh(bend)[1], wide]
             covered += error <= wide
-            inside += error <= printed
-        row /= runs if count < 20_000 else 40
-        errors.append(row[0])
-        gradients.append(4.0 * math.sqrt(length * count * math.log(count / risk)) / row[1])
-        curvatures.append(row[2] / (length * count * bounds.curvature(size, scale)))
-        sharper.append(row[3])
-    total = sum(runs if count < 20_000 else 40 for count in counts)
+            inside += error <= printed[place]
+        means[place] /= numbers[place]
+    errors, pulls, bends, sharper = means.T.tolist()
+    gradients = [4.0 * math.sqrt(length * t * math.log(t / risk)) / pull for t, pull in zip(counts, pulls, strict=True)]
+    curvature = bounds.curvature(size, scale)
+    curvatures = [bend / (length * t * curvature) for t, bend in zip(counts, bends, strict=True)]
+    total = sum(numbers)
     start = bounds.first_round(size, scale, counts[-1], risk)
     return Finding(
         ran=f"{total} anchors, D = {size}, m = {length}, weights in [0, 1], ρ = {risk}",
         figure=(
-            f"printed bound {told_errors[-1] / errors[-1]:,.0f} times the error at t = {counts[-1]:,}: 2 for the"
+            f"printed bound {printed[-1] / errors[-1]:,.0f} times the error at t = {counts[-1]:,}: 2 for the"
             f" inequality, {gradients[-1]:.1f} for the gradient, {curvatures[-1]:.0f} for the curvature; claimed from"
             f" t = {start:,.0f} on. With the Hessian: {sharper[-1] / errors[-1]:.0f} times, covers {covered}/{total}"
         ),
         test="both bounds cover in at least 95 % of runs by the exact lower limit; they fail by the upper one",
         verdict=all_of(at_least(share_limits(hits, total), 1.0 - risk) for hits in (covered, inside)),
         values={
-            "printed": told_errors,
+            "printed": printed,
             "hessian": sharper,
             "error": errors,
             "gradient": gradients,
@@ -73,7 +73,7 @@ def check_radius(fast: bool) -> Finding:
             [
                 Line("error", counts, errors),
                 Line("with the Hessian", counts, sharper, dashed=True),
-                Line("as printed", counts, told_errors, dashed=True),
+                Line("as printed", counts, printed, dashed=True),
             ],
         ),
     )
@@ -90,13 +90,8 @@ def check_noise(fast: bool) -> Finding:
     outside = np.zeros((2, len(alphas)))
     for place, alpha in enumerate(alphas):
         anchor = (1.0 - alpha) * ((1.0 + alpha) * np.eye(size) - 1.0 / size)
-        given: dict[str, Any] = {
-            "n_objectives": size,
-            "feedback_weight": alpha,
-            "ridge": alpha,
-            "bound": 1.0,
-            "risk": risk,
-        }
+        given: dict[str, Any] = {"n_objectives": size, "feedback_weight": alpha, "ridge": alpha, "bound": 1.0}
+        given["risk"] = risk
         repaired = bounds.repaired_radius(utilities, mean_length=1.0, **given).noise
         whole = bounds.hybrid_radius(utilities, mean_length=1.0, **given)
         told = bounds.query_constant(size, 1.0) * math.sqrt((1 - alpha) * math.log(utilities / risk) / utilities)

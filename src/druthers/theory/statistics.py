@@ -1,6 +1,7 @@
 """Estimates with intervals, and how regret grows: what verdicts rest on."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -81,23 +82,20 @@ def likeliest_law(rounds: Floats, regrets: Floats, draws: int = 400, seed: int =
     Runs are drawn again with replacement; in each draw the law with the least squared relative error wins.
     """
     rng = np.random.default_rng(seed)
-    wins = dict.fromkeys(LAWS, 0)
-    for _ in range(draws):
-        mean = regrets[rng.integers(len(regrets), size=len(regrets))].mean(axis=0)
-        wins[min(LAWS, key=lambda name: _misfit(LAWS[name](rounds), mean))] += 1
-    mean = regrets.mean(axis=0)
-    best = min(LAWS, key=lambda name: _misfit(LAWS[name](rounds), mean))
-    return best, {name: count / draws for name, count in wins.items()}
 
+    def best(mean: Floats) -> str:
+        weights = 1.0 / np.maximum(mean, 1e-12)
 
-def _misfit(law: Floats, mean: Floats) -> float:
-    """Return the squared relative error of the best a + b law."""
-    weights = 1.0 / np.maximum(mean, 1e-12)
-    design = np.column_stack([weights, law * weights])
-    solution, *_ = np.linalg.lstsq(design, np.ones(len(mean)), rcond=None)
-    if solution[1] < 0.0:
-        return math.inf
-    return float(((design @ solution - 1.0) ** 2).sum())
+        def misfit(name: str) -> float:
+            """Return the squared relative error of the best a + b law."""
+            design = np.column_stack([weights, LAWS[name](rounds) * weights])
+            solution, *_ = np.linalg.lstsq(design, np.ones(len(mean)), rcond=None)
+            return math.inf if solution[1] < 0.0 else float(((design @ solution - 1.0) ** 2).sum())
+
+        return min(LAWS, key=misfit)
+
+    wins = Counter(best(regrets[rng.integers(len(regrets), size=len(regrets))].mean(axis=0)) for _ in range(draws))
+    return best(regrets.mean(axis=0)), {name: wins[name] / draws for name in LAWS}
 
 
 def exponents(rounds: Floats, regrets: Floats) -> Floats:

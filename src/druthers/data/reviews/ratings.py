@@ -147,12 +147,9 @@ class Sieve:
             self.ratings = self.ratings.where(kept)
         self.steps.append(_step(step, self.ratings))
 
-    def named(self) -> None:
-        """Keep reviews of users that have a name."""
+    def usable(self) -> None:
+        """Keep reviews of users that have a name, and of these the ones with all ratings."""
         self.keep(self.ratings.users >= 0, "users known by name", "see where users are named")
-
-    def complete(self) -> None:
-        """Keep reviews with all ratings."""
         ratings = self.ratings
         whole = np.isfinite(ratings.utilities) & np.isfinite(ratings.scores).all(axis=1)
         self.keep(whole, "all ratings given", "leave out what is never rated with the others")

@@ -1,11 +1,12 @@
 """Raw files, plain or gzip, read once from first to last in blocks of whole records, whatever their bytes."""
 
 import gzip
+import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from druthers.errors import InvalidSetting
 
@@ -69,14 +70,12 @@ class Source:
 
     def blocks(self, separator: bytes) -> Iterator[bytes]:
         """Yield blocks of whole records, without the separator at their end; lines end with a bare newline."""
-        done = 0
-        for path, size in zip(self.paths, self._sizes, strict=True):
+        for number, path in enumerate(self.paths):
             try:
                 with path.open("rb") as file:
-                    yield from self._whole(self._pieces(file, done), separator)
+                    yield from self._whole(self._pieces(file, sum(self._sizes[:number])), separator)
             except OSError as error:
                 raise InvalidSetting(f"raw data must be files that can be read, but: {error}") from None
-            done += size
 
     def _whole(self, pieces: Iterator[bytes], separator: bytes) -> Iterator[bytes]:
         """Cut pieces anew, at separators; a record that never ends is skipped to the next separator."""
@@ -103,9 +102,8 @@ class Source:
         held = b""
         for piece in self._unpacked(file) if packed else iter(lambda: file.read(BLOCK), b""):
             data = held + piece
-            held = b"\r" if data.endswith(b"\r") else b""  # its newline may be in the next piece
-            if held:
-                data = data[:-1]
+            held = data[-1:] if data.endswith(b"\r") else b""  # its newline may be in the next piece
+            data = data.removesuffix(held)
             yield data.replace(b"\r\n", b"\n") if b"\r" in data else data
             if self._watch is not None:
                 self._watch(done + file.tell(), sum(self._sizes))
@@ -121,6 +119,14 @@ class Source:
             self.damaged["rest of a compressed file, missing"] += 1
         except (zlib.error, gzip.BadGzipFile):
             self.damaged["rest of a compressed file, damaged"] += 1
+
+
+def json_of(text: str) -> Any:
+    """Return what a text of JSON says, None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def as_text(value: str | bytes) -> str:

@@ -45,13 +45,12 @@ class Columns:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        used = Counter([self.user, self.item, self.utility, *self.rated])
-        twice = [name for name, times in used.items() if times > 1]
-        if twice:
-            roles = {"user": [self.user], "item": [self.item], "utility": [self.utility]}
-            roles |= {"objective": [*self.objectives], "cost": [*self.costs]}
-            has = " and ".join(role for role, names in roles.items() for name in names if name == twice[0])
-            raise InvalidSetting(f"a column must have one role, but {twice[0]!r} is {has}; name it once")
+        roles = [("user", self.user), ("item", self.item), ("utility", self.utility)]
+        roles += [("objective", name) for name in self.objectives] + [("cost", name) for name in self.costs]
+        for name, times in Counter(name for _, name in roles).items():
+            if times > 1:
+                has = " and ".join(role for role, one in roles if one == name)
+                raise InvalidSetting(f"a column must have one role, but {name!r} is {has}; name it once")
         require(len(self.rated) >= 2, "there must be at least two objectives to weigh", list(self.rated))
         for name, (low, high) in self.ranges.items():
             if name not in (*self.rated, self.utility):
@@ -77,17 +76,20 @@ def read_table(path: Path, columns: Columns, source: Source) -> Ratings:
     """
     gathering = Gathering(columns.rated)
     signs: dict[str, Counter[str]] = {name: Counter() for name in (*columns.rated, columns.utility)}
-    for batch in _batches(path, columns, source):
+    try:
+        with path.open("rb") as file:
+            packed = file.read(len(PARQUET)) == PARQUET
+    except OSError as error:
+        raise InvalidSetting(f"a table must be a CSV or Parquet file that can be read, but: {error}") from None
+    for batch in _parquet(path, columns) if packed else _csv(path, columns, source):
         users = _ids(batch[columns.user], gathering.user)
         items = _ids(batch[columns.item], gathering.item)
         values = np.column_stack([_numbers(batch[name], found) for name, found in signs.items()])
         kept = items >= 0
-        if not kept.all():
-            source.damaged[f"no {columns.item}"] += int(np.sum(~kept))
+        source.damaged += Counter({f"no {columns.item}": int(np.sum(~kept))})
         for place, name in enumerate(signs):
             odd = kept & np.isinf(values[:, place])
-            if odd.any():
-                source.damaged[f"{name} that is no number"] += int(odd.sum())
+            source.damaged += Counter({f"{name} that is no number": int(odd.sum())})
             kept &= ~odd
         gathering.add_rows(users[kept].tolist(), items[kept].tolist(), values[kept])
     for name, found in signs.items():
@@ -96,8 +98,7 @@ def read_table(path: Path, columns: Columns, source: Source) -> Ratings:
                 f"decimals must be written in one way, but {name} has commas before them and points that may stand"
                 " before thousands; write 1234.5"
             )
-        if found[","]:
-            source.repaired[f"{name} with a comma before decimals"] += found[","]
+        source.repaired += Counter({f"{name} with a comma before decimals": found[","]})
     return gathering.ratings()
 
 
@@ -111,8 +112,7 @@ def scaled(ratings: Ratings, columns: Columns, source: Source) -> tuple[Ratings,
         if name in columns.ranges:
             low, high = columns.ranges[name]
             outside = kept & ((column < low) | (column > high))
-            if outside.any():
-                source.damaged[f"{name} outside {low:g}..{high:g}"] += int(outside.sum())
+            source.damaged += Counter({f"{name} outside {low:g}..{high:g}": int(outside.sum())})
             kept &= ~outside
             column -= low
             column /= high - low
@@ -133,15 +133,6 @@ class Coded(NamedTuple):
 
     values: list[str]
     places: NDArray[np.int64]
-
-
-def _batches(path: Path, columns: Columns, source: Source) -> Iterator[dict[str, Coded]]:
-    try:
-        with path.open("rb") as file:
-            packed = file.read(len(PARQUET)) == PARQUET
-    except OSError as error:
-        raise InvalidSetting(f"a table must be a CSV or Parquet file that can be read, but: {error}") from None
-    yield from _parquet(path, columns) if packed else _csv(path, columns, source)
 
 
 def _parquet(path: Path, columns: Columns) -> Iterator[dict[str, Coded]]:
@@ -182,7 +173,15 @@ def _csv(path: Path, columns: Columns, source: Source) -> Iterator[dict[str, Cod
     _require(headers[delimiter], columns, path)
     places = {name: headers[delimiter].index(name) for name in columns.names}
     rows: list[list[str]] = []
-    for row in _rows(csv.reader(lines, delimiter=delimiter), source):
+    reader = csv.reader(lines, delimiter=delimiter)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            break
+        except csv.Error:  # a field beyond all measure, such as after a quote that never ends
+            source.damaged["a line that is no CSV"] += 1
+            continue
         if len(row) == len(headers[delimiter]):
             rows.append(row)
         elif row:
@@ -210,16 +209,6 @@ def _fields(line: str, sign: str) -> list[str]:
         return next(csv.reader([line], delimiter=sign), [])
     except csv.Error:
         return []
-
-
-def _rows(reader: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
-    while True:
-        try:
-            yield next(reader)
-        except StopIteration:
-            return
-        except csv.Error:  # a field beyond all measure, such as after a quote that never ends
-            source.damaged["a line that is no CSV"] += 1
 
 
 def _coded(column: list[str]) -> Coded:

@@ -1,11 +1,10 @@
 """The TripAdvisor reviews as lines of JSON: reviews with ratings of aspects, and the hotels they are about."""
 
-import json
 import math
 from typing import Any, NamedTuple
 
 from druthers.data.reviews.ratings import Gathering, Id, Ratings
-from druthers.data.reviews.reading import LONGEST_ID, Source
+from druthers.data.reviews.reading import LONGEST_ID, Source, json_of
 
 OBJECTIVES = ("cleanliness", "location", "rooms", "service", "sleep quality", "value")
 RATED = ("cleanliness", "location", "rooms", "service", "sleep_quality", "value", "overall")
@@ -53,10 +52,7 @@ def _parsed(line: bytes, source: Source) -> Any:
     except UnicodeDecodeError:
         text = line.decode("utf-8", "replace")
         source.repaired["bytes that are no UTF-8"] += 1
-    try:
-        return json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
+    return json_of(text.removeprefix("\ufeff"))
 
 
 def _review(record: dict[str, Any]) -> tuple[str, str, list[float]] | str:
@@ -69,16 +65,11 @@ def _review(record: dict[str, Any]) -> tuple[str, str, list[float]] | str:
         if ratings is not None:
             return "ratings that are no JSON object"
         ratings = {}
-    values = []
-    for key in RATED:
-        value = ratings.get(key)
-        if value is None:
-            value = math.nan
-        elif type(value) not in (float, int) or not 1.0 <= value <= 5.0:
-            return "a rating that is no number from 1 to 5"
-        values.append(float(value))
-    author = record.get("author")
-    return _id(author.get("id")) if isinstance(author, dict) else "", hotel, values
+    values = [ratings.get(key) for key in RATED]
+    if any(value is not None and (type(value) not in (float, int) or not 1.0 <= value <= 5.0) for value in values):
+        return "a rating that is no number from 1 to 5"
+    author, told = record.get("author"), [math.nan if value is None else float(value) for value in values]
+    return _id(author.get("id")) if isinstance(author, dict) else "", hotel, told
 
 
 def _id(value: Any) -> str:
