@@ -220,20 +220,6 @@ def test_a_diagonal_form_carries_what_it_is_given(size, rank):
     np.testing.assert_allclose(carried, turned @ few, atol=1e-10)
 
 
-@pytest.mark.parametrize("size", [2, 3, 6, 12, 40])
-def test_rotations_leave_nothing_beside_the_diagonal(size):
-    """Where they left what rounding made of it, sweep after sweep was taken in vain: a hint is that sides differ."""
-    for seed in range(6):
-        chance = np.random.default_rng([size, seed])
-        root = chance.normal(size=(size, size)) * 10.0 ** chance.uniform(-2.0, 2.0, size)
-        matrix = root @ root.T
-        matrix = (matrix + matrix.T) / 2.0
-        whole = np.linalg.norm(matrix)
-        eigen(matrix, np.empty(size), np.empty((size, size)))
-        assert np.array_equal(matrix, matrix.T)
-        assert np.linalg.norm(matrix - np.diag(np.diag(matrix))) <= 2e-16 * whole
-
-
 def test_entries_next_to_nothing_are_rotated_away():
     matrix, values, vectors = np.diag([1.0, 2.0, 3.0]), np.empty(3), np.empty((3, 3))
     for k, i, common in ((0, 1, 1e-310), (0, 2, 0.5), (1, 2, -1e-200)):

@@ -146,30 +146,18 @@ def _is_number(value: object) -> bool:
         return False
 
 
-def _is_whole(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral)
-
-
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
-
-
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")  # NumPy has one of its own
-
-
-def _is_none(value: object) -> bool:
-    return value is None
 
 
 # Kinds of settings by their annotations; what is none of these is checked by the class alone.
 _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "float": ("a number", _is_number),
-    "int": ("a whole number", _is_whole),
-    "bool": ("True or False", _is_flag),
+    "int": ("a whole number", lambda value: isinstance(value, Integral) and not isinstance(value, bool)),
+    "bool": ("True or False", lambda value: type(value).__name__ in ("bool", "bool_")),  # NumPy has one of its own
     "str": ("a text", _is_text),
-    "None": ("None", _is_none),
-    "NoneType": ("None", _is_none),
+    "None": ("None", lambda value: value is None),
+    "NoneType": ("None", lambda value: value is None),
 }
 _NAMES, _QUOTED = re.compile(r"(?:typing\.)?Literal\[(.*)\]"), re.compile(r"'[^']*'|\"[^\"]*\"")
 

@@ -140,6 +140,7 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
         most = batch * max(1, NOISE_BLOCK // (batch * max(width, 1)))
         coins = policy._coins.random((rows, 2)) if policy.exploration else np.ones((rows, 2))
         lengths = chunk.lengths if policy.hears else np.zeros_like(chunk.lengths)
+        by_row: Any = (chunk.users, chunk.offers, chunk.orders, lengths, chunk.reward_noise, chunk.preference_noise)
         played = Played(np.empty(rows, dtype=np.int64), np.empty(rows))
         pauses = [*stops[np.searchsorted(stops, start, "right") : np.searchsorted(stops, end, "left")].tolist(), end]
         first = 0
@@ -149,16 +150,7 @@ def play_tape(policy: Policy, tape: Tape, stops: Integers) -> Iterator[tuple[int
                 part = slice(begin, min(begin + most, last))
                 noise = policy._noise.standard_normal((part.stop - begin, width))
                 picks = chunk.picks[part] if chunk.picks is not None and policy.learns_choices else None
-                drawn = Drawn(
-                    chunk.users[part],
-                    chunk.offers[part],
-                    chunk.orders[part],
-                    lengths[part],
-                    chunk.reward_noise[part],
-                    chunk.preference_noise[part],
-                    noise,
-                    coins[part],
-                )
+                drawn = Drawn._make([*(array[part] for array in by_row), noise, coins[part]])
                 arguments = (policy._state, game, drawn, picks, Played(played.arms[part], played.regret[part]))
                 compiled = compiled or bound(play, *arguments)
                 compiled(*arguments)

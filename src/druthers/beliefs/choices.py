@@ -10,7 +10,7 @@ import numpy as np
 
 from druthers._eigen import eigen
 from druthers._jit import kernel
-from druthers._matrices import copy_vector, factor, inverse, invert, multiply, sandwich, solve, sum_of
+from druthers._matrices import copy_vector, factor, inverse, invert, multiply, sandwich, softmax, solve, sum_of
 from druthers.beliefs.points import point, points_after, points_needed, proposal, weigh_points, widest_lead
 from druthers.beliefs.whitening import leads_of
 from druthers.types import Floats, Integers
@@ -292,7 +292,7 @@ def predict_choice(mean: Floats, covariance: Floats, offer: Floats, chances: Flo
     half = min(points_needed(axes), ENOUGH_TO_PREDICT)
     for k in range(n_offered):
         chances[k] = 0.0
-    z, along, shares = np.empty(rank), np.empty(n_offered - 1), np.empty(n_offered - 1)
+    z, along, shares = np.empty(rank), np.empty(n_offered - 1), np.empty(n_offered)
     for t in range(half):
         for k in range(rank):
             z[k] = point(t, k, half)
@@ -301,19 +301,12 @@ def predict_choice(mean: Floats, covariance: Floats, offer: Floats, chances: Flo
             for k in range(rank):
                 along[j] += axes[j, k] * z[k]
         for sign in (1.0, -1.0):
-            top = 0.0
+            shares[0] = 0.0
             for j in range(n_offered - 1):
-                shares[j] = -lead[j] - sign * along[j]
-                top = max(top, shares[j])
-            first = np.exp(-top) if top > 0.0 else 1.0
-            total = first
-            for j in range(n_offered - 1):
-                shares[j] = np.exp(shares[j] - top)
-                total += shares[j]
-            total *= 2 * half
-            chances[0] += first / total
-            for j in range(n_offered - 1):
-                chances[j + 1] += shares[j] / total
+                shares[j + 1] = -lead[j] - sign * along[j]
+            softmax(shares)
+            for k in range(n_offered):
+                chances[k] += shares[k] / (2 * half)
     return True
 
 

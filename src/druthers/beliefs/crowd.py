@@ -31,18 +31,6 @@ class _Choice(NamedTuple):
     pulls: Floats
 
 
-class _Foretold(NamedTuple):
-    """What was foretold last, under both laws (2, K): whoever then hears what was picked need not do it again."""
-
-    person: Hashable
-    offer: Floats
-    chances: Floats
-
-    def holds(self, person: Hashable, offer: Floats, place: int) -> bool:
-        """Tell whether it was about this person and offer, from which one was picked."""
-        return place >= 0 and person == self.person and np.array_equal(offer, self.offer)
-
-
 @dataclass
 class _Person:
     """One person under the law of all people and, beside it, under the first law: [0] and [1] of each array."""
@@ -90,7 +78,6 @@ class Crowd:
         self._people: dict[Hashable, _Person] = {}
         self._first = first_law(n_objectives)
         self._keep_law(self._first)
-        self._foretold: _Foretold | None = None
         self._worth = np.array(FIRST_WORTH)
         self._next, self._next_again = 1, 1
 
@@ -110,8 +97,7 @@ class Crowd:
         if person not in self._people:
             self._look()
         known = self._people.get(person) or self._newcomer()
-        self._foretold = _Foretold(person, options, self._foretell(known, options))
-        predicted: Floats = self._shares(known) @ self._foretold.chances
+        predicted: Floats = self._shares(known) @ self._foretell(known, options)
         return predicted
 
     def learn_choice(self, person: Hashable, picked: int | None, offer: ArrayLike) -> None:
@@ -125,13 +111,7 @@ class Crowd:
             self._people[person] = self._newcomer()
         known = self._people[person]
         sites, pulls = np.zeros((2, *known.information.shape[1:])), np.zeros((2, self.n_objectives))
-        foretold, self._foretold = self._foretold, None
-        if foretold is not None and foretold.holds(person, options, place):
-            chances = foretold.chances
-        else:
-            chances = self._foretell(
-                known, options if place >= 0 else np.vstack([options, np.zeros(self.n_objectives)])
-            )
+        chances = self._foretell(known, options if place >= 0 else np.vstack([options, np.zeros(self.n_objectives)]))
         for law in self._laws():
             known.worth[law] += np.log(max(chances[law, place], 1e-300))
             choice_site(known.mean[law], known.covariance[law], options, place, sites[law], pulls[law])
@@ -150,7 +130,6 @@ class Crowd:
             raise UnknownUser(f"a person must be known to be forgotten, but {person!r} is not")
         del self._people[person]
         self._next = self._next_again = 0
-        self._foretold = None
         self._look()
 
     def preference(self, person: Hashable) -> Preference:
@@ -195,7 +174,7 @@ class Crowd:
 
     def _keep_law(self, law: Law) -> None:
         """Keep a law of all people, and how what is known of a person goes together with it and with the first one."""
-        self._law, self._foretold = law, None
+        self._law = law
         self._precisions = np.linalg.inv([law.newcomer, self._first.covariance])
         self._drawn = np.einsum("lij,lj->li", self._precisions, [law.mean, self._first.mean])
 
@@ -229,9 +208,7 @@ class Crowd:
         size = self.n_objectives
         work = np.empty((size + 1, size))
         for law in laws:
-            mean, covariance = (
-                (self._law.mean, self._law.covariance) if law == 0 else (self._first.mean, self._first.covariance)
-            )
+            mean, covariance, _ = self._law if law == 0 else self._first
             prior = np.linalg.inv(covariance)
             information, pull = prior + known.information[law], prior @ mean + known.pull[law]
             for _, same in itertools.groupby(known.kept, lambda choice: choice.offer.shape):

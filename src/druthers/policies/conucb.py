@@ -8,7 +8,7 @@ from druthers._jit import implements, kernel
 from druthers._matrices import add_rank_one, norms, solve, solve_upper_columns
 from druthers.own import settings
 from druthers.policies.arms import Arms
-from druthers.policies.linear import REGRESSION, LinearPolicy, add_up, gather_means
+from druthers.policies.linear import REGRESSION, LinearPolicy, Widths, score_raised
 from druthers.policies.steps import answer_policy, ask_policy, score_policy
 from druthers.preferences import anchored_estimate, upper_root
 from druthers.types import Floats, Integers
@@ -89,24 +89,15 @@ class ConUCB(LinearPolicy, told=f"{REGRESSION} ridge radius risk frequency", kee
 @kernel
 def key_features(arms: Arms, objective: int, out: Floats) -> bool:
     """Write the mean of the means of the three arms that look best in an objective; False where none was ever seen."""
-    best = np.full(3, -1, dtype=np.int64)
-    for arm in range(arms.means.shape[0]):
-        if arms.pulls[arm, objective] == 0.0:
-            continue
-        # Equals stay in order of first sight.
-        place = 3
-        while place > 0 and (
-            best[place - 1] < 0 or arms.means[arm, objective] > arms.means[best[place - 1], objective]
-        ):
-            place -= 1
-        for lower in range(2, place, -1):
-            best[lower] = best[lower - 1]
-        if place < 3:
-            best[place] = arm
-    count = 0
+    best, count = np.full(3, -1, dtype=np.int64), 0
     for k in range(out.shape[0]):
         out[k] = 0.0
     for place in range(3):
+        highest = -np.inf  # of equals the first one seen comes first
+        for arm in range(arms.means.shape[0]):
+            mean = arms.means[arm, objective]
+            if arms.pulls[arm, objective] > 0.0 and mean > highest and arm != best[0] and arm != best[1]:
+                highest, best[place] = mean, arm
         if best[place] >= 0:
             count += 1
             for k in range(out.shape[0]):
@@ -180,14 +171,12 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     n_objectives, n_offered = users.response.shape[1], offer.shape[0]
     answered = users.key_response[user].copy()
     solve(users.key_root[user], answered)
-    columns = np.empty((n_objectives, n_offered))
     pull = 1.0 - settings.feedback_weight
     estimate = anchored_estimate(users.root[user], users.response[user], answered, pull)
-    gather_means(state.arms, offer, estimate, columns, out)
-    norms(users.root[user], columns, out[2])
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / pull)
-    add_up(settings.feedback_weight * settings.radius * np.sqrt(n_objectives * growth), out)
-    # Second bonus: |M^-1 x| in the norm of M~^-1; the columns hold R'^-1 x by now.
+    radius = settings.feedback_weight * settings.radius * np.sqrt(n_objectives * growth)
+    columns = score_raised(state, user, offer, estimate, estimate, Widths(0.0, 0.0, 0.0, 0.0), radius, out)
+    # Second bonus: |M^-1 x| in the norm of M~^-1.
     key_bonus = np.empty(n_offered)
     solve_upper_columns(users.root[user], columns)
     norms(users.key_root[user], columns, key_bonus)

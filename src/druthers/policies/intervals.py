@@ -7,7 +7,7 @@ covariance.
 
 import math
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,20 +36,17 @@ FLAT = 0.3
 NEGLIGIBLE = 1e-4
 
 
-class Normals:
+class Normals(NamedTuple):
     """A mixture of normal laws: log-weights (n,), and means and variances (n, D) of each weight."""
 
-    def __init__(self, logs: Floats, means: Floats, variances: Floats) -> None:
-        self.logs, self.means, self.variances = logs, means, variances
+    logs: Floats
+    means: Floats
+    variances: Floats
 
     @classmethod
     def join(cls, parts: "list[Normals]") -> "Normals":
         """Return all laws of several mixtures."""
-        return cls(
-            np.concatenate([part.logs for part in parts]),
-            np.concatenate([part.means for part in parts]),
-            np.concatenate([part.variances for part in parts]),
-        )
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def interval(self, share: float) -> Floats:
         """Return between which values (2, D) each weight lies with this chance, as likely below them as above.
@@ -131,7 +128,7 @@ def normals_of_readings(told: Evidence, rival: Rival, usual: float) -> Normals:
         odds = reading_odds(told, rival, reading)
         if odds > -math.inf:
             part = unit_normals(said, law_alone(usual), flatness(told))
-            parts.append(Normals(part.logs + odds, part.means, part.variances))
+            parts.append(part._replace(logs=part.logs + odds))
     return Normals.join(parts)
 
 
@@ -142,7 +139,7 @@ def normals_of_people(state: Any, user: int) -> Normals:
     units = UnitLaw(users.unit[0] * math.exp(centre), 0.0, slab)
     for law in range(2):
         part = unit_normals(under_law(state, user, law, 0.0), units, FLAT)
-        parts.append(Normals(part.logs + math.log(shared.worth[law]) + shared.norms[law], part.means, part.variances))
+        parts.append(part._replace(logs=part.logs + math.log(shared.worth[law]) + shared.norms[law]))
     return Normals.join(parts)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from druthers._jit import implements, kernel
 from druthers._matrices import inverse, norms, square_of
 from druthers.own import settings
-from druthers.policies.arms import Arms, fill_unknown, observe, remember
+from druthers.policies.arms import Arms, fill_unknown, never_seen, observe, remember
 from druthers.policies.base import Policy
 from druthers.policies.steps import learn_policy, score_policy
 from druthers.preferences import anchored_estimate, learn_utility, upper_root
@@ -145,25 +145,45 @@ def add_distances(root: Floats, estimate: Floats, truth: Floats, total: Floats) 
     total[1] += np.sqrt(square)
 
 
+class Widths(NamedTuple):
+    """By how much means are raised: scale sqrt(numerator / (N + prior)) or, with no prior, scale sqrt(numerator / N).
+
+    An arm never seen is raised by `unseen` instead where that is above 0; else it counts as seen once.
+    """
+
+    scale: float
+    numerator: float
+    prior: float
+    unseen: float
+
+
 @kernel
-def gather_means(arms: Arms, offer: Integers, estimate: Floats, columns: Floats, out: Floats) -> None:
-    """Copy the offered arms' means into `columns` (D, n) and their estimated utilities into `out`; zero the bonuses."""
+def score_raised(
+    state: Any, user: int, offer: Integers, estimate: Floats, weights: Floats, by: Widths, radius: float, out: Floats
+) -> Floats:
+    """Write utility, bonuses and score of each offered arm: that of rewards is what `weights` make of the widths.
+
+    That of the preference is the radius times the raised mean x in the norm of V^-1, V = R'R. Returns R'^-1 x (D, n).
+    """
+    arms, columns = state.arms, np.empty((estimate.shape[0], offer.shape[0]))
     for j in range(offer.shape[0]):
-        utility = 0.0
+        pulls, means = arms.pulls[offer[j]], arms.means[offer[j]]
+        instead = by.unseen > 0.0 and never_seen(arms, offer[j])
+        utility = bonus = 0.0
+        seen, width = -1.0, by.unseen
         for k in range(estimate.shape[0]):
-            columns[k, j] = arms.means[offer[j], k]
-            utility += estimate[k] * columns[k, j]
-        out[0, j] = utility
-        out[1, j] = 0.0
-        out[2, j] = 0.0
-
-
-@kernel
-def add_up(radius: float, out: Floats) -> None:
-    """Scale the norms in `out[2]` to preference bonuses and sum up the scores."""
-    for j in range(out.shape[1]):
+            if not instead and pulls[k] != seen:  # mostly, all objectives of an arm were seen equally often
+                seen = pulls[k]
+                width = by.scale * np.sqrt(by.numerator / (seen + by.prior if by.prior > 0.0 else max(seen, 1.0)))
+            columns[k, j] = means[k] + width
+            utility += estimate[k] * means[k]
+            bonus += weights[k] * width
+        out[0, j], out[1, j] = utility, bonus
+    norms(state.users.root[user], columns, out[2])
+    for j in range(offer.shape[0]):
         out[2, j] *= radius
         out[3, j] = out[0, j] + out[1, j] + out[2, j]
+    return columns
 
 
 @implements(score_policy, MOOFUL.State)
@@ -172,11 +192,9 @@ def _score(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -
     users = state.users
     n_objectives = users.response.shape[1]
     estimate = anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0)
-    columns = np.empty((n_objectives, offer.shape[0]))
-    gather_means(state.arms, offer, estimate, columns, out)
-    norms(users.root[user], columns, out[2])
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / state.settings.ridge)
-    add_up(state.settings.radius * np.sqrt(n_objectives * growth), out)
+    radius = state.settings.radius * np.sqrt(n_objectives * growth)
+    score_raised(state, user, offer, estimate, estimate, Widths(0.0, 0.0, 0.0, 0.0), radius, out)
     return 1
 
 

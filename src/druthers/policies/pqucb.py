@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import norms
 from druthers.anchors import require_anchor
 from druthers.anchors.base import Anchor, hear_anchor
 from druthers.anchors.grouplasso import GroupLasso
@@ -15,7 +14,7 @@ from druthers.anchors.likelihood import Likelihood
 from druthers.errors import require
 from druthers.own import settings
 from druthers.policies.arms import NEVER_SEEN, never_seen
-from druthers.policies.linear import REGRESSION, LinearPolicy, add_up
+from druthers.policies.linear import REGRESSION, LinearPolicy, Widths, score_raised
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate, compact_radius
 from druthers.types import Floats, Integers
@@ -201,29 +200,13 @@ class PRUCB(LinearPolicy, told=f"{REGRESSION} ridge bound {SCALES}"):
 @kernel
 def _score_both(state: Any, user: int, offer: Integers, estimate: Floats, radius: float, out: Floats) -> int:
     """Write utility, bonuses and score of Eq. 8 for each offered arm; an arm's width is sqrt(numerator / N)."""
-    arms, settings, n_objectives = state.arms, state.settings, estimate.shape[0]
-    pulls, means = arms.pulls, arms.means
-    columns = np.empty((n_objectives, offer.shape[0]))
+    settings = state.settings
     numerator = settings.reward_scale**2 * np.log((1.0 + state.clock[0]) / settings.risk)
-    for j in range(offer.shape[0]):
-        arm = offer[j]
-        utility = 0.0
-        bonus = 0.0
-        seen = -1.0
-        width = 0.0
-        for k in range(n_objectives):
-            if pulls[arm, k] != seen:  # mostly, all objectives of an arm were seen equally often
-                seen = pulls[arm, k]
-                width = np.sqrt(numerator / max(seen, 1.0))
-            columns[k, j] = means[arm, k] + width
-            utility += estimate[k] * means[arm, k]
-            bonus += abs(estimate[k]) * width
-        if settings.unseen_bonus > 0.0 and never_seen(arms, arm):
-            bonus = settings.unseen_bonus
-        out[0, j] = utility
-        out[1, j] = bonus
-    norms(state.users.root[user], columns, out[2])
-    add_up(radius, out)
+    score_raised(state, user, offer, estimate, np.abs(estimate), Widths(1.0, numerator, 0.0, 0.0), radius, out)
+    for j in range(offer.shape[0] if settings.unseen_bonus > 0.0 else 0):
+        if never_seen(state.arms, offer[j]):
+            out[1, j] = settings.unseen_bonus
+            out[3, j] = out[0, j] + out[1, j] + out[2, j]
     return 1
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from druthers._jit import implements, kernel
-from druthers._matrices import center, norms, square_of
+from druthers._matrices import center, square_of
 from druthers.errors import require
 from druthers.own import settings
-from druthers.policies.arms import never_seen
-from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, add_up
+from druthers.policies.linear import REGRESSION, LinearPolicy, LinearUsers, Widths, score_raised
 from druthers.policies.steps import hear_policy, score_policy
 from druthers.preferences import anchor_matrix, anchored_estimate
 from druthers.rankings import add_slope, complete
@@ -184,37 +183,6 @@ def _hear_window(state: Any, user: int, ranking: Integers) -> None:
         center(users.anchor[user])
 
 
-@kernel
-def _optimistic_scores(
-    state: Any, user: int, offer: Integers, estimate: Floats, radius: float, prior_pulls: float, out: Floats
-) -> int:
-    """Score the rewards raised by their widths in every objective, whatever the sign of the preference."""
-    arms, scale, n_objectives = state.arms, state.settings.width, estimate.shape[0]
-    columns = np.empty((n_objectives, offer.shape[0]))
-    numerator = 2.0 * np.log(1.0 + state.clock[0])
-    for j in range(offer.shape[0]):
-        arm = offer[j]
-        unseen = never_seen(arms, arm)
-        utility = 0.0
-        bonus = 0.0
-        for k in range(n_objectives):
-            mean = arms.means[arm, k]
-            if prior_pulls > 0.0:
-                width = scale * np.sqrt(numerator / (arms.pulls[arm, k] + prior_pulls))
-            elif unseen:
-                width = UNSEEN_REWARD
-            else:
-                width = scale * np.sqrt(numerator / max(arms.pulls[arm, k], 1.0))
-            columns[k, j] = mean + width
-            utility += estimate[k] * mean
-            bonus += estimate[k] * width
-        out[0, j] = utility
-        out[1, j] = bonus
-    norms(state.users.root[user], columns, out[2])
-    add_up(radius, out)
-    return 1
-
-
 @implements(score_policy, MOPQUCBRecipe.State)
 @kernel
 def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: Floats) -> int:
@@ -227,7 +195,9 @@ def _score_anchored(state: Any, user: int, offer: Integers, noise: Floats, out: 
         + np.sqrt(left * n_objectives * np.log(queries) / told)
         + np.sqrt(left * settings.ridge / n_objectives)
     )
-    return _optimistic_scores(state, user, offer, estimate, radius, 0.0, out)
+    widths = Widths(settings.width, 2.0 * np.log(1.0 + state.clock[0]), 0.0, UNSEEN_REWARD)
+    score_raised(state, user, offer, estimate, estimate, widths, radius, out)
+    return 1
 
 
 @implements(score_policy, PRUCBRecipe.State)
@@ -237,4 +207,6 @@ def _score_prucb(state: Any, user: int, offer: Integers, noise: Floats, out: Flo
     estimate = anchored_estimate(users.root[user], users.response[user], users.response[user], 0.0)
     growth = np.log(1.0 + n_objectives * users.feedbacks[user] / settings.ridge)
     radius = settings.radius * np.sqrt(n_objectives * growth)
-    return _optimistic_scores(state, user, offer, estimate, radius, 0.001, out)
+    widths = Widths(settings.width, 2.0 * np.log(1.0 + state.clock[0]), 0.001, 0.0)
+    score_raised(state, user, offer, estimate, estimate, widths, radius, out)
+    return 1
