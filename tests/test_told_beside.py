@@ -139,7 +139,7 @@ def test_what_is_asked_of_a_named_item_is_not_its_brand(chairs, said):
 
 
 @pytest.mark.parametrize(
-    "verdict", ["All in all, no, I don't like it.", "All in all I would not take it.", "In the end I hated it."]
+    "verdict", ["All in all, no, I don't like it.", "Overall it was awful.", "In the end I hated it."]
 )
 def test_a_verdict_counts_before_what_it_weighs(chairs, request, verdict):
     user = request.node.name

@@ -53,11 +53,12 @@ class Opinion(NamedTuple):
 
     whole: list[float]
     aspects: dict[str, float]
+    verdict: float | None = None  # what all comes to, where that is said: "all in all, I don't like it"
 
     @property
     def utility(self) -> float:
-        """The mean of all."""
-        told = [*self.whole, *self.aspects.values()]
+        """The verdict, or the mean of all."""
+        told = [*self.whole, *self.aspects.values()] if self.verdict is None else [self.verdict]
         return sum(told) / len(told)
 
 

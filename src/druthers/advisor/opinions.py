@@ -61,12 +61,13 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
     if said.rating is not None:
         opinions[at] = Opinion([said.rating], {})
     unsaid: dict[str, int] = {}
-    abroad = not is_english(said.text)
+    abroad, sums_up = not is_english(said.text), False
     clauses = CLAUSE.split(whole_words("thanks").sub(" ", ways("assent").sub("", said.told)))
     for clause in (part for whole in clauses for part in _by_item(whole)):
         about_items = references(RATING.sub(" ", clause), said.context.shown)
         at = about_items[0] if about_items else at
         felt = feeling(clause, abroad=abroad)
+        sums_up = sums_up or ways("sums_up").match(clause) is not None  # from there on, over commas
         told = felt is None and about_items and ways("took").search(clause.strip())  # "had number 1 yesterday"
         signs = {} if told else parser.signs(clause)
         if felt is None and not any(signs.values()):
@@ -79,7 +80,9 @@ def _clause_by_clause(said: Said, parser: Parser) -> dict[int, Opinion]:
         for place in about_items if len(about_items) > 1 else (at,):
             opinion = opinions.setdefault(place, Opinion([], {}))
             opinion.aspects.update({name: worth for name, worth in aspects.items() if worth is not None})
-            if felt is not None and not aspects:
+            if felt is not None and sums_up:
+                opinions[place] = opinion._replace(verdict=felt)
+            elif felt is not None and not aspects:
                 opinion.whole.append(felt)
     for name, place in unsaid.items():  # "it barks all night, a nightmare": as all of it felt
         if place in opinions:

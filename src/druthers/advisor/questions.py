@@ -34,7 +34,7 @@ LONG = 6  # letters of a word that tells something though it is a small one
 SAME_FAMILY = 4  # letters that the shorter one of two words has
 TOPIC = re.compile(
     r"^(\W*(?:the |number |no\.? ?|#)?(?:[1-9](?:st|nd|rd|th)?|first|second|third|fourth|fifth|"
-    r"(?<=number )(?:one|two|three|four|five))(?: one)?)\?\s+(?=\w)",
+    r"(?<=number )(?:one|two|three|four|five))(?: one)?)\?+\s+(?=\w)",
     re.I,
 )
 

@@ -23,7 +23,7 @@ from druthers.catalogs import Item
 from druthers.denials import find_denials
 from druthers.language import Parser, is_english
 from druthers.limits import Columns, LimitReader, Limits
-from druthers.limits.words import fold, stems
+from druthers.limits.words import blanked, fold, stems
 from druthers.types import Strength
 
 FEWEST = 4  # words of a wish whose meaning is guessed at
@@ -285,7 +285,8 @@ class Understanding:
         first = first and not ways("the_very_first").search(said.plain)  # "how loud is the first"
         if first and not said.text.rstrip().endswith("?"):
             return read  # "how it is made comes first for me"
-        limits = self.limits.read(without_items(said.text))  # the number of an item is no limit
+        names = [(start, end) for start, end, _ in names_in(fold(said.text), self.columns)]
+        limits = self.limits.read(without_items(blanked(said.text, *names)))  # what calls an item is no limit
         reading = self.parser.read(limits.rest)
         about = case.pointed or limits.where or reading.names or case.spoken_of
         return case.about(Kind.DETAIL, reading=reading, limits=limits) if about else None
