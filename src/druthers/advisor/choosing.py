@@ -15,7 +15,7 @@ from druthers.advisor.answers import Suggestion
 from druthers.advisor.asking import CHOICE, RANKING, Asked, Asking
 from druthers.advisor.fold import Fold
 from druthers.advisor.person import Person
-from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
+from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, Wanted, sentence
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.advisor.wording import limit_in_words, limits_in_words
 from druthers.catalogs import Catalog, Item
@@ -48,6 +48,8 @@ class Choosing:
     def __init__(self, fold: Fold) -> None:
         self.fold = fold
         self._columns: tuple[int, Columns, Offer] | None = None
+        self._known: set[str] = set()  # items of which something is known: that stays so until the items change
+        self._anybody = Person(0)  # stands for all who said and felt nothing
 
     @property
     def catalog(self) -> Catalog:
@@ -60,6 +62,7 @@ class Choosing:
         if self._columns is None or self._columns[0] != self.fold.items_changed:
             columns = Columns(self.fold.items, None if self._columns is None else self._columns[1])
             self._columns = self.fold.items_changed, columns, Offer(columns, self.catalog.objectives)
+            self._known.clear()
         return self._columns[1]
 
     def check_offer(self, offer: Sequence[str] | None, size: int) -> None:
@@ -207,45 +210,67 @@ class Choosing:
         self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None
     ) -> tuple[Suggestion, ...]:
         """Return what was chosen with its figures, and why, among the rows that were on offer."""
-        items, user, columns = self.fold.items, str(decision.user), self.columns
+        columns = self.columns
         assert self._columns is not None
         offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
-        wished: Sequence[str] = ()
-        guessed: Sequence[str] = ()
-        dismissed: Sequence[str] = ()
-        hopes: Where = {}
-        learned: Sequence[str] = ()
-        if person is not None:
-            said = person.wishes.standing(self.catalog)
-            wished, guessed, dismissed, hopes = said["wished"], said["guessed"], said["dismissed"], said["hopes"]
-            if person.feedbacks and self.fold.policy.learns_preference:
-                learned = cards.learned(self.fold.policy, self.catalog, user)
+        wanted, hopes = self._wanted(str(decision.user), person)
         meeting = {name: columns.column(name).within(hope) for name, hope in hopes.items()}
         suggestions = []
-        never_seen: list[bool] = np.all(np.isnan(self.fold.policy.reward_means(decision.arms)), axis=1).tolist()
-        chosen = zip(decision.arms, decision.places, decision.propensities, never_seen, strict=True)
-        for item, place, chance, unseen in chosen:
+        chosen = zip(decision.arms, decision.places, decision.propensities, self._unseen(decision.arms), strict=True)
+        for id, place, chance, unseen in chosen:
             utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
-            thing = items[str(item)]
-            facts = find_facts(offer, thing, wished=wished, guessed=guessed, learned=learned, dismissed=dismissed)
-            if unseen and not facts:
-                facts = tuple(Fact(name, STRENGTH, None) for name in self._promises(thing, dismissed))
-            facts = tuple(self.expected(thing, fact) if fact.value is None else fact for fact in facts)
-            traded = offer.trade_off(thing, wished)
-            why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
-            row = columns.places[thing.id]
+            row = columns.places[str(id)]
+            item = columns.items[row]
+            facts, traded, why = offer.reasons(row, wanted)
+            if unseen or any(fact.value is None for fact in facts):
+                if unseen and not facts:
+                    facts = tuple(Fact(name, STRENGTH, None) for name in self._promises(item, wanted.dismissed))
+                facts = tuple(self.expected(item, fact) if fact.value is None else fact for fact in facts)
+                why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
             if met := {name: hope for name, hope in hopes.items() if meeting[name][row]}:
                 why += f" As you hoped: {limits_in_words(met)}."
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why
-            suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
+            suggestions.append(Suggestion(item.id, item.name, *figures, facts, traded))
         return tuple(suggestions)
 
-    def question(self, asking: Asking, user: str, person: Person | None, decision: Decision) -> Asked | None:
-        """Return what to ask somebody for whom this was decided; None where it does not pay."""
+    def _wanted(self, user: str, person: Person | None) -> tuple[Wanted, Where]:
+        """Return what a person wants, by words and by ratings, and hopes for."""
+        if person is None:
+            return Wanted(), {}
+        said, learned = person.wishes.standing(self.catalog), ()
+        if person.feedbacks and self.fold.policy.learns_preference:
+            learned = tuple(cards.learned(self.fold.policy, self.catalog, user))
+        return Wanted(said["wished"], said["guessed"], said["dismissed"], learned), said["hopes"]
+
+    def _unseen(self, arms: Sequence[Hashable]) -> list[bool]:
+        """Tell of which items nothing is known."""
+        if not self._known.issuperset(arms):
+            unseen = np.isnan(self.fold.policy.reward_means(arms)).all(axis=1).tolist()
+            self._known.update(str(arm) for arm, new in zip(arms, unseen, strict=True) if not new)
+        return [arm not in self._known for arm in arms]
+
+    def question(
+        self, asking: Asking, user: str, person: Person | None, decision: Decision, *, usual: bool
+    ) -> Asked | None:
+        """Return what to ask somebody for whom this was decided; None where it does not pay.
+
+        It takes as long as all the rest of a decision. In a `usual` one - among all items, without a context, and
+        nobody's shift - it depends on nothing but what is believed of the person: the answer is kept as long as nothing
+        is learned, and is the same for all who said and felt nothing.
+        """
         told = 0 if person is None else person.queries + person.feedbacks
         if told >= asking.budget or not self.fold.policy.values_answers:
             return None
+        if not usual:
+            return self._weigh(asking, user, person, decision)
+        keeper = self._anybody if person is None or not (person.said or person.feedbacks) else person
+        moment = self.fold.lessons, asking
+        if keeper.asked[0] != moment:
+            keeper.asked = moment, self._weigh(asking, user, person, decision)
+        return keeper.asked[1]
+
+    def _weigh(self, asking: Asking, user: str, person: Person | None, decision: Decision) -> Asked | None:
         policy: Any = self.fold.policy  # of those that value answers, all take what follows
         wishes = Wishes() if person is None else person.wishes
         stated = _after_each(tuple(wishes.draws.items()), tuple(wishes.dismissed), policy.n_objectives)

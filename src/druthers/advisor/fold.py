@@ -28,6 +28,8 @@ from druthers.types import Floats
 
 # Settings that what is learned does not depend on.
 NOT_LEARNED = ("exploration", "seed")
+# What is only noted, and told to no policy.
+TEACHES_NOTHING = (events.DECISION, events.HELD, events.ACTIVATION, events.MESSAGE, events.REPLY)
 # Whose feedback tells about items only; no id of a user is empty.
 NOBODY = ""
 # Items whose utilities by one person are remembered, the latest ones.
@@ -60,6 +62,7 @@ class Fold:
         self.position = 0
         self.items: dict[str, Item] = {}
         self.items_changed = 0  # how often the items did
+        self.lessons = 0  # how often the policy was told anything: as long as it is not, it believes the same
         self._ids: list[str] | None = None
         self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
@@ -67,7 +70,7 @@ class Fold:
         self.erasures = 0
         self.departures = 0  # how often somebody left memory: a state that was fetched before may be outdated
         self._by_first: dict[int, str] = {}
-        self._apply: dict[str, Callable[[Event], None]] = {
+        self._apply: dict[str, Callable[[Event], object]] = {
             events.OPENING: lambda event: None,
             events.MIGRATION: self._migration,
             events.ITEM: self._item,
@@ -79,8 +82,8 @@ class Fold:
             events.CHOICE: self._choice,
             events.HELD: self._decision,
             events.ACTIVATION: self._decision,
-            events.MESSAGE: self._message,
-            events.REPLY: self._message,
+            events.MESSAGE: self._person,  # what a message said and did are events of their own
+            events.REPLY: self._person,
             events.ERASURE: self._erasure,
             events.KEY: self._keys,
             events.REVOCATION: self._keys,
@@ -119,7 +122,8 @@ class Fold:
         if event.position != self.position + 1:
             raise DamagedState(f"the next event must be number {self.position + 1}, but got {event.position}")
         if event.kind in events.PERSONAL:
-            self.predictor.settle(self.items)
+            self.lessons += self.predictor.settle(self.items)
+        self.lessons += event.kind not in TEACHES_NOTHING
         self._apply[event.kind](self.editions.today(event))
         self.position = event.position
 
@@ -178,6 +182,7 @@ class Fold:
         state = unpack(snapshot.body)
         self.items = {item["id"]: Item(**item) for item in json.loads(state.pop("fold.items"))}
         self.items_changed += 1
+        self.lessons += 1
         self._ids = None
         self.keys = json.loads(state.pop("fold.keys"))
         self.predictor.restore(state)
@@ -254,7 +259,7 @@ class Fold:
             told = np.full(self.catalog.n_objectives, np.nan), given[1]
         if told is not None and (given is None or not all(map(_same, given, told))):
             self.policy.give(NOBODY, item.id, *told, instead=given)
-        self.predictor.note(self.items, item.id)
+        self.predictor.note(self.items, item.id, changed=True)
 
     def _given(self, item: Item) -> tuple[Floats, Floats]:
         return self.catalog.to_rewards(item.values, item.counts), self.catalog.to_counts(item.counts)
@@ -307,11 +312,8 @@ class Fold:
 
     def within(self, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Be in the context that an event has; a policy that does not learn from contexts leaves it aside."""
-        return self.policy.in_context(body.get("context") if self.policy.learns_contexts else None)
-
-    def _message(self, event: Event) -> None:
-        """Note only that somebody wrote: what a message said and did are events of their own."""
-        self._person(event)
+        context = body.get("context") if self.policy.learns_contexts else None
+        return self.policy.in_context(context) if context else contextlib.nullcontext()
 
     def _decision(self, event: Event) -> None:
         """Note only what was shown to a user: decisions teach nothing."""

@@ -286,9 +286,9 @@ class Operations:
             decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
             suggestions = self.choosing.suggest(decision, person, rows)
             if asks and not (aside or deferred):
-                question = self.choosing.question(self.asking, user, person, decision)
-        utilities = decision.reasons[0]
-        regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
+                usual = not (shift or there) and rows is None
+                question = self.choosing.question(self.asking, user, person, decision, usual=usual)
+        regret = float(decision.reasons[0].max()) - suggestions[0].utility
         body = {
             "items": [one.item for one in suggestions],
             **asked,

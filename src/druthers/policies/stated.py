@@ -214,8 +214,8 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
     def utility_weight(self, user: Hashable, arm: Hashable) -> float:
         """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1."""
         row = self._arm_row(arm)
-        user_row, scratch = self._row_of(user), np.empty(self.n_objectives + 2)
-        return float(describe(self._state, user_row, row, self._state.arms.means[row], scratch))
+        given = self._state, self._row_of(user), row, self._state.arms.means[row], np.empty(self.n_objectives + 2)
+        return float(self._step(describe, *given)(*given))
 
     def ask(
         self,
