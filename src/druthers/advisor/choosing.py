@@ -1,11 +1,11 @@
 """What may be chosen for a person, what single items are to them, why each is recommended, and what is asked back."""
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from druthers.advisor import cards
 from druthers.advisor.answers import Suggestion
 from druthers.advisor.asking import CHOICE, RANKING, Asked, Asking
-from druthers.advisor.fold import Fold
+from druthers.advisor.fold import NOBODY, Fold
 from druthers.advisor.person import Person
 from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, Wanted, sentence
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
@@ -26,6 +26,8 @@ from druthers.policies.questions import MOST_ARMS
 from druthers.policies.slates import Floor, by_score
 from druthers.types import ChoiceQuestion, Decision, Floats, RankingQuestion
 
+T = TypeVar("T")
+
 # What a person feels beyond what the weights say is partly the item's own worth to that person, and partly chance: this
 # is the share of its variance that is the item's own, the most that may be (a standard deviation; what exceeds it, as
 # with clicks, is chance, and one click decides nothing), and the optimism about it in standard deviations. An item that
@@ -34,6 +36,7 @@ OWN_SHARE = 0.58
 OWN_WORTH = 0.35
 HOPED = 0.2  # utility of having what would be nice: as much as a fifth of all that matters
 OPTIMISM = 0.3
+MOST_WORKED_OUT = 4096
 
 
 class Choosing:
@@ -49,7 +52,6 @@ class Choosing:
         self.fold = fold
         self._columns: tuple[int, Columns, Offer] | None = None
         self._known: set[str] = set()  # items of which something is known: that stays so until the items change
-        self._anybody = Person(0)  # stands for all who said and felt nothing
 
     @property
     def catalog(self) -> Catalog:
@@ -142,26 +144,42 @@ class Choosing:
                 )
         return rows
 
-    def hoped(self, person: Person | None) -> dict[Hashable, float]:
+    def _hoped(self, person: Person) -> dict[Hashable, float]:
         """Return by how much items are better for a person that have something of what would be nice."""
-        hopes = {} if person is None else person.wishes.hopes
-        if not hopes:
+        if not (hopes := person.wishes.hopes):
             return {}
         columns = self.columns
         met = np.sum([columns.column(name).within(hope) for name, hope in hopes.items()], axis=0)
         return {id: HOPED * count for id, count in zip(columns.ids, met.tolist(), strict=True) if count}
 
-    def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
+    def _once(self, user: str, what: Hashable, find: Callable[[], T], *, usual: bool = True) -> T:
+        """Return what is found of a user: in a usual visit, one without a context, once until anything is learned."""
+        if not usual:
+            return find()
+        known = self.fold.worked_out
+        if (user, what) not in known:
+            if len(known) >= MOST_WORKED_OUT:
+                known.clear()
+            known[user, what] = find()
+        found: T = known[user, what]
+        return found
+
+    def shift(self, user: str, person: Person | None, *, usual: bool = False) -> Mapping[Hashable, float]:
         """Return by how much single items are better or worse for a person than weights can tell.
 
         What the person felt about an item beyond what the weights say, as far as so many utilities can be believed: one
         bad night lowers a hotel at once, and is not the whole truth.
         """
-        shifts = self.hoped(person)
-        felt = {} if person is None else {item: told for item, told in person.felt.items() if item in self.fold.items}
+        if person is None:
+            return {}
+        return self._once(user, "shift", partial(self._shift, user, person), usual=usual)
+
+    def _shift(self, user: str, person: Person) -> dict[Hashable, float]:
+        shifts = self._hoped(person)
+        felt = {item: told for item, told in person.felt.items() if item in self.fold.items}
         if not felt:
             return shifts
-        expected = self._utilities(user, felt, {} if person is None else person.visits).tolist()
+        expected = self._utilities(user, felt, person.visits).tolist()
         noise = self.fold.policy.utility_noise(user)
         own = min(math.sqrt(OWN_SHARE) * noise, OWN_WORTH)
         doubt = max((1.0 - OWN_SHARE) / OWN_SHARE, (noise / OWN_WORTH) ** 2)
@@ -207,13 +225,17 @@ class Choosing:
         return [name for _, name in sorted(found, reverse=True)[:MOST_STRENGTHS]]
 
     def suggest(
-        self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None
+        self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None, *, usual: bool
     ) -> tuple[Suggestion, ...]:
         """Return what was chosen with its figures, and why, among the rows that were on offer."""
         columns = self.columns
         assert self._columns is not None
         offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
-        wanted, hopes = self._wanted(str(decision.user), person)
+        wanted = Wanted()
+        hopes: Where = {}
+        if person is not None:
+            user, hopes = str(decision.user), person.wishes.hopes
+            wanted = self._once(user, "wanted", partial(self._wanted, user, person), usual=usual)
         meeting = {name: columns.column(name).within(hope) for name, hope in hopes.items()}
         suggestions = []
         chosen = zip(decision.arms, decision.places, decision.propensities, self._unseen(decision.arms), strict=True)
@@ -234,14 +256,12 @@ class Choosing:
             suggestions.append(Suggestion(item.id, item.name, *figures, facts, traded))
         return tuple(suggestions)
 
-    def _wanted(self, user: str, person: Person | None) -> tuple[Wanted, Where]:
-        """Return what a person wants, by words and by ratings, and hopes for."""
-        if person is None:
-            return Wanted(), {}
-        said, learned = person.wishes.standing(self.catalog), ()
-        if person.feedbacks and self.fold.policy.learns_preference:
-            learned = tuple(cards.learned(self.fold.policy, self.catalog, user))
-        return Wanted(said["wished"], said["guessed"], said["dismissed"], learned), said["hopes"]
+    def _wanted(self, user: str, person: Person) -> Wanted:
+        """Return what a person wants, by words and by ratings."""
+        said = person.wishes.standing(self.catalog)
+        felt = person.feedbacks and self.fold.policy.learns_preference
+        learned = cards.learned(self.fold.policy, self.catalog, user) if felt else ()
+        return Wanted(said["wished"], said["guessed"], said["dismissed"], tuple(learned))
 
     def _unseen(self, arms: Sequence[Hashable]) -> list[bool]:
         """Tell of which items nothing is known."""
@@ -255,20 +275,14 @@ class Choosing:
     ) -> Asked | None:
         """Return what to ask somebody for whom this was decided; None where it does not pay.
 
-        It takes as long as all the rest of a decision. In a `usual` one - among all items, without a context, and
-        nobody's shift - it depends on nothing but what is believed of the person: the answer is kept as long as nothing
-        is learned, and is the same for all who said and felt nothing.
+        It takes as long as all the rest of a decision. In a usual one among all items, without a shift, it depends on
+        nothing but what is believed of the person, and is the same for all who said and felt nothing.
         """
         told = 0 if person is None else person.queries + person.feedbacks
         if told >= asking.budget or not self.fold.policy.values_answers:
             return None
-        if not usual:
-            return self._weigh(asking, user, person, decision)
-        keeper = self._anybody if person is None or not (person.said or person.feedbacks) else person
-        moment = self.fold.lessons, asking
-        if keeper.asked[0] != moment:
-            keeper.asked = moment, self._weigh(asking, user, person, decision)
-        return keeper.asked[1]
+        who = NOBODY if person is None or not (person.said or person.feedbacks) else user
+        return self._once(who, asking, partial(self._weigh, asking, user, person, decision), usual=usual)
 
     def _weigh(self, asking: Asking, user: str, person: Person | None, decision: Decision) -> Asked | None:
         policy: Any = self.fold.policy  # of those that value answers, all take what follows

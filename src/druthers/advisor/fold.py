@@ -62,7 +62,7 @@ class Fold:
         self.position = 0
         self.items: dict[str, Item] = {}
         self.items_changed = 0  # how often the items did
-        self.lessons = 0  # how often the policy was told anything: as long as it is not, it believes the same
+        self.worked_out: dict[Any, Any] = {}  # for decisions, since anything was learned or forgotten
         self._ids: list[str] | None = None
         self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
@@ -121,9 +121,9 @@ class Fold:
         """Take in the next event of the journal."""
         if event.position != self.position + 1:
             raise DamagedState(f"the next event must be number {self.position + 1}, but got {event.position}")
-        if event.kind in events.PERSONAL:
-            self.lessons += self.predictor.settle(self.items)
-        self.lessons += event.kind not in TEACHES_NOTHING
+        settled = event.kind in events.PERSONAL and self.predictor.settle(self.items)
+        if settled or event.kind not in TEACHES_NOTHING:
+            self.worked_out.clear()
         self._apply[event.kind](self.editions.today(event))
         self.position = event.position
 
@@ -182,7 +182,7 @@ class Fold:
         state = unpack(snapshot.body)
         self.items = {item["id"]: Item(**item) for item in json.loads(state.pop("fold.items"))}
         self.items_changed += 1
-        self.lessons += 1
+        self.worked_out.clear()
         self._ids = None
         self.keys = json.loads(state.pop("fold.keys"))
         self.predictor.restore(state)
@@ -237,6 +237,7 @@ class Fold:
 
     def _drop(self, user: str) -> None:
         self.departures += 1
+        self.worked_out.clear()
         del self._by_first[self.people.pop(user).first]
         self.unsaved.pop(user, None)
         with contextlib.suppress(UnknownUser):  # who was only decided for has no row
@@ -352,7 +353,7 @@ class Fold:
             count, total = person.felt.pop(item, (0, 0.0))
             person.felt[item] = count + 1, total + utility
             counted = self.policy.entries(event.user)
-            for name, told in as_entries(event.body.get("context")).items():
+            for name, told in as_entries(event.body.get("context")).items() if counted else ():
                 if told and name in counted:  # others shift nothing, and there may be many
                     sums = person.visits.setdefault(item, {})
                     sums[name] = sums.get(name, 0.0) + told

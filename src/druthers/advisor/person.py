@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from druthers.advisor.asking import Asked
 from druthers.advisor.wishes import Wishes
 from druthers.errors import DamagedState
 from druthers.policies import Policy
@@ -36,7 +35,6 @@ class Person:
     # After which decision an answer was about which item, the last one that was: what "it" is in a question. It is not
     # kept: no event tells of questions.
     spoken_of: tuple[str, str] = "", ""
-    asked: tuple[object, Asked | None] = None, None  # what to ask, and when that was weighed; not kept either
 
     def memory(self) -> bytes:
         """Return what the user said, felt about items and was shown last, to be kept with the state."""

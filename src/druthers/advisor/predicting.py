@@ -276,6 +276,7 @@ class Predictor:
         self._prose, self._told = plain["prose"], plain["told"]
         self._noise = state.pop("predictor_noise")
         self._model = None
+        self._known.clear()
         if "predictor.center" in state:
             self._model = unflatten("predictor", fresh_model(len(self._names), self._n_features), state)
 
