@@ -83,7 +83,7 @@ class Choosing:
             raise InvalidOffer(
                 "an offer must hold at least one item, but this one is empty; leave it out for all items"
             )
-        if not _is_whole(size):
+        if not isinstance(size, Integral) or isinstance(size, bool):
             raise InvalidOffer(f"the size of a slate must be a whole number, but got {size!r}")
         if size < 1:
             raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
@@ -126,10 +126,8 @@ class Choosing:
         columns = self.columns
         if offer is not None:
             require_distinct(tuple(offer))
-            place = columns.places
-            rows = np.array([place[item] for item in offer], dtype=np.int64)
-            if limits:
-                rows = rows[columns.allowed(limits)[rows]]
+            rows = np.array([columns.places[item] for item in offer], dtype=np.int64)
+            rows = rows[columns.allowed(limits)[rows]]
         else:
             rows = np.flatnonzero(columns.allowed(limits))
         if not len(rows):
@@ -314,10 +312,6 @@ def _after_each(draws: tuple[tuple[int, float], ...], dismissed: tuple[int, ...]
 
 def _either(names: Sequence[str]) -> str:
     return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool)
 
 
 def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:

@@ -28,8 +28,6 @@ from druthers.types import Floats
 
 # Settings that what is learned does not depend on.
 NOT_LEARNED = ("exploration", "seed")
-# What is only noted, and told to no policy.
-TEACHES_NOTHING = (events.DECISION, events.HELD, events.ACTIVATION, events.MESSAGE, events.REPLY)
 # Whose feedback tells about items only; no id of a user is empty.
 NOBODY = ""
 # Items whose utilities by one person are remembered, the latest ones.
@@ -70,24 +68,18 @@ class Fold:
         self.erasures = 0
         self.departures = 0  # how often somebody left memory: a state that was fetched before may be outdated
         self._by_first: dict[int, str] = {}
-        self._apply: dict[str, Callable[[Event], object]] = {
-            events.OPENING: lambda event: None,
+        # All others are only noted: they teach nothing.
+        self._teach: dict[str, Callable[[Event], None]] = {
             events.MIGRATION: self._migration,
             events.ITEM: self._item,
             events.RETIREMENT: self._retirement,
             events.QUERY: self._query,
             events.CORRECTION: self._correction,
-            events.DECISION: self._decision,
             events.FEEDBACK: self._feedback,
             events.CHOICE: self._choice,
-            events.HELD: self._decision,
-            events.ACTIVATION: self._decision,
-            events.MESSAGE: self._person,  # what a message said and did are events of their own
-            events.REPLY: self._person,
             events.ERASURE: self._erasure,
             events.KEY: self._keys,
             events.REVOCATION: self._keys,
-            events.MARK: lambda event: None,  # about how something was read, which stays as it was
         }
 
     @functools.cached_property
@@ -122,9 +114,10 @@ class Fold:
         if event.position != self.position + 1:
             raise DamagedState(f"the next event must be number {self.position + 1}, but got {event.position}")
         settled = event.kind in events.PERSONAL and self.predictor.settle(self.items)
-        if settled or event.kind not in TEACHES_NOTHING:
+        teach = self._teach.get(event.kind)
+        if settled or teach is not None:
             self.worked_out.clear()
-        self._apply[event.kind](self.editions.today(event))
+        (teach or self._note)(self.editions.today(event))
         self.position = event.position
 
     def apply_all(self, more: Iterable[Event]) -> None:
@@ -316,8 +309,8 @@ class Fold:
         context = body.get("context") if self.policy.learns_contexts else None
         return self.policy.in_context(context) if context else contextlib.nullcontext()
 
-    def _decision(self, event: Event) -> None:
-        """Note only what was shown to a user: decisions teach nothing."""
+    def _note(self, event: Event) -> None:
+        """Note only who did something, and what was shown."""
         person = self._person(event)
         if person is not None and event.kind == events.DECISION and not event.body.get("aside"):
             person.shown = str(event.about), list(event.body["items"])
