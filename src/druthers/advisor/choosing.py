@@ -264,7 +264,7 @@ class Choosing:
     def _unseen(self, arms: Sequence[Hashable]) -> list[bool]:
         """Tell of which items nothing is known."""
         if not self._known.issuperset(arms):
-            unseen = np.isnan(self.fold.policy.reward_means(arms)).all(axis=1).tolist()
+            unseen: list[bool] = np.isnan(self.fold.policy.reward_means(arms)).all(axis=1).tolist()
             self._known.update(str(arm) for arm, new in zip(arms, unseen, strict=True) if not new)
         return [arm not in self._known for arm in arms]
 

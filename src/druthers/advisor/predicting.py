@@ -195,7 +195,7 @@ class Predictor:
             means[rows] = np.where(blank[rows], found[0, 1:].clip(0.0, 1.0), np.nan)
             variances[rows] = np.where(blank[rows], found[1, 1:].clip(max=KNOWING_NOTHING), np.nan)
         self._policy.expect(ids, means, variances)
-        self._known.update(id for id, known in zip(ids, (counts > 0.0).all(axis=1).tolist(), strict=True) if known)
+        self._known.update(ids[row] for row in np.flatnonzero((counts > 0.0).all(axis=1)).tolist())
 
     def parts(self, objective: str) -> tuple[Part, ...]:
         """Return by how much each column moves an objective, the largest change first; none if columns tell nothing."""
