@@ -229,7 +229,7 @@ def test_what_was_worked_out_for_a_decision_ends_with_what_is_learned():
                     stranger = advisor.recommend("eve", id=f"eve-{step}-{one}")
                 advisor.feedback("0-0", utility=0.5 - step / 2, rewards={"clean": 20.0} if step == 2 else None)
             made.append((last.items, last.question, stranger.items, stranger.question))
-            last = advisor.recommend("ada", context={"weekend": True})
+            advisor.recommend("ada")
             assert advisor.fold.worked_out
             advisor.forget("ada")
             assert not advisor.fold.worked_out

@@ -83,7 +83,7 @@ class Choosing:
             raise InvalidOffer(
                 "an offer must hold at least one item, but this one is empty; leave it out for all items"
             )
-        if not isinstance(size, Integral) or isinstance(size, bool):
+        if not _is_whole(size):
             raise InvalidOffer(f"the size of a slate must be a whole number, but got {size!r}")
         if size < 1:
             raise InvalidOffer(f"a slate must hold at least one item, but got size {size}")
@@ -264,8 +264,8 @@ class Choosing:
     def _unseen(self, arms: Sequence[Hashable]) -> list[bool]:
         """Tell of which items nothing is known."""
         if not self._known.issuperset(arms):
-            unseen: list[bool] = np.isnan(self.fold.policy.reward_means(arms)).all(axis=1).tolist()
-            self._known.update(str(arm) for arm, new in zip(arms, unseen, strict=True) if not new)
+            known = ~np.isnan(self.fold.policy.reward_means(arms)).all(axis=1)
+            self._known.update(str(arms[row]) for row in np.flatnonzero(known).tolist())
         return [arm not in self._known for arm in arms]
 
     def question(
@@ -312,6 +312,10 @@ def _after_each(draws: tuple[tuple[int, float], ...], dismissed: tuple[int, ...]
 
 def _either(names: Sequence[str]) -> str:
     return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool)
 
 
 def _nothing_fits(columns: Columns, limits: Where) -> NothingFits:
